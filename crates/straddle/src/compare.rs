@@ -59,11 +59,13 @@ fn measurement(source: &Source) -> anyhow::Result<Measurement<'_>> {
         Content::Bench(bench) => return Ok(Measurement::Bench(bench)),
         Content::Fsync(fsync) => return Ok(Measurement::Fsync(fsync)),
         Content::Probe(probe) => return Ok(Measurement::Probe(probe)),
-        Content::Check(_) => ("check", "straddle check --watch BASE.json shows what changed"),
+        Content::Check(_) => {
+            ("check", "for changes since a baseline: straddle check --watch BASE.json")
+        }
         Content::Compare(_) => ("compare", "name the two files that it compared"),
         Content::Trace(_) => ("trace", "name results of bench, fsync or probe"),
         Content::Simulation(_) | Content::Published(_) => {
-            ("drive simulate", "straddle report A B shows both on one page")
+            ("drive simulate", "show both on one page: straddle report A B > page.html")
         }
     };
     anyhow::bail!("cannot compare {}: a result of {of}\nhint: {hint}", source.name)

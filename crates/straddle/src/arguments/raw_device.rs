@@ -36,9 +36,11 @@ impl RawDevice {
         }
         let name = units::text::escape(directory.as_os_str().as_encoded_bytes());
         Err(RunRefusal {
-            message: format!("--write-device writes to a device, and {name} is a directory"),
+            message: format!(
+                "cannot write to the device {name}: a directory, and --write-device is for devices"
+            ),
             hint: Some(format!(
-                "for a scratch file in it: straddle {command} {name}; else name the device"
+                "name the device, or measure in a scratch file: straddle {command} {name}"
             )),
             kind: RefusalKind::Misuse,
         })

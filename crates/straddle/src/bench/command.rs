@@ -114,7 +114,7 @@ impl Timed for Runs<'_> {
         let written = after.zip(before).map_or(0, |(after, before)| after.wrapping_sub(before));
         self.bytes_now = self.bytes_now.saturating_add(written);
         let detached = device.detach();
-        detached.map_err(|error| Halt::Void(format!("the device stays in use: {error}")))?;
+        detached.map_err(|error| Halt::Void(format!("the device is still in use: {error}")))?;
         self.pair_bytes = self.pair_bytes.max(self.bytes_now);
         Ok(took)
     }
@@ -172,8 +172,10 @@ pub(crate) fn check(bench: &Bench) -> Result<(), Halt> {
     if template.device || template.mount {
         return Ok(());
     }
-    let message = "the command names neither {device} nor {mount}, so it would run elsewhere";
-    let hint = "write one of them where the device or the directory belongs";
+    let message =
+        "cannot run the command on shifted devices: it names neither {device} nor {mount}";
+    let hint = "write {device} or {mount} in it, such as: straddle bench /data --shift 512 -- \
+                ./run {mount}";
     Err(Halt::hinted(message, hint))
 }
 
@@ -192,7 +194,7 @@ pub(crate) fn run(
     let bench = session.bench;
     let template = Template::of(&bench.command);
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
-    let regions = shifted::regions(ground, 1, shift_bytes)?;
+    let regions = shifted::regions(session, ground, 1, shift_bytes)?;
     let kind = bench.fs.or(template.mount.then_some(FileSystem::Ext4));
     let title = title(&bench.command, kind.map(recipe));
     let budget_ns = session.comparison_ns();

@@ -74,7 +74,7 @@ pub(crate) fn each<'a>(
         let (file, place, moved) = open(access)?;
         let (work, title) = (*work, work.title());
         let setting = Setting { place, arms, work, title, alpha, bounds, moved: &*moved };
-        let slots = timed_arms::slots(session.seed, &setting)?;
+        let slots = timed_arms::slots(session, &setting)?;
         let mut experiment = timed_arms::compare(session, &setting, vec![(file, slots)])?;
         if asked.len() > 1
             && let Some(arm) = arms.iter().find(|arm| arm.role == Role::Shifted)

@@ -75,7 +75,9 @@ pub(crate) fn operation_bytes(told: Option<u64>, granule: Unit) -> Result<u32, S
     let bytes = told.unwrap_or(granule.length_bytes().max(4096));
     match u32::try_from(bytes) {
         Ok(bytes) if bytes <= 16 << 20 => Ok(bytes),
-        _ => Err(format!("{bytes} bytes an operation are more than 16 MiB")),
+        _ => {
+            Err(format!("cannot measure operations of {bytes} bytes: at most 16 MiB are possible"))
+        }
     }
 }
 
@@ -94,8 +96,8 @@ pub(crate) fn arms(
     whole_length(operation_bytes, step)?;
     if step.is_multiple_of(unit_bytes) && shifts.iter().all(|&shift| shift != SAME) {
         return Err(format!(
-            "nothing can be misaligned: operations start on multiples of {step} bytes, and the \
-             unit is {unit_bytes} bytes long"
+            "cannot misalign anything: operations start on multiples of {step} bytes, and the unit \
+             is {unit_bytes} bytes long"
         ));
     }
     let mut shifts = match shifts {
@@ -111,8 +113,8 @@ pub(crate) fn arms(
     let is_judged = |shift| shift == SAME || crosses(shift, operation_bytes, unit_bytes);
     if !shifts.iter().any(|&shift| is_judged(shift)) {
         return Err(format!(
-            "no operation of {operation_bytes} bytes that is shifted so crosses a boundary of \
-             {unit_bytes} bytes: choose a larger --size, or another --shift"
+            "cannot misalign operations of {operation_bytes} bytes so: none crosses a boundary of \
+             {unit_bytes} bytes; choose a larger --size, or another --shift"
         ));
     }
     let shifted = shifts.into_iter().map(|shift| Arm {
@@ -157,8 +159,8 @@ fn whole_length(bytes: u64, step: u64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "operations of {bytes} bytes are not possible: their length must be a multiple of {step} \
-         bytes: --size {step}"
+        "cannot measure operations of {bytes} bytes: the length must be a multiple of {step} \
+         bytes, such as --size {step}"
     ))
 }
 
@@ -167,8 +169,8 @@ fn whole_shift(bytes: u64, step: u64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "a shift of {bytes} bytes is not possible: operations must start on multiples of {step} \
-         bytes: --shift {step}"
+        "cannot shift by {bytes} bytes: operations must start on multiples of {step} bytes, such \
+         as --shift {step}"
     ))
 }
 
@@ -177,7 +179,8 @@ fn possible(shift: u64, step: u64, unit_bytes: u64) -> Result<(), String> {
     whole_shift(shift, step)?;
     if shift.is_multiple_of(unit_bytes) {
         return Err(format!(
-            "a shift of {shift} bytes is none: the unit is {unit_bytes} bytes long"
+            "cannot shift by {shift} bytes: that is a multiple of the unit ({unit_bytes} bytes), \
+             so nothing is misaligned"
         ));
     }
     Ok(())
@@ -252,8 +255,9 @@ mod tests {
     #[test]
     fn a_shift_that_is_none_or_cannot_be_addressed_is_refused() {
         let unit = Unit::new(4096).unwrap();
-        assert!(arms(&[4096], false, 512, 4096, unit).unwrap_err().contains("none"));
-        assert!(arms(&[], false, 4096, 4096, unit).unwrap_err().contains("nothing"));
-        assert!(arms(&[100], false, 512, 4096, unit).unwrap_err().contains("multiples of 512"));
+        let refused = |shifts: &[u64], step| arms(shifts, false, step, 4096, unit).unwrap_err();
+        assert!(refused(&[4096], 512).contains("cannot shift by 4096"));
+        assert!(refused(&[], 4096).contains("cannot misalign anything"));
+        assert!(refused(&[100], 512).contains("multiples of 512"));
     }
 }

@@ -110,7 +110,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
         let length = Size(session.scratch_bytes());
         plan.impact.push(format!("the first {length} of the device are overwritten and lost"));
     } else {
-        plan.impact.push("the device is read, never written".to_owned());
+        plan.impact.push("the device is only read".to_owned());
     }
     plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
     Ok(plan)

@@ -86,8 +86,9 @@ fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
     let on_devices =
         bench.job.is_some() || bench.suite || bench.raidtest.is_some() || !bench.command.is_empty();
     if on_devices {
-        let message = "jobs, requests, suites and commands run on devices made of a scratch file";
-        let hint = "name a directory on the drive that is meant: straddle bench DIRECTORY ...";
+        let message = "cannot run that on a raw device: jobs, requests, suites and commands need a \
+                       scratch file";
+        let hint = "name a directory on the drive: straddle bench DIRECTORY";
         return Err(refused(message.to_owned(), Some(hint.to_owned())));
     }
     Ok(())
@@ -109,7 +110,7 @@ fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
     match claim {
         Some(claim) => claim.try_clone().map_err(|error| {
             Halt::from(refused(
-                format!("cannot use the claimed {}: {error}", shown(node.given())),
+                format!("cannot open the claimed device {} again: {error}", shown(node.given())),
                 None,
             ))
         }),

@@ -38,11 +38,11 @@ pub(crate) fn run(
     let arms = plan::arms(&session.bench.shift, false, step, length, unit);
     let arms = arms?;
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
-    let region = shifted::regions(ground, 1, shift_bytes)?[0];
+    let region = shifted::regions(session, ground, 1, shift_bytes)?[0];
     let unit_bytes = NonZeroU64::new(unit.length_bytes()).expect("a unit has bytes");
-    let scaled = requests
-        .scaled(region.device_bytes, unit_bytes)
-        .map_err(|error| Halt::hinted(error.to_string(), "make it longer: --scratch".to_owned()))?;
+    let scaled = requests.scaled(region.device_bytes, unit_bytes).map_err(|error| {
+        Halt::hinted(format!("cannot scale the requests: {error}"), session.longer_scratch())
+    })?;
     let all = scaled.requests.as_slice();
     if scaled.moved > 0 {
         session.note(format!(
@@ -71,7 +71,9 @@ const REQUESTS_BYTES_MAX: u64 = 64 << 20;
 
 fn read(path: &Path) -> Result<Requests, Halt> {
     let name = shown(path);
-    let hint = || Some("straddle generate raidtest makes such a file".to_owned());
+    let hint = || {
+        Some("make such a file: straddle generate raidtest --media 64M reads.raidtest".to_owned())
+    };
     let bytes = host::read_input(path, REQUESTS_BYTES_MAX).map_err(|error| {
         Halt::from(refused(format!("cannot read the requests in {name}: {error}"), hint()))
     })?;

@@ -40,7 +40,7 @@ impl ScratchFile {
         let name = shown(directory.given());
         if let Some(reason) = scratch::unusable(&scratch) {
             let message = format!("cannot measure in {name}: {reason}");
-            let hint = "the file system moves or shares what is written: try ext4 or XFS";
+            let hint = "name a directory on ext4 or XFS on the same drive";
             return Err(refused(message, Some(hint.to_owned())));
         }
         let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
@@ -60,8 +60,8 @@ impl ScratchFile {
                 Ok(bytes.max(self.place.logical_sector_bytes.unwrap_or(bytes)))
             }
             _ => Err(refused(
-                format!("cannot pass by the page cache in {name}: no direct I/O there"),
-                Some("measure on ext4 or XFS on the same drive".to_owned()),
+                format!("cannot bypass the page cache in {name}: no direct I/O there"),
+                Some("name a directory on ext4 or XFS on the same drive".to_owned()),
             )),
         }
     }
@@ -101,8 +101,8 @@ pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), RunRefusal> 
         return Ok(());
     }
     let message = format!(
-        "cannot shift operations in a file in {name}: btrfs turns direct I/O that is not on its \
-         sectors into buffered I/O, in silence"
+        "cannot shift operations in a file in {name}: btrfs silently turns direct I/O that is not \
+         on its sectors into buffered I/O"
     );
-    Err(refused(message, Some("measure on ext4 or XFS on the same drive".to_owned())))
+    Err(refused(message, Some("name a directory on ext4 or XFS on the same drive".to_owned())))
 }

@@ -158,9 +158,29 @@ impl<'a> Session<'a> {
         // The comparison writes up to three times the scratch file, as `Budget::HEADLINE` allows.
         let more = self.written_bytes.saturating_add(bytes.saturating_mul(4)).div_ceil(1 << 20);
         Err(refused(
-            format!("{what} needs {needs}, and {left} may still be written"),
-            Some(format!("allow more with --bytes-max {more}M, or make --scratch smaller")),
+            format!("cannot write {what}: it needs {needs}, and {left} may still be written"),
+            Some(format!("allow more bytes: --bytes-max {more}M")),
         ))
+    }
+
+    /// Returns the options that make the scratch file twice as long, with the bytes that it takes.
+    pub(crate) fn longer_scratch(&self) -> String {
+        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+        let longer = self.scratch_bytes().max(self.budget.scratch_bytes).saturating_mul(2);
+        let scratch = format!("make the scratch file longer: --scratch {}M", mebibytes(longer));
+        match longer.saturating_mul(4) {
+            bytes if bytes > self.bytes_max => {
+                format!("{scratch} --bytes-max {}M", mebibytes(bytes))
+            }
+            _ => scratch,
+        }
+    }
+
+    /// Returns the option that allows `needed` bytes to a comparison that may write `share` now.
+    pub(crate) fn more_bytes(&self, needed: u64, share: u64) -> String {
+        let shares = self.bytes_left().div_ceil(share.max(1));
+        let all = self.written_bytes.saturating_add(needed.saturating_mul(shares));
+        format!("allow more bytes: --bytes-max {}M", all.div_ceil(1 << 20))
     }
 
     /// Says something that belongs to the result, once.
@@ -202,7 +222,7 @@ impl<'a> Session<'a> {
     fn held_to_its_device(&self, experiment: &mut Experiment) {
         let Some(name) = &self.cached else { return };
         experiment.predicted = None;
-        experiment.reason = format!("{}; of {name}, not of the drive beneath", experiment.reason);
+        experiment.reason = format!("{}; of {name}, not of the drive", experiment.reason);
     }
 
     /// Returns how long one comparison may take, in nanoseconds.

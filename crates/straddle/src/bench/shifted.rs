@@ -10,6 +10,7 @@ use units::ByteRange;
 use units::prefix::Size;
 
 use super::scratch_file::ScratchFile;
+use super::session::Session;
 use crate::shared::halt::{Halt, refused};
 
 /// Refuses to run `what` for an ordinary user, who has no loop devices.
@@ -20,7 +21,8 @@ pub(crate) fn need_root(what: &str) -> Result<(), RunRefusal> {
     Err(refused(
         format!("cannot run {what} on shifted devices: only root may attach loop devices"),
         Some(
-            "try sudo; direct I/O inside the scratch file needs no root: straddle bench DIRECTORY"
+            "run it with sudo, or measure inside the scratch file, which needs no root: straddle \
+             bench DIRECTORY"
                 .to_owned(),
         ),
     ))
@@ -44,6 +46,7 @@ impl Region {
 /// `count` regions of equal length, side by side in what of the scratch file lies alike within the
 /// unit; each leaves room for shifts up to `shift_bytes`.
 pub(crate) fn regions(
+    session: &Session<'_>,
     ground: &ScratchFile,
     count: u64,
     shift_bytes: u64,
@@ -52,11 +55,12 @@ pub(crate) fn regions(
     let none = || {
         let name = ground.scratch.directory();
         let message = format!(
-            "the scratch file of {} in {name} has no part that lies alike within {}",
+            "cannot make devices of the scratch file of {} in {name}: no part of it is contiguous \
+             within {}",
             ground.size(),
             Size(unit_bytes)
         );
-        refused(message, Some("make it longer: --scratch".to_owned()))
+        refused(message, Some(session.longer_scratch()))
     };
     let stretch = ground.place.stretch().ok_or_else(none)?;
     // Devices start on multiples of the unit and of 1 MiB within their part, as partitions do.

@@ -31,7 +31,7 @@ pub(super) fn result(
 /// The result as fio prints, with a word on standard error for what has no place in it.
 fn fio(document: &Document) -> String {
     for title in bench::fio_json_left_out(document) {
-        printer::note(&format!("{title} has no place in fio's format and is left out"));
+        printer::note(&format!("left out, since fio's format has no place for it: {title}"));
     }
     bench::fio_json(document)
 }

@@ -1,5 +1,5 @@
-//! Arms on open files, timed in turns: all on one file, where they differ in their offsets alone, or
-//! each on a file of its own.
+//! Arms on open files, timed in turns: all on one file, where they differ in their offsets alone,
+//! or each on a file of its own.
 
 use std::os::fd::OwnedFd;
 
@@ -80,7 +80,7 @@ fn on_queues<Q: Queue>(
         Subject::new(queue, counters, work.measured(), slots, arms_each)
     };
     let mut subjects: Vec<_> = queues.into_iter().map(subject).collect();
-    let block = calibrated(&mut subjects[0], setting.bounds.bytes, arms.len())?;
+    let block = calibrated(session, &mut subjects[0], setting.bounds.bytes, arms.len())?;
     session.wrote(subjects[0].written_bytes());
     subjects.iter_mut().for_each(|subject| subject.set_block_operations(block));
     let mut turns = Turns { subjects, setting };
@@ -114,8 +114,8 @@ fn on_queues<Q: Queue>(
 ///
 /// # Errors
 /// When there is no room for them.
-pub(crate) fn slots(seed: u64, setting: &Setting<'_>) -> Result<Slots, Halt> {
-    let Setting { place, arms, work, .. } = setting;
+pub(crate) fn slots(session: &Session<'_>, setting: &Setting<'_>) -> Result<Slots, Halt> {
+    let Setting { place, arms, work, title, .. } = setting;
     let shifts: Vec<u64> = arms.iter().map(|arm| arm.shift_bytes).collect();
     let plan = SlotsPlan {
         runs: &place.runs,
@@ -123,15 +123,18 @@ pub(crate) fn slots(seed: u64, setting: &Setting<'_>) -> Result<Slots, Halt> {
         operation_bytes: u64::from(work.operation_bytes),
         shifts_bytes: &shifts,
         order: if work.in_order { Order::Cursor } else { Order::Random },
-        seed,
+        seed: session.seed,
     };
-    Slots::new(plan)
-        .map_err(|error| Halt::hinted(error.to_string(), "make it longer: --scratch".to_owned()))
+    Slots::new(plan).map_err(|error| {
+        let message = format!("cannot place the operations of {title}: {error}");
+        Halt::hinted(message, session.longer_scratch())
+    })
 }
 
 /// Finds how many operations take about as long as a block is to take; at least four for each slot.
 /// If that would leave too few pairs for `bytes` and `arms`, it is as many as allow enough.
 fn calibrated<Q: Queue>(
+    session: &Session<'_>,
     subject: &mut Subject<Q, DiskStats>,
     bytes: u64,
     arms: usize,
@@ -141,7 +144,7 @@ fn calibrated<Q: Queue>(
         return Ok(subject.work().operations());
     }
     let least = u32::from(depth) * 4;
-    affords(subject.work(), least, bytes, arms)?;
+    affords(session, subject.work(), (least, bytes, arms))?;
     let mut operations = least;
     // A few rounds, since the first ones meet cold caches.
     for _ in 0..REHEARSALS {
@@ -157,24 +160,29 @@ fn calibrated<Q: Queue>(
 
 /// Refuses blocks that are too long for `bytes`, which must do to find out their length and for the
 /// fewest pairs that say something.
-fn affords(work: &measure::Work, least: u32, bytes: u64, arms: usize) -> Result<(), Halt> {
+fn affords(
+    session: &Session<'_>,
+    work: &measure::Work,
+    (least, bytes, arms): (u32, u64, usize),
+) -> Result<(), Halt> {
     if work.action == Action::Read {
         return Ok(());
     }
     let block_bytes = u64::from(least).saturating_mul(u64::from(work.operation_bytes));
     let arms = u64::try_from(arms).unwrap_or(u64::MAX);
     let blocks = REHEARSALS.saturating_add(PAIRS_MIN.saturating_mul(arms));
-    let needed = block_bytes.saturating_mul(blocks);
-    if needed <= bytes {
+    let needed_bytes = block_bytes.saturating_mul(blocks);
+    if needed_bytes <= bytes {
         return Ok(());
     }
-    let (size, needed, left) = (Size(block_bytes), Size(needed), Size(bytes));
+    let (size, needed, left) = (Size(block_bytes), Size(needed_bytes), Size(bytes));
     Err(Halt::hinted(
         format!(
-            "blocks of {size} at depth {} need {needed}, and {left} may be written",
+            "cannot measure blocks of {size} at depth {}: they need {needed}, and {left} may be \
+             written",
             work.depth
         ),
-        "allow more with --bytes-max, or take a smaller --depth or --size".to_owned(),
+        format!("{}; or take a smaller --depth or --size", session.more_bytes(needed_bytes, bytes)),
     ))
 }
 

@@ -43,7 +43,7 @@ fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = shown(path);
     host::read_input(path, BASELINE_BYTES).map_err(|error| {
         let hint = match error {
-            InputError::TooLong { .. } => "save fewer targets in it, or name another file",
+            InputError::TooLong { .. } => "name another file, or save fewer targets in this one",
             _ => "write one first: straddle check --save FILE [TARGET]...",
         };
         anyhow!("cannot read the baseline {name}: {error}\nhint: {hint}")
@@ -88,8 +88,8 @@ impl Save {
     pub(crate) fn begin(path: &Path, run: &Run) -> anyhow::Result<Save> {
         if is_standard_output(path) {
             bail!(
-                "--save - would print a baseline among what is found\n\
-                 hint: --json prints what --watch reads; or name a file: --save base.json"
+                "cannot save the baseline to standard output: the findings are printed there\n\
+                 hint: name a file: --save base.json; --watch also reads what --json prints"
             );
         }
         let name = shown(path);
@@ -134,7 +134,7 @@ impl Save {
     /// opened, which is a typing mistake more often than a state to compare with.
     pub(crate) fn leave(self) {
         let name = shown(&self.path);
-        printer::error(&format!("nothing is saved in {name}: no target could be opened"));
+        printer::error(&format!("cannot save the baseline {name}: no target could be opened"));
     }
 
     fn write(&mut self, text: &[u8]) -> anyhow::Result<()> {
@@ -158,11 +158,11 @@ fn replaceable(path: &Path) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => bail!("cannot write the baseline {name}: {error}"),
         Ok(data) if !data.is_file() => {
-            bail!("will not write the baseline {name}: not a regular file\n{hint}")
+            bail!("cannot write the baseline {name}: not a regular file\n{hint}")
         }
         Ok(data) if data.len() == 0 => Ok(()),
         Ok(_) => {
-            let refused = |reason: String| anyhow!("will not write over {name}: {reason}\n{hint}");
+            let refused = |reason: String| anyhow!("cannot replace {name}: {reason}\n{hint}");
             let bytes = host::read_input(path, BASELINE_BYTES);
             let bytes = bytes.map_err(|error| refused(error.to_string()))?;
             Baseline::recognize(&bytes).map_err(|fault| refused(fault.to_string()))

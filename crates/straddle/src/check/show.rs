@@ -77,8 +77,8 @@ impl Press {
         let format = check.chosen();
         if check.watch.is_some() && matches!(format, Format::Junit | Format::Sarif) {
             bail!(
-                "--watch cannot print this format\n\
-                 hint: take table, json, jsonl, nagios or npd"
+                "cannot print changes in this format: --watch has no such output\n\
+                 hint: choose another: --format table, json, jsonl, nagios or npd"
             );
         }
         let look = Look { bytes: check.exact.bytes, ..printer::look(check.explain) };

@@ -141,9 +141,9 @@ fn add(
 
 fn failed(name: &str, fault: CutFault) -> anyhow::Error {
     let hint = match fault {
-        CutFault::Full => "write less: --operations",
-        CutFault::NoSuchMember { .. } => "take a lower --lost-member",
-        _ => "take another drive: straddle drive list",
+        CutFault::Full => "write less: --operations 100",
+        CutFault::NoSuchMember { .. } => "members are counted from 0: --lost-member 0",
+        _ => "choose another drive; to list all: straddle drive list",
     };
     anyhow!("cannot cut the power of {name}: {fault}\nhint: {hint}")
 }

@@ -34,7 +34,11 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
     }
     let found = named(&show.drive)?;
     if show.toml {
-        bail!("{} is a file already\nhint: --toml prints built-in drives", show.drive);
+        bail!(
+            "cannot print the built-in file of {}: it is your own file\nhint: name a built-in \
+             drive; to list all: straddle drive list",
+            show.drive
+        );
     }
     let drives = document(std::iter::once(&found));
     let text = match (show.document.json, drives.drives.first()) {
@@ -58,11 +62,11 @@ pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
     let names: Vec<&str> = profile::built_in().iter().map(|known| known.name.as_str()).collect();
     let hint = format!("hint: name a file, or one of {}", names.join(", "));
     let failed = |error: &dyn std::fmt::Display| {
-        anyhow!("cannot read the drive's profile {name}: {error}\n{hint}")
+        anyhow!("cannot read the drive profile {name}: {error}\n{hint}")
     };
     let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX);
     let bytes = host::read_input(path, most).map_err(|error| failed(&error))?;
-    let text = String::from_utf8(bytes).map_err(|_| failed(&"it is no text"))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed(&"not UTF-8 text"))?;
     DriveProfile::parse(word, &text).map_err(|error| anyhow!("{error}\nhint: {}", error.hint()))
 }
 

@@ -47,7 +47,7 @@ impl RecordedTrace {
         if found.operations == 0 {
             bail!(
                 "cannot replay {}: it has no operations\n\
-                 hint: record reads and writes: blktrace, or fio --write_iolog",
+                 hint: record reads and writes with blktrace, or with fio --write_iolog",
                 shown(path)
             );
         }
@@ -153,15 +153,15 @@ fn open(path: &Path, stage: Stage) -> anyhow::Result<Trace> {
 /// The last line has no end, and says nothing that can be read.
 fn cut(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
     anyhow!(
-        "cannot replay {name}: its last line is cut: {error}\nhint: copy it again, or leave that \
-         line out: head --lines=-1 {name}",
+        "cannot replay {name}: its last line is cut: {error}\nhint: copy it again, or drop the \
+         last line: head --lines=-1 {name} > whole.trace",
         name = shown(path)
     )
 }
 
 fn failed(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
     let hint = match error {
-        StreamError::Feed(_) => "check the file".to_owned(),
+        StreamError::Feed(_) => "check the file, or record it again".to_owned(),
         StreamError::Trace(trace) => trace.hint().to_owned(),
     };
     anyhow!("cannot replay {}: {error}\nhint: {hint}", shown(path))

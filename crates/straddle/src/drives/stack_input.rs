@@ -81,16 +81,17 @@ pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<StackInput, Ref
     let found = images.iter().filter(|image| image.is_found).count();
     if found > FOUND_MAX {
         return Err(refusal(
-            format!("it holds {found} files, and {FOUND_MAX} at most are taken together"),
-            "name those that belong together",
+            format!("it holds {found} files, more than {FOUND_MAX}"),
+            "name the files that belong together: --stack A B C",
         ));
     }
     match (&images[..], &devices[..]) {
         (images, []) => of_images(images),
         ([], devices) => of_devices(devices, scene),
         _ => Err(refusal(
-            "it is files and devices at once".to_owned(),
-            "name files alone, or devices alone; losetup makes a device of a file",
+            "files and devices are mixed".to_owned(),
+            "name only files, or only devices; to make a device of a file: losetup --find --show \
+             FILE",
         )),
     }
 }
@@ -116,7 +117,7 @@ fn of_images(images: &[Image]) -> Result<StackInput, Refusal> {
             None if image.is_found => {}
             None => {
                 let message = format!("{} is empty", shown(&image.path));
-                return Err(refusal(message, "name an image that holds a disk"));
+                return Err(refusal(message, "name an image of a disk"));
             }
         }
     }
@@ -164,7 +165,8 @@ fn of_devices(
     scene: &Scene,
 ) -> Result<StackInput, Refusal> {
     let machine = scene.machine();
-    let machine = machine.map_err(|why| refusal(why.clone(), "see straddle check"))?;
+    let machine =
+        machine.map_err(|why| refusal(why.clone(), "see what is known of them: straddle check"))?;
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
     nodes.sort_unstable();
     nodes.dedup();

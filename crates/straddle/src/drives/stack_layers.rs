@@ -22,8 +22,8 @@ const LAYERS_MAX: usize = 64;
 const NAMES_MAX: usize = 8;
 
 /// Advice where a layer has no address, and where that is since members were not given.
-const WHERE: &str = "straddle check shows where it lies";
-const ALL_OF_IT: &str = "name all that it lies on: --stack A B C";
+const WHERE: &str = "see where it is: straddle check";
+const ALL_OF_IT: &str = "name every device or file that it is on: --stack A B C";
 
 /// The layers on which a workload is done.
 pub(super) struct StackLayers {
@@ -63,7 +63,7 @@ impl StackLayers {
         if chosen.is_empty() {
             bail!(
                 "cannot simulate on {name}: no partition, volume or file system is recognized in \
-                 it\nhint: straddle check {name} shows what is"
+                 it\nhint: see what is there: straddle check {name}"
             );
         }
         if chosen.len() > LAYERS_MAX {
@@ -85,8 +85,8 @@ impl StackLayers {
                 bail!("cannot simulate on {name}: {first}\nhint: {ALL_OF_IT}")
             }
             (true, Some(first)) => bail!(
-                "cannot simulate on {name}: {first}\nhint: straddle check {name} shows where it \
-                 lies; arrays have profiles of their own too, such as raid5-5x64k"
+                "cannot simulate on {name}: {first}\nhint: see where it is: straddle check {name}; \
+                 arrays also have built-in profiles, such as raid5-5x64k"
             ),
             _ => notes.extend(faults.iter().map(|fault| format!("not simulated: {fault}"))),
         }

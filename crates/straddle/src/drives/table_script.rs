@@ -41,7 +41,12 @@ fn rest(file: impl std::io::Read, mut bytes: Vec<u8>, name: &str) -> Read {
     let most = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let read = file.take(most).read_to_end(&mut bytes);
     let refusal = |message, hint: &str| Refusal { message, hint: Some(hint.to_owned()) };
-    read.map_err(|error| refusal(error.to_string(), "check the file"))?;
+    read.map_err(|error| {
+        refusal(
+            error.to_string(),
+            "check the file, or dump the table again: sfdisk --dump /dev/sdX > plan",
+        )
+    })?;
     let read = script::read(&bytes).map(|script| stacked(script, name));
     read.map_err(|error| refusal(error.to_string(), error.problem.hint()))
 }

@@ -78,10 +78,13 @@ pub(super) fn changed(
     for change in changes.iter().map(AsRef::as_ref) {
         let Some((key, value)) = change.split_once('=') else {
             let told = escape(change.as_bytes());
-            bail!("cannot change {name}: `{told}` is no KEY=VALUE\nhint: cache=0, for example");
+            bail!(
+                "cannot change {name}: `{told}` is not KEY=VALUE\nhint: give a key and a value, \
+                 such as cache=0"
+            );
         };
         profile = profile.with(key.trim(), value.trim()).map_err(|why| {
-            anyhow!("cannot change {name}: {why}\nhint: straddle drive show {name}")
+            anyhow!("cannot change {name}: {why}\nhint: see its keys: straddle drive show {name}")
         })?;
     }
     profile

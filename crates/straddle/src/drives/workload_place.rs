@@ -83,7 +83,9 @@ pub(super) fn on_grounds<'a>(
     for ground in &grounds.grounds {
         let LayerPlace { name, start_bytes, length_bytes, .. } = ground;
         if *length_bytes < asked.size {
-            return Err(format!("{name} has {length_bytes} bytes\nhint: name another: --layer"));
+            return Err(format!(
+                "{name} has only {length_bytes} bytes\nhint: name another layer with --layer"
+            ));
         }
         let (place, bed) = match ground.is_spread() {
             true => (on_floor(model, ground, origin_bytes), Owner::Floor(ground)),
@@ -155,14 +157,14 @@ fn on_floor(model: &dyn Model, ground: &LayerPlace, origin_bytes: u64) -> Result
 fn cut(start_bytes: u64, logical_bytes: u64) -> String {
     format!(
         "begins at {start_bytes} bytes, in the middle of a logical sector of {logical_bytes}\n\
-         hint: no partition can begin there on this drive: take one with smaller sectors"
+         hint: choose a drive with smaller sectors; to list all: straddle drive list"
     )
 }
 
 fn beyond(end: u64, capacity_bytes: u64) -> String {
     format!(
         "reaches to {end} bytes, the drive to {capacity_bytes}\n\
-         hint: take a larger drive: --set capacity=SIZE"
+         hint: simulate a larger drive: --set capacity=4T"
     )
 }
 
@@ -190,7 +192,7 @@ pub(super) fn place(
     match length_bytes >= asked.size {
         true => Ok(Place { start_bytes, length_bytes }),
         false => Err(format!(
-            "it ends at {} bytes\nhint: begin earlier with --start",
+            "the drive ends at {} bytes\nhint: begin earlier: --start 1M",
             model.capacity_bytes()
         )),
     }
@@ -203,7 +205,7 @@ fn whole(model: &dyn Model, asked: &Simulate) -> Result<(), String> {
     match are_whole {
         [true, true] => Ok(()),
         _ => Err(format!(
-            "operations of {} bytes from {} on are no whole logical sectors\n\
+            "operations of {} bytes from byte {} are not whole logical sectors\n\
              hint: take multiples of {logical_bytes}",
             asked.size, asked.start
         )),

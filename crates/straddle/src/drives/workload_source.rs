@@ -135,7 +135,7 @@ impl Workload {
             })?;
             if let Some(what) = clones.iter().find_map(|one| odd(&one.stream, sector_bytes)) {
                 bail!(
-                    "cannot simulate {name}: operations {what} are no whole logical sectors\n\
+                    "cannot simulate {name}: operations {what} are not whole logical sectors\n\
                      hint: take multiples of {sector_bytes} for bs, ba and offset"
                 );
             }
@@ -166,11 +166,12 @@ impl Workload {
         let need = recorded.layout.bytes();
         if need > place.length_bytes {
             let hint = match asked.stack.is_empty() {
-                true => "take a larger drive: --set capacity=SIZE",
-                false => "take a longer layer with --layer, or leave out --stack",
+                true => "simulate a larger drive: --set capacity=4T",
+                false => "choose a longer layer with --layer, or leave out --stack",
             };
             bail!(
-                "cannot replay on {drive}: the trace reaches to {}, the place to {}\nhint: {hint}",
+                "cannot replay on {drive}: the trace reaches {}, and the place is {} long\nhint: \
+                 {hint}",
                 Size(need),
                 Size(place.length_bytes)
             );

@@ -35,7 +35,7 @@ fn closest(words: &str) -> anyhow::Result<String> {
     let first = match (&found[..], engine) {
         ([], None) => bail!(
             "cannot explain `{}`: no page is near these words\n\
-             hint: straddle explain lists all pages; dmesg -T shows what else the kernel said",
+             hint: to list all pages: straddle explain",
             shortened(words)
         ),
         (_, Some(engine)) => page::of_engine(engine),

@@ -9,29 +9,29 @@ pub(super) fn refused(arguments: &Fsync) -> Result<(), Halt> {
     let no_rows = arguments.rows == FsyncRows::None;
     if no_rows && arguments.printed.format() == BenchFormat::FioJson {
         return halt(
-            "cannot print --rows none in fio's form: it has no place for anything but rows".into(),
-            "use --format json, or measure rows: --rows wal",
+            "cannot print --rows none as fio-json: that format holds rows only".into(),
+            "choose another format, or measure rows: --format json, --rows wal",
         );
     }
     if no_rows && arguments.sustained {
         return halt(
-            "cannot write on with --sustained where --rows none measures nothing".into(),
-            "leave one of them out",
+            "cannot combine --sustained with --rows none: nothing is measured".into(),
+            "leave out one of the two",
         );
     }
     let trips = arguments.round_trips_ns.len();
     if trips > ROUND_TRIPS_MAX {
         return halt(
             format!(
-                "--rtt has {trips} round trips, and a group has {ROUND_TRIPS_MAX} others at most"
+                "cannot use {trips} round trips: a group has at most {ROUND_TRIPS_MAX} other nodes"
             ),
-            "give one for each other node of the group: --rtt 300us,300us",
+            "give one for each other node: --rtt 300us,300us",
         );
     }
     if arguments.engine.as_ref().is_some_and(|name| name.trim().is_empty()) {
         return halt(
-            "--for names no engine: it is empty".into(),
-            "straddle explain engines lists all; or leave --for out",
+            "cannot judge for an engine without a name: --for is empty".into(),
+            "name an engine; to list all: straddle explain engines",
         );
     }
     Ok(())

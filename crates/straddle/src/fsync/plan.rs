@@ -140,10 +140,14 @@ impl Plan {
         let needed = beside.saturating_add(least.saturating_mul(2));
         if bytes_max < needed {
             let more = needed.div_ceil(1 << 20);
-            let or = if self.profile.is_some() { "" } else { ", or choose fewer with --rows" };
+            let or = if self.profile.is_some() { "" } else { "; or measure fewer rows: --rows pg" };
             return Err(Halt::refused(
-                format!("the rows need {}, and {} may be written", Size(needed), Size(bytes_max)),
-                Some(format!("allow more with --bytes-max {more}M{or}")),
+                format!(
+                    "cannot measure the rows: they need {}, and --bytes-max is {}",
+                    Size(needed),
+                    Size(bytes_max)
+                ),
+                Some(format!("allow more bytes: --bytes-max {more}M{or}")),
             ));
         }
         Ok(())
@@ -200,7 +204,7 @@ fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
     let found = engines.find(name).cloned();
     found.map(Some).map_err(|hint| {
         let name = escape(name.as_bytes());
-        Halt::refused(format!("there is no profile of `{name}`"), Some(hint))
+        Halt::refused(format!("cannot judge for `{name}`: no such engine profile"), Some(hint))
     })
 }
 

@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
     pub(crate) fn directory(&self) -> Result<&Pinned, Halt> {
         self.directory.as_ref().map_err(|error| {
             let name = shown(&self.arguments.directory);
-            let hint = "name a directory on the disk that is meant".to_owned();
+            let hint = "check the path, or name another directory on the drive".to_owned();
             Halt::refused(format!("cannot measure syncs in {name}: {error}"), Some(hint))
         })
     }

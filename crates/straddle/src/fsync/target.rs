@@ -9,6 +9,7 @@ use host::{Identity, Pinned};
 use report::fsync::{FsyncLayer, FsyncTarget};
 use stack::drive::Drive;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
+use units::text::shell_word;
 use units::{Known, text};
 
 use crate::shared::halt::Halt;
@@ -25,12 +26,15 @@ const DEPTH_MAX: usize = 8;
 /// Returns what is under `directory`.
 pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt> {
     let name = shown(directory.given());
-    let hint = || Some("name a directory on the disk that is meant".to_owned());
+    let hint = || Some("check the path, or name another directory on the drive".to_owned());
     match directory.identity() {
         Identity::Block { .. } => {
             return Err(Halt::refused(
-                format!("cannot measure syncs on {name}: it is a device, not a directory"),
-                Some("name the directory where it is mounted: findmnt".to_owned()),
+                format!("cannot measure syncs on {name}: a device, not a directory"),
+                Some(format!(
+                    "name the directory where it is mounted, which this shows: findmnt {}",
+                    shell_word(&name)
+                )),
             ));
         }
         Identity::File { .. } if directory.is_directory() => {}
@@ -38,13 +42,13 @@ pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt>
             let parent = directory.given().parent().filter(|parent| !parent.as_os_str().is_empty());
             let parent = parent.map_or(".".to_owned(), shown);
             return Err(Halt::refused(
-                format!("cannot measure syncs in {name}: it is not a directory"),
-                Some(format!("straddle fsync {parent} measures beside it")),
+                format!("cannot measure syncs in {name}: not a directory"),
+                Some(format!("measure in its directory: straddle fsync {}", shell_word(&parent))),
             ));
         }
     }
     let facts = host::file_facts(&directory.path())
-        .map_err(|error| Halt::refused(format!("cannot look at {name}: {error}"), hint()))?;
+        .map_err(|error| Halt::refused(format!("cannot open {name}: {error}"), hint()))?;
     let (major, minor) = facts.device;
     let mut target = FsyncTarget {
         path: name,

@@ -48,7 +48,10 @@ pub(super) fn page(words: &[String]) -> anyhow::Result<Vec<u8>> {
         let Some(next) = shown(command).find(|next| next.get_name() == word) else {
             let names: Vec<&str> = shown(command).map(Command::get_name).collect();
             let word = units::text::escape(word.as_bytes());
-            bail!("`{word}` is no command here\nhint: one of {}", names.join(", "));
+            bail!(
+                "cannot print a manual page: no such command: {word}\nhint: name one of {}",
+                names.join(", ")
+            );
         };
         command = next;
     }

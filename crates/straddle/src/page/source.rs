@@ -24,7 +24,10 @@ const INPUT: &str = "-";
 /// When standard input is named twice.
 pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Draft> {
     if files.iter().filter(|path| is_input(path)).count() > 1 {
-        anyhow::bail!("`-` is named twice\nhint: standard input can be read once");
+        anyhow::bail!(
+            "cannot read standard input twice: `-` is named twice\nhint: name `-` once, and files \
+             for the rest"
+        );
     }
     let mut draft = Draft::default();
     let mut seen: BTreeMap<[u64; 2], String> = BTreeMap::new();
@@ -90,15 +93,15 @@ fn text(path: &Path, left: u64) -> Result<String, Fault> {
     let bytes = read.map_err(|error| match error {
         InputError::TooLong { .. } if most < FILE_BYTES => fault(
             &format!("all files together are longer than {} GiB", ALL_BYTES >> 30),
-            "make several pages, each of fewer files",
+            "make several pages of fewer files each",
         ),
         InputError::TooLong { .. } => {
-            fault(&error, "make a result of fewer targets or experiments, and several of them")
+            fault(&error, "write several results of fewer targets or experiments each")
         }
         InputError::Io(_) => fault(&error, hint),
-        _ => fault(&error, "name a file that --json wrote, or `-`"),
+        _ => fault(&error, "name a file that --json or -o wrote, or `-` for standard input"),
     })?;
     String::from_utf8(bytes).map_err(|_| {
-        fault(&"not a straddle result file: it is no text", "give what --json or -o wrote")
+        fault(&"not a straddle result file: not text", "name a file that --json or -o wrote")
     })
 }

@@ -91,8 +91,8 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         (RefusalKind::NoVerdict, Refusal { message, hint })
     };
     let [target] = &targets[..] else {
-        let hint = "straddle plan IMAGE, one image at a time".to_owned();
-        let (_, refusal) = refuse("a directory is not a disk", Some(hint));
+        let hint = "name one image in it: straddle plan IMAGE".to_owned();
+        let (_, refusal) = refuse("a directory, not a disk", Some(hint));
         return Err((RefusalKind::Misuse, refusal));
     };
     let on = plan.on.as_ref();
@@ -158,7 +158,7 @@ fn without_table(
     name: &str,
     refuse: &dyn Fn(&str, Option<String>) -> Refused,
 ) -> Result<Answer, Refused> {
-    let disk = meant(stack, device).ok_or_else(|| refuse("it was not found", None))?;
+    let disk = meant(stack, device).ok_or_else(|| refuse("no such disk is known", None))?;
     if let Some(reason) = unread(stack, disk) {
         return Err(refuse(&reason, None));
     }
@@ -189,7 +189,7 @@ fn without_table(
                 );
                 return Err(refuse(&unread.reason, Some(hint)));
             }
-            let hint = format!("straddle check {word} names the command");
+            let hint = format!("see which command repairs it: straddle check {word}");
             return Err(refuse(&unread.reason, Some(hint)));
         }
         let hint = format!("for a new disk: straddle plan --new {}", shell_word(name));
@@ -204,7 +204,7 @@ fn without_table(
     let judged = judge::judge(stack, top);
     Ok(Answer::Nothing(match judged.verdict {
         Verdict::Unknown => {
-            let hint = format!("straddle check {} says what is known", shell_word(name));
+            let hint = format!("see what is known: straddle check {}", shell_word(name));
             return Err(refuse(&judged.reason, Some(hint)));
         }
         Verdict::Aligned => format!("no partition table; its {kind} is aligned"),

@@ -34,14 +34,14 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refused> {
         (kind, Refusal { message: format!("cannot plan {name}: {reason}"), hint })
     };
     let misuse = |reason| {
-        let hint = "straddle plan --new DISK, one disk at a time".to_owned();
+        let hint = "name one disk: straddle plan --new /dev/sdX".to_owned();
         refuse(RefusalKind::Misuse, reason, Some(hint))
     };
-    let [target] = &targets[..] else { return Err(misuse("not one disk")) };
+    let [target] = &targets[..] else { return Err(misuse("it is not one disk")) };
     let (assembled, device) = assembled(target, scene, plan.on.as_ref())
         .map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let stack = &assembled.stack;
-    let outer = meant(stack, device.as_deref()).ok_or_else(|| misuse("it was not found"))?;
+    let outer = meant(stack, device.as_deref()).ok_or_else(|| misuse("no such disk is known"))?;
     // The disk of an image is what its format gives a guest.
     let is_format = |id: &LayerId| matches!(stack.layer(*id).kind, LayerKind::ImageFormat(_));
     let disk = stack.over(outer).into_iter().rfind(is_format).unwrap_or(outer);
@@ -49,7 +49,7 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refused> {
         && matches!(image.layout, Layout::Unknown(_))
     {
         let reason = judge::judge(stack, disk).reason;
-        let hint = format!("straddle check {} names the command", shell_word(&name));
+        let hint = format!("see which command repairs it: straddle check {}", shell_word(&name));
         return Err(refuse(RefusalKind::NoVerdict, &reason, Some(hint)));
     }
     let withheld = withheld(stack, disk, &name);

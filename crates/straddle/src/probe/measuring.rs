@@ -81,7 +81,9 @@ pub(super) fn run(
     document.spent.written_bytes = target.prepared_bytes.saturating_add(whole.written_bytes());
     document.spent.operations = whole.operations();
     match target.moved() {
-        Some(reason) => Err(undecided(reason, Some("try again on a quieter file system"))),
+        Some(reason) => {
+            Err(undecided(reason, Some("probe again, on a file system that nobody else writes to")))
+        }
         None => Ok(found),
     }
 }
@@ -202,6 +204,6 @@ impl Asking<'_, '_> {
 }
 
 fn faulty(fault: &Fault) -> RunRefusal {
-    let hint = "straddle explain knows what the kernel logs";
-    undecided(format!("the measurement failed: {fault}"), Some(hint))
+    let hint = "look for the error in the kernel's log: dmesg -T | straddle explain -";
+    undecided(format!("cannot finish the measurement: {fault}"), Some(hint))
 }

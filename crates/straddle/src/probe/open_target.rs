@@ -110,8 +110,8 @@ impl OpenTarget {
             placed(|wanted| MeasuredBytes::of_device(&run.scene, number, length_bytes, wanted))
                 .map_err(|refusal| cannot(&format!("probe {name}"), refusal))?;
         if !writes {
-            let note = "reads do not say what writes cost: the granule and the turns need a \
-                        directory on the drive, or --write-device";
+            let note = "reads do not show what writes cost: for the granule and the turns, name a \
+                        directory on the drive, or use --write-device";
             document.notes.push(note.to_owned());
         }
         Ok(OpenTarget {
@@ -131,9 +131,9 @@ impl OpenTarget {
         match &self.ground {
             Ground::Scratch(scratch) => scratch.open(access, true).map_err(engine),
             Ground::Device(node) => open_pinned(node, Access::Read, true).map_err(engine),
-            Ground::Claimed(claim) => claim
-                .try_clone()
-                .map_err(|error| refused(format!("cannot use the claimed device: {error}"), None)),
+            Ground::Claimed(claim) => claim.try_clone().map_err(|error| {
+                refused(format!("cannot open the claimed device again: {error}"), None)
+            }),
         }
     }
 

@@ -19,7 +19,7 @@ const READ_BYTES: u64 = 4 << 30;
 /// Unit of which a scratch file's length is a multiple.
 const PAGE_BYTES: u64 = 4096;
 /// Advice where a file system is in the way.
-const ELSEWHERE: &str = "probe on ext4 or XFS on the same drive";
+const ELSEWHERE: &str = "name a directory on ext4 or XFS on the same drive";
 
 /// Returns how long the scratch file will be.
 ///
@@ -30,7 +30,7 @@ pub(super) fn scratch_bytes(run: &Session<'_>) -> Result<u64, RunRefusal> {
     let bytes = third.min(SCRATCH_BYTES);
     let bytes = bytes - bytes % PAGE_BYTES;
     if bytes < SCRATCH_BYTES_LEAST {
-        let message = "fewer than 48 MiB leave no room to compare anything";
+        let message = "cannot probe with fewer than 48 MiB: there is no room to compare anything";
         return Err(refused(message, Some("allow more: --bytes-max 256M")));
     }
     Ok(bytes)
@@ -51,10 +51,13 @@ pub(super) fn raw_bytes(
     let length_bytes = device_bytes.min(scratch_bytes(run)?);
     if length_bytes < SCRATCH_BYTES_LEAST {
         let message = format!(
-            "{} has {device_bytes} bytes; fewer than 16 MiB leave no room to compare anything",
+            "cannot probe {}: it has {device_bytes} bytes, and at least 16 MiB are needed",
             shown(node)
         );
-        return Err(refused(message, Some("probe the drive that it is a part of")));
+        return Err(refused(
+            message,
+            Some("name the drive that it is a part of; to list drives: lsblk -p"),
+        ));
     }
     Ok(length_bytes)
 }
@@ -83,7 +86,7 @@ pub(super) fn possible(
     match step.value() {
         Some(step) if *step > 0 => Ok((plan, *step)),
         _ => {
-            let message = format!("cannot pass by the page cache in {name}: no direct I/O there");
+            let message = format!("cannot bypass the page cache in {name}: no direct I/O there");
             Err(refused(message, Some(ELSEWHERE)))
         }
     }

@@ -27,23 +27,21 @@ pub(super) fn run(
     target: &MeasureTarget,
     found: &mut Document,
 ) -> Result<(), RunRefusal> {
-    let place =
-        match target {
-            MeasureTarget::Directory(directory) => {
-                in_directory(run, directory, found)?;
-                // Of a directory it is what lies at the beginning of the device, where there is one.
-                let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
-                number.and_then(|number| place(run, number, LOOK_BYTES).ok())
-            }
-            MeasureTarget::Device { node, number } => {
-                on_device(run, node, found)?;
-                let length_bytes = found.target.length_bytes;
-                let place = place(run, *number, length_bytes);
-                Some(place.map_err(|refusal| {
-                    cannot(&format!("probe {}", shown(node.given())), refusal)
-                })?)
-            }
-        };
+    let place = match target {
+        MeasureTarget::Directory(directory) => {
+            in_directory(run, directory, found)?;
+            // Of a directory it is what lies at the beginning of the device, where there is one.
+            let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
+            number.and_then(|number| place(run, number, LOOK_BYTES).ok())
+        }
+        MeasureTarget::Device { node, number } => {
+            on_device(run, node, found)?;
+            let length_bytes = found.target.length_bytes;
+            let tried = format!("probe {}", shown(node.given()));
+            let place = place(run, *number, length_bytes);
+            Some(place.map_err(|refusal| cannot(&tried, refusal))?)
+        }
+    };
     if let Some(place) = &place {
         document::of_place(place, found);
     }
@@ -97,7 +95,8 @@ fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(
         let wanted = claim::identity_words(node).map(|words| words.wanted());
         let wanted = wanted.unwrap_or("serial number or WWN");
         found.notes.push(format!(
-            "the run itself wants --confirm with the {wanted} of {name}, which straddle check shows"
+            "the run itself needs --confirm with the {wanted} of {name}; to see it: straddle check \
+             {name}"
         ));
     }
     Ok(())

@@ -124,7 +124,7 @@ impl Destination {
         let is_document = printed.format() == BenchFormat::Json;
         if printed.kept.is_printed() && !is_document {
             bail!(
-                "-o - and --format fio-json would both print a document\n\
+                "cannot print two documents: -o - and --format fio-json both use standard output\n\
                  hint: leave one of them out, or name a file for the result: -o result.json"
             );
         }
@@ -165,16 +165,16 @@ impl Content {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => bail!("cannot write the {what} to {name}: {error}\n{hint}"),
             Ok(data) if !data.is_file() => {
-                bail!("will not write the {what} to {name}: not a regular file\n{hint}")
+                bail!("cannot write the {what} to {name}: not a regular file\n{hint}")
             }
             Ok(_) => {}
         }
         let mut head = Vec::new();
         let length = u64::try_from(mark.len()).unwrap_or(u64::MAX);
         let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut head));
-        read.map_err(|error| anyhow!("will not write over {name}: {error}\n{hint}"))?;
+        read.map_err(|error| anyhow!("cannot replace {name}: {error}\n{hint}"))?;
         if !head.is_empty() && head != mark.as_bytes() {
-            bail!("will not write over {name}: not a {what}\n{hint}");
+            bail!("cannot replace {name}: not a {what}\n{hint}");
         }
         Ok(())
     }

@@ -60,9 +60,8 @@ impl Halt {
 
     /// Everything that was asked for needs a depth, and the drive is in use.
     pub(crate) fn busy() -> Halt {
-        let message = "nothing was measured: other I/O keeps the drive busy, and all that was \
-                       asked for needs a queue depth above 1";
-        let hint = "run it when the drive is idle, or take your share now: --share 100";
+        let message = "cannot measure at a queue depth above 1: the drive is busy with other I/O";
+        let hint = "run it when the drive is idle, or measure all the same: --share 100";
         Halt::Refused(undecided(message, Some(hint.to_owned())))
     }
 }

@@ -30,7 +30,7 @@ impl MeasureTarget {
         let pinned = Pinned::at(path).map_err(|error| {
             refused(
                 format!("cannot measure in {name}: {error}"),
-                Some("name a directory on the disk that is meant".to_owned()),
+                Some("check the path, or name another directory on the drive".to_owned()),
             )
         })?;
         match pinned.identity() {
@@ -39,9 +39,9 @@ impl MeasureTarget {
             }
             Identity::File { .. } if pinned.is_directory() => Ok(MeasureTarget::Directory(pinned)),
             Identity::File { .. } => Err(refused(
-                format!("cannot measure in {name}: it is neither a directory nor a block device"),
+                format!("cannot measure in {name}: neither a directory nor a block device"),
                 Some(format!(
-                    "straddle {command} {} measures beside it",
+                    "measure in its directory: straddle {command} {}",
                     shell_word(&parent(path))
                 )),
             )),

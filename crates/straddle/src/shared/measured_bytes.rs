@@ -136,8 +136,8 @@ impl MeasuredBytes {
     pub(crate) fn cache_note(&self) -> Option<String> {
         let name = self.cached.as_ref()?;
         Some(format!(
-            "{name} goes through the page cache of its host file: what is found is of {name}, not \
-             of the drive beneath; to pass that cache by: losetup --direct-io=on /dev/{name}"
+            "{name} uses the page cache of its host file, so the result is of {name}, not of the \
+             drive; to bypass that cache: losetup --direct-io=on /dev/{name}"
         ))
     }
 
@@ -214,8 +214,10 @@ fn is_cached_loop(scene: &Scene, name: &str) -> bool {
 
 fn no_unit(wanted: UnitKind) -> Refusal {
     let (message, hint) = match wanted {
-        UnitKind::Chunk => ("no array with chunks is below it", "leave --unit chunk away"),
-        _ => ("which granule its drive has is not known", "straddle check says what is"),
+        UnitKind::Chunk => {
+            ("it is on no array with chunks", "measure by the granule: --unit granule")
+        }
+        _ => ("the granule of its drive is unknown", "see what is known of it: straddle check"),
     };
     Refusal { message: message.to_owned(), hint: Some(hint.to_owned()) }
 }
@@ -297,12 +299,12 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
         image.filter(|layer| matches!(layer.kind, LayerKind::File)).find_map(|it| it.path.clone());
     let hint = match (image, on) {
         (Some(image), On::Zeros) => format!(
-            "name a directory that is mounted from it, or a device over a copy without holes: cp \
+            "name a directory that is mounted from it, or use a copy without holes: cp \
              --sparse=never {} COPY",
             shell_word(&image)
         ),
-        (Some(image), _) => format!("straddle trace {} shows what is known", shell_word(&image)),
-        (None, _) => "straddle trace FILE shows what is known of a file there".to_owned(),
+        (Some(image), _) => format!("see what is known: straddle trace {}", shell_word(&image)),
+        (None, _) => "see where a file there is: straddle trace FILE".to_owned(),
     };
     Refusal {
         message: format!("the place of byte {at_bytes} on the drive is unknown: {why}"),

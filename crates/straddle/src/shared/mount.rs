@@ -139,27 +139,34 @@ pub(crate) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refu
     };
     match away(kind)? {
         Away::Memory => {
-            let hint = "copy it to a file system on a disk, or trace another file".to_owned();
+            let hint = "copy it to a file system on a disk, and trace the copy".to_owned();
             refuse(format!("it is on {kind}, {IN_MEMORY}"), Some(hint))
         }
         Away::Network => {
             let server = &mount.source;
             let hint = "run straddle trace on the machine that has the disks".to_owned();
-            refuse(format!("it is on {kind} from {server}, another machine's"), Some(hint))
+            refuse(format!("its bytes are on another machine, {server} ({kind})"), Some(hint))
         }
         Away::Overlay => {
             let hint = match below_overlay(mount, path) {
                 Some(below) => {
                     format!("straddle trace {}", units::text::escape(below.as_os_str().as_bytes()))
                 }
-                None => "trace it in the upper or lower directory: findmnt -t overlay".to_owned(),
+                None => "name the file in the upper or lower directory, which this lists: findmnt \
+                         -t overlay"
+                    .to_owned(),
             };
-            let reason = format!("it is on overlay, whose files lie in others: {}", layers(mount));
+            let reason = format!(
+                "it is on an overlay, whose files are in other directories: {}",
+                layers(mount)
+            );
             refuse(reason, Some(hint))
         }
         Away::Program => {
-            let hint = "trace the file or device that the program behind it uses".to_owned();
-            let reason = format!("it is on {kind}, and only the program behind that knows where");
+            let hint = "name the file or device that the program uses: findmnt shows its source"
+                .to_owned();
+            let reason =
+                format!("it is on {kind}, and only the program that serves it knows where");
             refuse(reason, Some(hint))
         }
     }

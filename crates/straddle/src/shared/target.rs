@@ -12,7 +12,7 @@ use host::{FileDisk, HeadCache, Identity, Omitted};
 use report::Refusal;
 use stack::assemble::{Start, StartKind};
 use stack::kernel::{Machine, NodeId, NodeKind, Number, md};
-use units::text;
+use units::text::{self, shell_word};
 
 use crate::shared::not_an_image;
 use crate::shared::printer::shown;
@@ -108,7 +108,7 @@ fn every_disk(scene: &Scene) -> Vec<Target> {
             return vec![refused(
                 whose.to_owned(),
                 format!("cannot list the disks of {whose}: {reason}"),
-                Some("mount -t sysfs sysfs /sys, or name an image: straddle check FILE"),
+                Some("mount it: mount -t sysfs sysfs /sys; or name an image: straddle check FILE"),
             )];
         }
     };
@@ -124,7 +124,7 @@ fn every_disk(scene: &Scene) -> Vec<Target> {
     if targets.is_empty() {
         return vec![refused(
             whose.to_owned(),
-            "no disk is to be seen in /sys/block".to_owned(),
+            format!("cannot list the disks of {whose}: /sys/block shows none"),
             Some("name an image or a device: straddle check FILE"),
         )];
     }
@@ -184,8 +184,9 @@ fn captured(path: &Path, scene: &Scene) -> Target {
     match found {
         Some(id) => meant(name, machine, id),
         None => {
-            let message = format!("{name} is no block device of the captured machine");
-            let hint = "name one as its kernel does: sda, /dev/sda1, /dev/mapper/vg-lv";
+            let message =
+                format!("cannot check {name}: the captured machine has no such block device");
+            let hint = "use a name of its kernel, such as sda, /dev/sda1 or /dev/mapper/vg-lv";
             refused(name, message, Some(hint))
         }
     }
@@ -225,12 +226,12 @@ fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
             }
             if let Some((image, _)) = name.split_once('#').filter(|(it, _)| Path::new(it).exists())
             {
-                let message = format!("cannot look at {name}: a partition inside {image}");
+                let message = format!("cannot open {name}: a partition inside {image}");
                 let hint = format!("straddle check {} shows all of it", text::shell_word(image));
                 return vec![refused(name, message, Some(&hint))];
             }
-            let message = format!("cannot look at {name}: {error}");
-            vec![refused(name, message, Some("check the path; lsblk -p lists block devices"))]
+            let message = format!("cannot open {name}: {error}");
+            vec![refused(name, message, Some("check the path; to list block devices: lsblk -p"))]
         }
         Ok(data) if data.is_dir() => directory(path, scene),
         Ok(data) if data.file_type().is_block_device() => match host::identity(path) {
@@ -257,7 +258,7 @@ fn device(name: String, number: Number, scene: &Scene) -> Target {
     let machine = match scene.machine() {
         Ok(machine) => machine,
         Err(reason) => {
-            let message = format!("cannot tell which device {name} is: {reason}");
+            let message = format!("cannot find the device {name}: {reason}");
             return refused(name, message, Some(MOUNT_SYS));
         }
     };
@@ -266,12 +267,11 @@ fn device(name: String, number: Number, scene: &Scene) -> Target {
         None if md::is_container(scene.tree(), &format!("/sys/dev/block/{number}")) => {
             let message =
                 format!("cannot check {name}: a container of IMSM or DDF arrays holds no data");
-            refused(name, message, Some("cat /proc/mdstat lists the arrays in it"))
+            refused(name, message, Some("check an array in it; to list them: cat /proc/mdstat"))
         }
         None => {
-            let message =
-                format!("cannot tell which device {name} is: /sys/block has none {number}");
-            refused(name, message, Some("lsblk -p lists block devices"))
+            let message = format!("cannot find the device {name}: /sys/block has no {number}");
+            refused(name, message, Some("to list block devices: lsblk -p"))
         }
     }
 }
@@ -287,7 +287,7 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
     }
     if scene.tree().bytes("/proc/self/mountinfo").is_err() && is_mount_point(&canonical) {
         let message =
-            format!("cannot tell what is under {name}: /proc/self/mountinfo is not there");
+            format!("cannot tell what {name} is mounted from: /proc/self/mountinfo is missing");
         return vec![refused(name, message, Some("mount it: mount -t proc proc /proc"))];
     }
     match host::list_files(path) {
@@ -303,20 +303,20 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
             });
             let others = listing.others.into_iter().map(|Omitted { path, reason }| {
                 let name = shown(&path);
-                let target =
-                    refused(name.clone(), format!("cannot look at {name}: {reason}"), None);
+                let target = refused(name.clone(), format!("cannot open {name}: {reason}"), None);
                 Target { found: FoundInDirectory::file(Some((path, reason))), ..target }
             });
             let omitted = listing.omitted.into_iter().map(|omitted| {
                 let name = shown(&omitted.path);
-                let message = format!("cannot look at {name}: {}", omitted.reason);
+                let message = format!("cannot open {name}: {}", omitted.reason);
                 refused(name, message, None)
             });
             files.chain(others).chain(omitted).collect()
         }
         Err(error) => {
             let message = format!("cannot list {name}: {error}");
-            vec![refused(name, message, Some("check who may read it: ls -ld shows it"))]
+            let hint = format!("check its permissions: ls -ld {}", shell_word(&name));
+            vec![refused(name, message, Some(&hint))]
         }
     }
 }
@@ -324,12 +324,11 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
 /// Why the directory called `name` cannot be judged: it holds no disk image.
 pub(crate) fn holds_none(name: &str) -> Refusal {
     Refusal {
-        message: format!("cannot look into {name}: no disk image is in it"),
-        hint: Some(
-            "name a directory that holds disk images, or each file: straddle check FILE; for what \
-             the directory itself lies on, name its mount point, which findmnt -T shows"
-                .to_owned(),
-        ),
+        message: format!("cannot check {name}: no disk image is in it"),
+        hint: Some(format!(
+            "name a directory of disk images, or its mount point, which this shows: findmnt -T {}",
+            shell_word(name)
+        )),
     }
 }
 
@@ -345,14 +344,15 @@ fn under(name: String, mount: &device::mountinfo::MountLine, scene: &Scene) -> T
     let machine = match scene.machine() {
         Ok(machine) => machine,
         Err(reason) => {
-            let message = format!("cannot tell what is under {name}: {reason}");
+            let message = format!("cannot tell what {name} is mounted from: {reason}");
             return refused(name, message, Some(MOUNT_SYS));
         }
     };
     if mount.kind == "overlay" {
         let message =
-            format!("cannot look under {name}: it is an overlay, whose files lie in others");
-        let hint = "name the mount point of its upper or lower directory: findmnt -t overlay";
+            format!("cannot check {name}: it is an overlay, whose files are in other directories");
+        let hint = "name the mount point of its upper or lower directory; to list them: findmnt -t \
+                    overlay";
         return refused(name, message, Some(hint));
     }
     match machine.of_mount(mount) {
@@ -365,8 +365,9 @@ fn under(name: String, mount: &device::mountinfo::MountLine, scene: &Scene) -> T
         Some(id) => meant(name, machine, id),
         None => {
             let kind = &mount.kind;
-            let message = format!("cannot check {name}: no block device is under it (type {kind})");
-            let hint = "name a file or a directory in it, or the devices: /dev/sda …";
+            let message =
+                format!("cannot check {name}: its {kind} is on no block device of this machine");
+            let hint = "name the devices themselves; to list them: lsblk -p";
             refused(name, message, Some(hint))
         }
     }
@@ -379,7 +380,7 @@ pub(crate) fn start_odd(path: &Path, what: &str) -> Start {
     let identity = FileIdentity { device: 0, inode: 0 };
     let path = path.as_os_str().as_encoded_bytes().to_vec();
     let kind = StartKind::File { path, identity };
-    let bytes = Some(Err(format!("cannot be read: {what}, not a file")));
+    let bytes = Some(Err(format!("cannot read it: {what}, not a file")));
     Start { kind, name: text::escape(name), bytes }
 }
 

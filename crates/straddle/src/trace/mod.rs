@@ -59,7 +59,7 @@ fn reached(trace: &Trace, traced: Traced) -> Result<Traced, Refusal> {
             Exact(trace.offset),
             Exact(end)
         ),
-        hint: Some(format!("straddle trace {name} traces all of it")),
+        hint: Some(format!("trace all of it: straddle trace {name}")),
     })
 }
 

@@ -114,10 +114,10 @@ fn a_job_of_which_no_drive_takes_the_operations_is_refused() {
     let scratch = Scratch::new();
     let profile = |name: &'static str| ["simulate", "--profile", name, "--job"];
     for (name, words, word, hint) in [
-        ("hdd-7200-512e", "bs=1000", "1000 bytes from 1048576 on", "multiples of 512"),
-        ("hdd-7200-512e", "bs=4k\noffset=100", "from 1048676 on", "multiples of 512"),
+        ("hdd-7200-512e", "bs=1000", "1000 bytes from 1048576", "multiples of 512"),
+        ("hdd-7200-512e", "bs=4k\noffset=100", "from 1048676", "multiples of 512"),
         ("m4-256", "bs=4k\nrw=randwrite\nba=1000", "at multiples of 1000", "multiples of 512"),
-        ("cloud-nvme-2019", "bs=512", "512 bytes from 1048576 on", "multiples of 4096"),
+        ("cloud-nvme-2019", "bs=512", "512 bytes from 1048576", "multiples of 4096"),
     ] {
         let words = format!("[odd]\nrw=write\nsize=1g\ndirect=1\n{words}\n");
         let job = scratch.file("job", words.as_bytes());
@@ -206,11 +206,11 @@ fn a_trace_that_no_layer_of_a_stack_can_hold_is_refused_with_a_hint_that_helps()
     let log = scratch.file("log", words.as_bytes());
     let plan = scratch.file("plan", b"label: dos\n\nstart=2048, size=2048\n");
     let simulate = ["simulate", "--profile", "hdd-7200-512e", "--trace", text(&log)];
-    let reaches = "the trace reaches to 17 MiB, the place to 1 MiB";
+    let reaches = "the trace reaches 17 MiB, and the place is 1 MiB long";
     refused(&[&simulate[..], &["--stack", text(&plan)]].concat(), reaches, "leave out --stack");
-    let reaches = "the trace reaches to 17 MiB, the place to 14 MiB";
+    let reaches = "the trace reaches 17 MiB, and the place is 14 MiB long";
     let small = [&simulate[..], &["--set", "capacity=16M", "--start", "2M"]].concat();
-    refused(&small, reaches, "--set capacity=SIZE");
+    refused(&small, reaches, "--set capacity=4T");
 }
 
 #[test]
@@ -321,13 +321,13 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     let profile = ["simulate", "--profile", "hdd-7200-512e"];
     let with = |more: &[&'static str]| [&profile[..], more].concat();
     refused(&with(&["--set", "rpm=0"]), "rpm is 0", "hint: choose from 60 to 100000");
-    refused(&with(&["--set", "rpm"]), "`rpm` is no KEY=VALUE", "hint: cache=0");
+    refused(&with(&["--set", "rpm"]), "`rpm` is not KEY=VALUE", "such as cache=0");
     refused(&with(&["--vary", "color=red"]), "it has no `color`", "straddle drive show");
     refused(&with(&["--size", "1T"]), "at most 1 GiB", "--size");
     refused(&with(&["--size", "0"]), "at least one byte", "--size");
-    refused(&with(&["--size", "3"]), "no whole logical sectors", "multiples of 512");
+    refused(&with(&["--size", "3"]), "not whole logical sectors", "multiples of 512");
     refused(&with(&["--shift", "100"]), "not a multiple of its logical sector", "multiples of 512");
-    refused(&with(&["--start", "9T"]), "it ends at 6001175126016 bytes", "--start");
+    refused(&with(&["--start", "9T"]), "the drive ends at 6001175126016 bytes", "--start");
     refused(&with(&["--trace", "/nonexistent"]), "No such file", "hint: check the path");
     refused(&with(&["--trace", "/dev/null"]), "not a regular file", "hint:");
     refused(&with(&["--job", "/nonexistent"]), "No such file", "hint: name a job file");

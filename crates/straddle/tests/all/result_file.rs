@@ -170,9 +170,13 @@ fn two_documents_do_not_go_to_standard_output_and_the_way_out_is_said() {
     let scratch = Scratch::new();
     let image = scratch.image("disk.raw", 8 << 20);
     for (words, said, hint) in [
-        (&["bench", ".", "--format", "fio-json", "-o", "-"][..], "-o -", "-o result.json"),
-        (&["fsync", ".", "--format", "fio-json", "-o", "-"], "-o -", "-o result.json"),
-        (&["check", text(&image), "--save", "-"], "--save -", "--json"),
+        (
+            &["bench", ".", "--format", "fio-json", "-o", "-"][..],
+            "cannot print two",
+            "-o result.json",
+        ),
+        (&["fsync", ".", "--format", "fio-json", "-o", "-"], "cannot print two", "-o result.json"),
+        (&["check", text(&image), "--save", "-"], "cannot save", "--json"),
     ] {
         let ran = within(scratch.path(), words);
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{ran:?}");

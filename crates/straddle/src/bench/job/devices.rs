@@ -47,7 +47,7 @@ pub(super) fn run(
     // File systems must not share bytes; raw devices take turns on the same ones.
     let count = if wanted.is_some() { arms.len() } else { 1 };
     let count = u64::try_from(count).unwrap_or(u64::MAX);
-    let regions = shifted::regions(ground, count, shift_bytes)?;
+    let regions = shifted::regions(session, ground, count, shift_bytes)?;
     let region = |arm: usize| regions.get(arm).or(regions.last()).copied();
     let stages: Vec<ReadyDevice<'_>> = (0..arms.len())
         .map(|arm| {
@@ -96,7 +96,7 @@ fn opened(
     let open = |stage| measured_file::opened(session, job, stage, device_bytes);
     let files = stages.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let length_bytes = files.iter().map(|(_, bytes)| *bytes).min().unwrap_or(device_bytes);
-    let slots = |(file, _)| Ok((file, slots(session.seed, job, length_bytes)?));
+    let slots = |(file, _)| Ok((file, slots(session, job, length_bytes)?));
     files.into_iter().map(slots).collect()
 }
 
@@ -109,7 +109,7 @@ fn bounds(session: &Session<'_>, job: &Job, arms: usize) -> Bounds {
 }
 
 /// Returns where a job's operations go on its device or file; the same for every arm.
-fn slots(seed: u64, job: &Job, length_bytes: u64) -> Result<Slots, Halt> {
+fn slots(session: &Session<'_>, job: &Job, length_bytes: u64) -> Result<Slots, Halt> {
     let start = job.offset_bytes(length_bytes).min(length_bytes);
     let left = length_bytes - start;
     let length = job.size.map_or(left, |size| size.of(length_bytes)).min(left);
@@ -123,10 +123,10 @@ fn slots(seed: u64, job: &Job, length_bytes: u64) -> Result<Slots, Halt> {
         operation_bytes: job.operation_bytes,
         shifts_bytes: &[0],
         order: if is_random { Order::Random } else { Order::Cursor },
-        seed: job.seed.unwrap_or(seed),
+        seed: job.seed.unwrap_or(session.seed),
     };
     Slots::new(plan).map_err(|error| {
-        let message = format!("{} has no room on its device: {error}", name(job));
-        Halt::hinted(message, "make the devices longer: --scratch".to_owned())
+        let message = format!("cannot run job {}: its device has no room: {error}", name(job));
+        Halt::hinted(message, session.longer_scratch())
     })
 }

@@ -21,11 +21,17 @@ pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<Work, Halt> {
     let name = name(job);
     let read = !job.writes();
     if read && !job.direct {
-        let message = format!("{name} reads through the page cache, which answers for the drive");
-        return Err(Halt::hinted(message, "--set direct=1".to_owned()));
+        let message = format!(
+            "cannot run job {name}: it reads through the page cache, which answers instead of the \
+             drive"
+        );
+        return Err(Halt::hinted(message, "bypass the page cache: --set direct=1".to_owned()));
     }
     let Ok(operation_bytes) = u32::try_from(job.operation_bytes) else {
-        return Err(Halt::from(refused(format!("{name} moves more than 4 GiB at once"), None)));
+        return Err(Halt::from(refused(
+            format!("cannot run job {name}: its operations are longer than 4 GiB"),
+            None,
+        )));
     };
     let every = |kind, every: Option<std::num::NonZeroU32>| Some((kind, every?.get()));
     let (all, data) =
@@ -66,8 +72,11 @@ pub(super) fn drawn(
     count: usize,
 ) -> Result<Vec<Request>, Halt> {
     let wrong = |what: &str| {
-        let hint = Some("make the devices longer: --scratch".to_owned());
-        Halt::from(refused(format!("{} has no room on its device: {what}", name(job)), hint))
+        let hint = Some(session.longer_scratch());
+        Halt::from(refused(
+            format!("cannot run job {}: its device has no room: {what}", name(job)),
+            hint,
+        ))
     };
     let length_bytes =
         u32::try_from(job.operation_bytes).map_err(|_| wrong("an operation above 4 GiB"))?;

@@ -31,7 +31,7 @@ pub(super) fn opened(
     let length_bytes = wanted.min(device_bytes.div_euclid(2)) & !4095;
     if wanted > length_bytes {
         session.note(format!(
-            "{}: size is scaled down from {} to {}; a longer --scratch allows more",
+            "{}: size is scaled down from {} to {}; a longer scratch file (--scratch) allows more",
             name(job),
             Size(wanted),
             Size(length_bytes)
@@ -40,7 +40,7 @@ pub(super) fn opened(
     laid_out(&path, length_bytes, session.seed).map_err(|error| {
         Halt::from(refused(
             format!("cannot lay out a file of {} for the job: {error}", Size(length_bytes)),
-            Some("make the devices longer: --scratch".to_owned()),
+            Some(session.longer_scratch()),
         ))
     })?;
     let file = open_measured(&path, Access::Write, direct)?;

@@ -26,17 +26,17 @@ pub(crate) fn mixed_are_plain(jobs: &[Job], on: impl Fn(&Job) -> bool) -> Result
         let (why, hint) = if on(job) {
             (
                 "on a file system: mixed jobs run without one only",
-                "--set rw=randwrite and --set rw=randread measure one of the two",
+                "measure one of the two: --set rw=randwrite or --set rw=randread",
             )
         } else if job.is_durable() || syncs {
             (
                 "and syncs: which reads wait for a sync is not reproduced",
-                "--set rw=randwrite measures the durable writes alone; other jobs may sync",
+                "measure the durable writes alone: --set rw=randwrite",
             )
         } else if !job.direct {
             (
                 "through the page cache: a write that stays there takes no time of the drive",
-                "--set direct=1 measures all jobs of the file past it",
+                "bypass the page cache in all jobs: --set direct=1",
             )
         } else {
             continue;
@@ -61,8 +61,12 @@ pub(super) fn depth(job: &Job) -> Result<u16, Halt> {
     match u16::try_from(depth) {
         Ok(deep) if depth <= DEPTH_MAX => Ok(deep),
         _ => Err(Halt::from(refused(
-            format!("{} keeps {depth} operations in flight; {DEPTH_MAX} are the most", name(job)),
-            Some("--set iodepth=32 --set numjobs=1".to_owned()),
+            format!(
+                "cannot run job {}: it keeps {depth} operations in flight, and at most {DEPTH_MAX} \
+                 are possible",
+                name(job)
+            ),
+            Some("keep fewer in flight: --set iodepth=32 --set numjobs=1".to_owned()),
         ))),
     }
 }

@@ -98,13 +98,13 @@ pub(super) fn run(
     if arms[1].shift_bytes == arms[0].shift_bytes {
         let unit = ground.place.unit.length_bytes();
         let message = format!(
-            "sectors {START_SHIFTED} and {START_ALIGNED} lie alike in a granule of {unit} bytes: \
-             nothing can be misaligned"
+            "cannot shift partitions: sectors {START_SHIFTED} and {START_ALIGNED} have the same \
+             offset in a granule of {unit} bytes"
         );
         return Err(Halt::from(refused(message, None)));
     }
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
-    let regions = shifted::regions(ground, 1, shift_bytes)?;
+    let regions = shifted::regions(session, ground, 1, shift_bytes)?;
     for &line in lines {
         let rounds = Rounds { load: &load, line, mounts, ground, region: regions[0], arms: &arms };
         found.experiments.extend(rounds.run(session)?);
@@ -120,8 +120,12 @@ fn load(session: &Session<'_>) -> Result<FileLoad, Halt> {
     let tree = match &session.bench.tree {
         None => SeededTree::made(MADE_FILES, &mut random),
         Some(root) => SeededTree::of(root).map_err(|error| {
-            let message = format!("cannot take the tree {}: {error}", shown(root));
-            Halt::hinted(message, "name a smaller directory".to_owned())
+            let message = format!("cannot read the tree {}: {error}", shown(root));
+            Halt::hinted(
+                message,
+                "name a directory that you may read and that is smaller, or leave out --tree"
+                    .to_owned(),
+            )
         })?,
     };
     Ok(FileLoad { tree, large: seeded_bytes(LARGE_BYTES, &mut random) })
@@ -230,7 +234,7 @@ impl Rounds<'_> {
                     device: &node,
                     buffer: &mut buffer,
                 };
-                steps.step(step, name)?
+                steps.step(step, name, session)?
             } else {
                 let sector = self.ground.place.unit.length_bytes();
                 self.line.recipe().make(&node, sector, &session.interrupt)?

@@ -7,6 +7,7 @@ use std::time::Instant;
 use host::{FileLoad, FileStep, PrivateMounts};
 
 use crate::bench::file_system::Recipe;
+use crate::bench::session::Session;
 use crate::shared::halt::Halt;
 
 /// The steps in their order, each as a person says it; the first makes the file system.
@@ -30,7 +31,12 @@ pub(super) struct Bench<'a> {
 impl Bench<'_> {
     /// Does a step after the making, called `name`; returns how long it took, in nanoseconds, the
     /// unmount included and the mount not.
-    pub(super) fn step(&mut self, step: FileStep, name: &str) -> Result<u64, Halt> {
+    pub(super) fn step(
+        &mut self,
+        step: FileStep,
+        name: &str,
+        session: &Session<'_>,
+    ) -> Result<u64, Halt> {
         let mut mounted = self.recipe.mount(self.mounts, self.device)?;
         let begun = Instant::now();
         let done = self.load.act(step, mounted.path(), self.buffer);
@@ -38,7 +44,7 @@ impl Bench<'_> {
         let took = begun.elapsed();
         done.map_err(|error| {
             let message = format!("cannot {name} on {}: {error}", self.recipe.name);
-            Halt::hinted(message, "allow more with --scratch".to_owned())
+            Halt::hinted(message, session.longer_scratch())
         })?;
         unmounted?;
         Ok(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX))

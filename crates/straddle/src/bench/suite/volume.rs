@@ -41,7 +41,7 @@ const HEAD_BYTES: usize = 1 << 20;
 /// Why this machine has no such volumes; `None` when nothing speaks against it.
 pub(super) fn missing() -> Option<String> {
     if let Err(error) = OpenOptions::new().read(true).write(true).open(CONTROL) {
-        return Some(format!("there is no device-mapper here ({CONTROL}: {error})"));
+        return Some(format!("no device-mapper ({CONTROL}: {error})"));
     }
     let absent = ["lvm", "dmsetup"].into_iter().find(|tool| !installed(tool))?;
     Some(format!("{absent} is not installed (apt install {PACKAGE})"))
@@ -86,7 +86,8 @@ impl Volume {
         let begun = Instant::now();
         while kernel.exists() {
             if begun.elapsed() > GONE_WITHIN {
-                let message = format!("{} is still there: somebody has it open", shown(&node));
+                let message =
+                    format!("cannot remove {}: another process has it open", shown(&node));
                 return Err(Halt::hinted(message, "lsof tells who".to_owned()));
             }
             std::thread::sleep(LOOK_EVERY);

@@ -39,8 +39,11 @@ pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, NoProfile> {
         let name = profile.name.to_ascii_lowercase();
         if let Some((_, other)) = known.iter().find(|(taken, _)| *taken == name) {
             return Err(NoProfile {
-                message: format!("both {other} and {file} are profiles of `{}`", profile.name),
-                hint: "leave one of them out, or change its name =".to_owned(),
+                message: format!(
+                    "cannot use both {other} and {file}: both are profiles of `{}`",
+                    profile.name
+                ),
+                hint: "leave out one of them, or change the value of its key `name`".to_owned(),
             });
         }
         known.push((name, file));

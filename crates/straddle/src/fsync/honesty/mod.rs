@@ -51,8 +51,8 @@ pub(crate) fn look(
     let (times, ended) = sync_windows::tried(scene.tree(), directory, &mut found, time, interrupt);
     if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
         return Err(Refusal {
-            message: format!("stopped, and not tried again: {error}"),
-            hint: Some("look into the kernel's log (dmesg): what was written may be lost".into()),
+            message: format!("cannot go on: a sync failed, and is not tried again: {error}"),
+            hint: Some("what was written may be lost; see the kernel's log: dmesg -T".into()),
         });
     }
     let untried = match ended {
@@ -62,9 +62,9 @@ pub(crate) fn look(
             advice: file_system_failure::advice(scene, directory.given(), false),
         }),
         None => (times.syncs() == 0).then(|| Untried {
-            reason: "the time was over before one was made".to_owned(),
+            reason: "the time ran out before the first one".to_owned(),
             has_no_room: false,
-            advice: Some("look for longer, with a larger --seconds".to_owned()),
+            advice: Some("allow more time: --seconds 60".to_owned()),
         }),
     };
     let layers = found.into_iter().map(|found| found.layer).collect();

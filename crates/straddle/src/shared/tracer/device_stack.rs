@@ -25,7 +25,7 @@ impl<'a> Device<'a> {
     pub(super) fn numbered(scene: &'a Scene, number: (u32, u32)) -> Result<Device<'a>, Refusal> {
         let number = Number { major: number.0, minor: number.1 };
         let machine = scene.machine().map_err(|reason| Refusal {
-            message: format!("cannot tell which device {number} is: {reason}"),
+            message: format!("cannot find the device {number}: {reason}"),
             hint: Some("mount it: mount -t sysfs sysfs /sys".to_owned()),
         })?;
         let node = machine.numbered(number).ok_or_else(|| lost(number))?;
@@ -59,7 +59,7 @@ impl<'a> Device<'a> {
 
 fn lost(number: Number) -> Refusal {
     Refusal {
-        message: format!("cannot tell which device {number} is: /sys/block has none"),
-        hint: Some("lsblk lists block devices".to_owned()),
+        message: format!("cannot find the device {number}: not in /sys/block"),
+        hint: Some("to list block devices: lsblk".to_owned()),
     }
 }

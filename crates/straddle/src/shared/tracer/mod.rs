@@ -69,17 +69,20 @@ pub(crate) struct Traced {
 fn confirm(name: &str, path: &Path) -> Result<(), String> {
     let node = Path::new("/dev").join(name.replace('!', "/"));
     let behind = host::loop_file(&node)
-        .map_err(|error| format!("which file is behind it cannot be confirmed: {error}"))?;
+        .map_err(|error| format!("cannot confirm which file is behind it: {error}"))?;
     let facts = host::file_facts(path).map_err(|error| {
         let path = text::escape(path.as_os_str().as_bytes());
-        format!("{path} cannot be looked at: {error}; it was deleted or is in another namespace")
+        format!(
+            "cannot open {path}: {error}; the file was deleted, or is in another mount namespace"
+        )
     })?;
     if (behind.device, behind.inode) == (facts.device, facts.inode) {
         return Ok(());
     }
     let path = text::escape(path.as_os_str().as_bytes());
     Err(format!(
-        "{path} is another file here: its own is in another mount namespace, or was replaced"
+        "{path} is another file here: the loop device's own was replaced, or is in another mount \
+         namespace"
     ))
 }
 
@@ -107,15 +110,15 @@ impl<'a> Tracer<'a> {
     pub(crate) fn file(&mut self, path: &Path) -> Result<Traced, Refusal> {
         let name = text::escape(path.as_os_str().as_bytes());
         let facts = host::file_facts(path).map_err(|error| {
-            let hint = Some("check the path, and whether you may search its directories");
+            let hint = Some("check the path and the permissions of its directories");
             refused(&name, &error.to_string(), hint)
         })?;
         let identity = (facts.device, facts.inode);
         if self.inside.contains(&identity) {
-            return Err(refused(&name, "it lies in itself, by way of a loop device", None));
+            return Err(refused(&name, "it is inside itself, by way of a loop device", None));
         }
         if self.inside.len() >= DEPTH_MAX {
-            let reason = format!("it is {DEPTH_MAX} files deep, and no more are followed");
+            let reason = format!("it is {DEPTH_MAX} files deep, the most that are followed");
             return Err(refused(&name, &reason, None));
         }
         self.inside.push(identity);
@@ -126,13 +129,13 @@ impl<'a> Tracer<'a> {
 
     fn opened(&mut self, path: &Path, name: &str, facts: FileFacts) -> Result<Traced, Refusal> {
         if facts.is_block_device {
-            let hint = format!("straddle check {name} shows what it lies on");
-            return Err(refused(name, "it is a block device, no file", Some(&hint)));
+            let hint = format!("check the device: straddle check {name}");
+            return Err(refused(name, "a block device, not a file", Some(&hint)));
         }
         let disk = FileDisk::open(path).map_err(|error| {
             if path.is_dir() {
-                let hint = "name a file in it; straddle check shows what a mount point lies on";
-                return refused(name, "it is a directory", Some(hint));
+                let hint = "name a file in it; for a mount point: straddle check DIRECTORY";
+                return refused(name, "a directory, not a file", Some(hint));
             }
             Refusal { message: error.to_string(), hint: error.hint().map(str::to_owned) }
         })?;
@@ -143,7 +146,7 @@ impl<'a> Tracer<'a> {
         let mount = mount::of(self.scene.tree(), mounts, &facts, path);
         let mount = mount.ok_or_else(|| {
             let hint = Some("mount it: mount -t proc proc /proc");
-            refused(name, "/proc/self/mountinfo does not say what it is on", hint)
+            refused(name, "/proc/self/mountinfo does not list its mount", hint)
         })?;
         if let Some(refusal) = mount::refusal(&mount, name, path) {
             return Err(refusal);
@@ -152,7 +155,7 @@ impl<'a> Tracer<'a> {
         let list = disk.extents(whole, self.sync).map_err(|error| {
             let kind = &mount.kind;
             let hint = match error {
-                ExtentsError::Unsupported => Some("ext4, XFS, btrfs and f2fs tell"),
+                ExtentsError::Unsupported => Some("use a file on ext4, XFS, btrfs or f2fs"),
                 _ => None,
             };
             refused(name, &format!("on {kind}, {error}"), hint)
@@ -184,20 +187,23 @@ impl<'a> Tracer<'a> {
     pub(crate) fn note(&mut self, Traced { runs, mount, .. }: &Traced, path: &Path) {
         let mut note = |text: &str| self.notes.push(text.to_owned());
         if runs.iter().any(|run| run.state == State::Delayed) {
-            note("parts wait in memory and have no place yet; --sync has them written first");
+            note("parts are not allocated yet (delayed allocation); to flush them first: --sync");
         }
         let shared = device::ExtentFlags::SHARED;
         if mount.kind == "btrfs" {
-            note("btrfs writes to new places (copy on write) unless the file is nodatacow");
+            note("btrfs relocates every write (copy-on-write) unless the file is nodatacow");
         } else if runs.iter().any(|run| run.flags.has(shared)) {
-            note("a write to a shared extent goes to a new place (copy on write)");
+            note("a write to a shared extent is relocated (copy-on-write)");
         }
         let swaps = self.scene.tree().read("/proc/swaps").unwrap_or_default();
         let absolute = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let own = absolute.as_os_str().as_bytes();
         let named = |line: &str| line.split_whitespace().next().map(str::to_owned);
         if swaps.lines().skip(1).filter_map(named).any(|path| path.as_bytes() == own) {
-            note("in use as swap, past the file system and in whole pages: see --size 4K");
+            note(
+                "in use as swap: written in whole pages, past the file system; for their cost: \
+                 --size 4K",
+            );
         }
     }
 
@@ -214,8 +220,9 @@ impl<'a> Tracer<'a> {
             return Ok(btrfs::space(&mut self.stack, &mut self.notes, &devices, disk));
         }
         if facts.device.0 == 0 {
-            let reason = format!("its {} is on no single block device", mount.kind);
-            return Err(refused(name, &reason, Some("ext4, XFS, btrfs and f2fs can be traced")));
+            let reason =
+                format!("its file system, {}, is not on a single block device", mount.kind);
+            return Err(refused(name, &reason, Some("use a file on ext4, XFS, btrfs or f2fs")));
         }
         let device = self.device(facts.device)?;
         let system = self.system(device, &mount.kind);
@@ -252,7 +259,7 @@ impl<'a> Tracer<'a> {
         name: &str,
     ) -> Result<BTreeMap<u64, LayerId>, Refusal> {
         let listed = host::btrfs_devices(file).map_err(|error| {
-            refused(name, &format!("its btrfs does not tell its devices: {error}"), None)
+            refused(name, &format!("the devices of its btrfs cannot be listed: {error}"), None)
         })?;
         let mut found = BTreeMap::new();
         for device in listed {
@@ -263,7 +270,7 @@ impl<'a> Tracer<'a> {
                 }
                 _ => {
                     let number = device.number;
-                    self.notes.push(format!("device {number} of the btrfs ({path}) is not there"));
+                    self.notes.push(format!("device {number} of the btrfs ({path}) is missing"));
                 }
             }
         }

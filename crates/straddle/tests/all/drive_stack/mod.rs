@@ -182,8 +182,8 @@ fn what_holds_no_layer_is_refused_and_so_is_what_the_drive_cannot_hold() {
     let sizes = scratch.file("sizes.txt", b"label: dos\nsize=10MiB\n");
     check(&sizes, &[], "line 2: the partition has no start=");
     let path = image(&scratch, &[(63, 16384)]);
-    check(&path, &["--set", "capacity=1M"], "hint: take a larger drive");
-    check(&path, &["--size", "16M"], "name another: --layer");
+    check(&path, &["--set", "capacity=1M"], "hint: simulate a larger drive");
+    check(&path, &["--size", "16M"], "name another layer with --layer");
     check(&path, &["--profile", "cloud-nvme-2019"], "in the middle of a logical sector of 4096");
     for arguments in [&["--start", "2M"][..], &["--shift", "512"], &["--published"]] {
         refused(text(&path), arguments);
@@ -202,7 +202,7 @@ fn a_captured_device_is_followed_down_to_its_drive() {
     assert_eq!(found.len(), 1, "what lies beside it is not meant: {found:?}");
     costs(&found[0], "sdi linear7", 7 * SECTOR, 3.0);
     let said = refused("nothing", &["--sysroot", &tree]);
-    assert!(said.contains("is no block device of the captured machine"), "{said}");
+    assert!(said.contains("the captured machine has no such block device"), "{said}");
 }
 
 #[test]

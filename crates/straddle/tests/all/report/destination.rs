@@ -54,7 +54,7 @@ fn a_page_is_replaced_and_nothing_else_is() {
         let held = fs::read(&path).unwrap();
         let ran = report(&["-o", text(&path), &check]);
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{name}");
-        assert!(ran.errors.contains("will not write over"), "{ran:?}");
+        assert!(ran.errors.contains("cannot replace"), "{ran:?}");
         assert!(ran.errors.contains("hint: name a new file"), "{ran:?}");
         assert_eq!(fs::read(&path).unwrap(), held, "{name}");
     }

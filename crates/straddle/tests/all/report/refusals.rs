@@ -31,7 +31,7 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
             "straddle 0.0.1 wrote it",
         ),
         ("other", b"{\"schema\": \"straddle.bench.plan/1\"}", "which is no result of straddle"),
-        ("bytes", b"\xff\xfe\x00\x01", "it is no text"),
+        ("bytes", b"\xff\xfe\x00\x01", "not text"),
         ("fio", b"{\"fio version\": \"fio-3.33\"}", "it names no schema"),
     ] {
         let path = scratch.file(name, content);

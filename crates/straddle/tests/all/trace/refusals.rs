@@ -24,7 +24,7 @@ fn refusal(path: &str) -> String {
 #[test]
 fn a_directory_a_missing_file_and_a_device_are_refused_with_what_to_do() {
     let directory = directory();
-    assert!(refusal(text(directory.path())).contains("it is a directory\nhint: name a file"));
+    assert!(refusal(text(directory.path())).contains("not a file\nhint: name a file"));
     let missing = directory.path().join("none");
     assert!(refusal(text(&missing)).contains("hint: check the path"));
     assert!(refusal("/dev/null").contains("character device"));
@@ -35,7 +35,9 @@ fn a_block_device_is_sent_to_check() {
     need_loops!();
     let directory = directory();
     let device = Loop::attach(&directory.image("x", 1 << 20), 512);
-    assert!(refusal(text(device.path())).contains("hint: straddle check /dev/loop"));
+    assert!(
+        refusal(text(device.path())).contains("hint: check the device: straddle check /dev/loop")
+    );
 }
 
 #[test]

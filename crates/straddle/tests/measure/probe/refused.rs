@@ -38,7 +38,9 @@ fn what_is_no_file_system_of_a_drive_is_refused_by_the_dry_run_as_well() {
 fn writing_to_the_device_of_a_directory_is_wrong_use_and_says_what_to_type() {
     let scratch = Scratch::new();
     let directory = scratch.path().to_str().expect("text");
-    let message = format!("--write-device writes to a device, and {directory} is a directory");
+    let message = format!(
+        "cannot write to the device {directory}: a directory, and --write-device is for devices"
+    );
     let hint = refused_alike(directory, &["--write-device"], &message);
     assert!(hint.contains(&format!("straddle probe {directory}")), "{hint}");
     assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
