@@ -130,6 +130,13 @@ pub(crate) struct Check {
     pub(crate) message_bytes: u16,
 }
 
+impl Check {
+    /// Returns the format asked for.
+    pub(crate) fn chosen(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A tree for one target, a line each for many

@@ -218,10 +218,7 @@ pub(crate) fn run(
 
 /// The arms; an operation of a whole unit crosses a boundary wherever it is shifted to.
 pub(crate) fn arms(session: &Session<'_>, ground: &ScratchFile) -> Result<Vec<Arm>, Halt> {
-    let unit = ground.place.unit;
-    let step = ground.step_bytes()?;
-    let bench = session.bench;
-    Ok(plan::arms(&bench.shift, bench.full, step, unit.length_bytes(), unit)?)
+    ground.arms(session, ground.place.unit.length_bytes())
 }
 
 fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {

@@ -18,13 +18,9 @@ pub(crate) fn run(
     ground: &ScratchFile,
     found: &mut Results,
 ) -> Result<(), Halt> {
-    let place = &ground.place;
-    let size = plan::operation_bytes(session.bench.size, place.unit)?;
-    let step = ground.step_bytes()?;
-    let bench = session.bench;
-    let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
-    let arms = arms?;
-    on_scratch(session, ground, &Work::all(bench, size), &arms, found)
+    let size = plan::operation_bytes(session.bench.size, ground.place.unit)?;
+    let arms = ground.arms(session, u64::from(size))?;
+    on_scratch(session, ground, &Work::all(session.bench, size), &arms, found)
 }
 
 /// Compares `arms` under `works` in the scratch file.

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::suite::Row;
 use super::{command, job, shifted, suite};
 use crate::arguments::{Bench, FileSystem};
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 use crate::shared::job_file;
 use crate::shared::measure_target::MeasureTarget;
 
@@ -124,7 +124,7 @@ fn device_bytes(kind: FileSystem) -> u64 {
 fn suite(session: &mut Session<'_>) -> Result<Method, Halt> {
     let (can, cannot) = suite::lines(session.bench);
     if can.is_empty() {
-        return Err(Halt::from(refused(cannot.join("; "), None)));
+        return Err(Halt::refused(cannot.join("; "), None));
     }
     for reason in cannot {
         session.note(reason);

@@ -132,8 +132,7 @@ fn prepare(
     found: &mut Results,
 ) -> Result<ScratchFile, Halt> {
     let wanted = plan::unit_kind(session.bench.unit);
-    let ground = ScratchFile::prepare(session, directory, wanted);
-    let ground = ground?;
+    let ground = ScratchFile::prepare(session, directory, wanted)?;
     found.target = document::target(shown(directory.given()), Some(&ground.place));
     found.scratch = Some(ground.document());
     Ok(ground)

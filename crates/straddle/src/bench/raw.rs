@@ -67,8 +67,7 @@ pub(crate) fn run(
     session.yield_to_others(&place);
     let size = plan::operation_bytes(bench.size, place.unit)?;
     let step = place.logical_sector_bytes.unwrap_or(512);
-    let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
-    let arms = arms?;
+    let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit)?;
     let works = works(session, size, claim.is_some());
     if claim.is_some() {
         let titles: Vec<String> = works.iter().map(Work::title).collect();
@@ -109,10 +108,10 @@ pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work>
 fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
     match claim {
         Some(claim) => claim.try_clone().map_err(|error| {
-            Halt::from(refused(
+            Halt::refused(
                 format!("cannot open the claimed device {} again: {error}", shown(node.given())),
                 None,
-            ))
+            )
         }),
         None => open_pinned(node, Access::Read, true).map_err(Halt::from),
     }

@@ -16,7 +16,7 @@ use super::results::Results;
 use super::scratch_file::ScratchFile;
 use super::session::Session;
 use super::shifted;
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 use crate::shared::printer::shown;
 
 /// Number of requests in flight, as the article compares them.
@@ -35,8 +35,7 @@ pub(crate) fn run(
     let longest = requests.as_slice().iter().map(|request| request.length_bytes).max().unwrap_or(0);
     // Requests have many lengths; one of a whole unit crosses wherever it is shifted to.
     let length = u64::from(longest).max(unit.length_bytes()).next_multiple_of(step.max(1));
-    let arms = plan::arms(&session.bench.shift, false, step, length, unit);
-    let arms = arms?;
+    let arms = ground.arms(session, length)?;
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
     let region = shifted::regions(session, ground, 1, shift_bytes)?[0];
     let unit_bytes = NonZeroU64::new(unit.length_bytes()).expect("a unit has bytes");
@@ -75,10 +74,10 @@ fn read(path: &Path) -> Result<Requests, Halt> {
         Some("make such a file: straddle generate raidtest --media 64M reads.raidtest".to_owned())
     };
     let bytes = host::read_input(path, REQUESTS_BYTES_MAX).map_err(|error| {
-        Halt::from(refused(format!("cannot read the requests in {name}: {error}"), hint()))
+        Halt::refused(format!("cannot read the requests in {name}: {error}"), hint())
     })?;
     Requests::decode(&bytes).map_err(|error| {
-        Halt::from(refused(format!("cannot read the requests in {name}: {error}"), hint()))
+        Halt::refused(format!("cannot read the requests in {name}: {error}"), hint())
     })
 }
 

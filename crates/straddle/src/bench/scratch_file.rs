@@ -6,6 +6,7 @@ use report::bench::{RunRefusal, Scratch as Document};
 use stack::UnitKind;
 use units::prefix::Size;
 
+use super::plan::{self, Arm};
 use super::session::Session;
 use crate::shared::halt::{Halt, no_file, refused};
 use crate::shared::measure_target::cannot;
@@ -64,6 +65,20 @@ impl ScratchFile {
                 Some("name a directory on ext4 or XFS on the same drive".to_owned()),
             )),
         }
+    }
+
+    /// Returns the arms of operations of this length in the file.
+    ///
+    /// # Errors
+    /// When nothing can be shifted, or not so.
+    pub(crate) fn arms(
+        &self,
+        session: &Session<'_>,
+        operation_bytes: u64,
+    ) -> Result<Vec<Arm>, Halt> {
+        let bench = session.bench;
+        let (step, unit) = (self.step_bytes()?, self.place.unit);
+        Ok(plan::arms(&bench.shift, bench.full, step, operation_bytes, unit)?)
     }
 
     /// Returns whether the file lies elsewhere now than when it was written; `Some` says so.

@@ -24,7 +24,7 @@ pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, RunRefusal> {
         told.push((option.to_owned(), value.to_owned()));
     }
     let bytes = host::read_input(path, TEXT_BYTES_MAX).map_err(|error| {
-        let hint = "name a fio job file; standard input is not read".to_owned();
+        let hint = "name a job file of fio; standard input is not read".to_owned();
         wrong(format!("cannot read the job file {name}: {error}"), hint)
     })?;
     let words = String::from_utf8_lossy(&bytes);

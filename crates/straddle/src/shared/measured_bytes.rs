@@ -136,8 +136,8 @@ impl MeasuredBytes {
     pub(crate) fn cache_note(&self) -> Option<String> {
         let name = self.cached.as_ref()?;
         Some(format!(
-            "{name} uses the page cache of its host file, so the result is of {name}, not of the \
-             drive; to bypass that cache: losetup --direct-io=on /dev/{name}"
+            "{name} goes through the page cache of its host file, so the result is of {name}, not \
+             of the drive; to bypass that cache: losetup --direct-io=on /dev/{name}"
         ))
     }
 

@@ -72,7 +72,7 @@ fn an_engine_that_nobody_knows_and_a_wrong_profile_are_misuse_with_a_hint() {
         String::from_utf8(bytes).expect("it prints UTF-8")
     };
     let unknown = said(&["--for", "etcetera"]);
-    assert!(unknown.contains("there is no profile of `etcetera`"), "{unknown}");
+    assert!(unknown.contains("cannot judge for `etcetera`: no such engine profile"), "{unknown}");
     assert!(unknown.contains("known engines are etcd, openshift"), "{unknown}");
     let own = profile(scratch.path(), "10 parsecs", "2 ms");
     let wrong = said(&["--for", "a", "--profile", &own]);

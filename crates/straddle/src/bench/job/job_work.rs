@@ -8,7 +8,7 @@ use workload::{Job, job};
 use super::requirements::{depth, name};
 use crate::bench::session::Session;
 use crate::bench::work::Work;
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 
 /// Writes to a page cache between two times that they are written out, at depth 1.
 const BUFFERED_WRITES: u32 = 32;
@@ -28,10 +28,10 @@ pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<Work, Halt> {
         return Err(Halt::hinted(message, "bypass the page cache: --set direct=1".to_owned()));
     }
     let Ok(operation_bytes) = u32::try_from(job.operation_bytes) else {
-        return Err(Halt::from(refused(
+        return Err(Halt::refused(
             format!("cannot run job {name}: its operations are longer than 4 GiB"),
             None,
-        )));
+        ));
     };
     let every = |kind, every: Option<std::num::NonZeroU32>| Some((kind, every?.get()));
     let (all, data) =
@@ -73,10 +73,7 @@ pub(super) fn drawn(
 ) -> Result<Vec<Request>, Halt> {
     let wrong = |what: &str| {
         let hint = Some(session.longer_scratch());
-        Halt::from(refused(
-            format!("cannot run job {}: its device has no room: {what}", name(job)),
-            hint,
-        ))
+        Halt::refused(format!("cannot run job {}: its device has no room: {what}", name(job)), hint)
     };
     let length_bytes =
         u32::try_from(job.operation_bytes).map_err(|_| wrong("an operation above 4 GiB"))?;

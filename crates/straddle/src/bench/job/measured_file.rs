@@ -11,7 +11,7 @@ use workload::Job;
 use super::requirements::name;
 use crate::bench::ready_device::ReadyDevice;
 use crate::bench::session::Session;
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 
 /// Returns what a job's operations go to on a stage, open, and its length: the device, or a file
 /// that is laid out on its file system.
@@ -38,10 +38,10 @@ pub(super) fn opened(
         ));
     }
     laid_out(&path, length_bytes, session.seed).map_err(|error| {
-        Halt::from(refused(
+        Halt::refused(
             format!("cannot lay out a file of {} for the job: {error}", Size(length_bytes)),
             Some(session.longer_scratch()),
-        ))
+        )
     })?;
     let file = open_measured(&path, Access::Write, direct)?;
     Ok((file, length_bytes))

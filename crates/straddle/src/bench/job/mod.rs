@@ -15,7 +15,7 @@ pub(crate) use self::requirements::{file_system_of, fits_inside, mixed_are_plain
 
 use self::job_work::work;
 use super::in_scratch_file;
-use super::plan::{self, Arm};
+use super::plan;
 use super::scratch_file::ScratchFile;
 use super::session::Session;
 use crate::bench::results::Results;
@@ -47,7 +47,7 @@ pub(crate) fn run(
         if is_plain && fits_inside(std::slice::from_ref(job)) {
             in_file(session, ground, job, found)?;
         } else {
-            for asked in plan::questions(&arms(session, ground, job)?) {
+            for asked in plan::questions(&ground.arms(session, job.operation_bytes)?) {
                 found.experiments.push(devices::run(session, ground, mounts, job, &asked)?);
             }
         }
@@ -82,13 +82,6 @@ fn scaled(session: &mut Session<'_>, job: &Job) {
     }
 }
 
-/// The arms of a job.
-fn arms(session: &Session<'_>, ground: &ScratchFile, job: &Job) -> Result<Vec<Arm>, Halt> {
-    let step = ground.step_bytes()?;
-    let unit = ground.place.unit;
-    Ok(plan::arms(&session.bench.shift, false, step, job.operation_bytes, unit)?)
-}
-
 /// A direct job inside the scratch file: over all of it, whatever region the job names.
 fn in_file(
     session: &mut Session<'_>,
@@ -97,7 +90,7 @@ fn in_file(
     found: &mut Results,
 ) -> Result<(), Halt> {
     let works = [work(session, job)?];
-    let arms = arms(session, ground, job)?;
+    let arms = ground.arms(session, job.operation_bytes)?;
     let before = found.experiments.len();
     let measured = in_scratch_file::on_scratch(session, ground, &works, &arms, found);
     for experiment in &mut found.experiments[before..] {

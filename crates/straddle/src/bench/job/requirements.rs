@@ -4,7 +4,7 @@ use units::text;
 use workload::{Job, job};
 
 use crate::arguments::{Bench, FileSystem};
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;
@@ -60,14 +60,14 @@ pub(super) fn depth(job: &Job) -> Result<u16, Halt> {
     let depth = job.total_depth();
     match u16::try_from(depth) {
         Ok(deep) if depth <= DEPTH_MAX => Ok(deep),
-        _ => Err(Halt::from(refused(
+        _ => Err(Halt::refused(
             format!(
                 "cannot run job {}: it keeps {depth} operations in flight, and at most {DEPTH_MAX} \
                  are possible",
                 name(job)
             ),
             Some("keep fewer in flight: --set iodepth=32 --set numjobs=1".to_owned()),
-        ))),
+        )),
     }
 }
 

@@ -25,7 +25,7 @@ use super::scratch_file::ScratchFile;
 use super::session::Session;
 use super::shifted::{self, Region};
 use crate::bench::results::Results;
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 use crate::shared::printer::shown;
 
 /// The sectors of 512 bytes at which a partition starts in the aligned and the shifted arm.
@@ -101,7 +101,7 @@ pub(super) fn run(
             "cannot shift partitions: sectors {START_SHIFTED} and {START_ALIGNED} have the same \
              offset in a granule of {unit} bytes"
         );
-        return Err(Halt::from(refused(message, None)));
+        return Err(Halt::refused(message, None));
     }
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
     let regions = shifted::regions(session, ground, 1, shift_bytes)?;

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use host::{CommandPlan, Interrupt};
 
 use crate::bench::file_system::{failed, installed};
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 use crate::shared::printer::shown;
 
 const PACKAGE: &str = "lvm2";
@@ -198,7 +198,7 @@ fn config(device: &Path) -> String {
 }
 
 fn tried(verb: &str, path: &Path, error: &io::Error) -> Halt {
-    Halt::from(refused(format!("cannot {verb} {}: {error}", shown(path)), None))
+    Halt::refused(format!("cannot {verb} {}: {error}", shown(path)), None)
 }
 
 #[cfg(test)]

@@ -93,10 +93,10 @@ mod tests {
         let other = scratch.path().join("other.toml");
         std::fs::write(&other, text.replace("name=\"a\"", "name=\"A\"")).unwrap();
         let twice = refused(&[&good, &other]);
-        for word in ["own.toml and ", "other.toml are profiles of `A`"] {
+        for word in ["own.toml and ", "other.toml: both are profiles of `A`"] {
             assert!(twice.message.contains(word), "{twice:?}");
         }
-        assert!(twice.hint.starts_with("leave one"), "{twice:?}");
+        assert!(twice.hint.starts_with("leave out one"), "{twice:?}");
     }
 
     #[test]

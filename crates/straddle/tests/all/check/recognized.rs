@@ -206,7 +206,7 @@ fn a_directory_of_which_all_is_left_out_is_an_error_in_every_format() {
         };
         assert_eq!(output.status.code(), Some(code), "{format}: {shown}{errors}");
         let says = |text: &str| text.contains("no disk image is in it");
-        assert!(errors.starts_with("error: cannot check ") && says(&errors), "{errors}");
+        assert!(errors.starts_with("error: cannot read ") && says(&errors), "{errors}");
         assert!(errors.contains("README"), "{errors}");
         let is_short = matches!(format, "table" | "npd");
         assert!(is_short || says(&shown), "{format}: {shown}");

@@ -317,7 +317,7 @@ fn a_target_of_the_baseline_that_was_removed_vanished_and_is_no_misuse() {
         std::fs::remove_file(image).expect("it is removed");
         let (status, out, err) = run(&["--watch", text(&base)]);
         assert_eq!(status, 5, "{out}{err}");
-        assert!(out.contains("vanished") && !err.contains("cannot look"), "{out}{err}");
+        assert!(out.contains("vanished") && !err.contains("cannot open"), "{out}{err}");
     }
     // What the baseline does not have is still named wrong.
     let (status, _, err) = run(&["/nope", "--watch", text(&base)]);

@@ -57,7 +57,7 @@ fn what_is_no_stack_is_refused_with_what_was_tried_and_what_to_name() {
         path
     };
     let empty = directory("empty");
-    check(&empty, &["no disk image is in it", "hint: name a directory that holds disk images"]);
+    check(&empty, &["no disk image is in it", "hint: name a directory of disk images"]);
     assert!(!refused(text(&empty), &[]).contains("cannot check"), "nothing was to be checked");
     let prose = directory("prose");
     std::fs::write(prose.join("a.txt"), "no disk is here").expect("it is ours");
@@ -66,7 +66,10 @@ fn what_is_no_stack_is_refused_with_what_was_tried_and_what_to_name() {
     for number in 0..65 {
         std::fs::write(many.join(number.to_string()), "no disk").expect("it is ours");
     }
-    check(&many, &["it holds 65 files", "64 at most", "hint: name those that belong together"]);
+    check(
+        &many,
+        &["it holds 65 files", "more than 64", "hint: name the files that belong together"],
+    );
     let pipe = scratch.path().join("pipe");
     tool::run("mkfifo", &[text(&pipe)]);
     check(&pipe, &["it is a FIFO", "hint: copy what it carries into a file first"]);

@@ -142,7 +142,7 @@ fn a_volume_of_which_a_part_was_not_given_asks_for_the_rest() {
     let lvm = group("1m", &["0", "0"]);
     create(&lvm, "200", &[]);
     let [first, second] = [0, 1].map(|number| text(&lvm.images()[number]));
-    let hint = "hint: name all that it lies on: --stack A B C";
+    let hint = "hint: name every device or file that it is on: --stack A B C";
     for (image, arguments) in [(first, &["--random"][..]), (second, &[])] {
         let said = refused(image, arguments);
         assert!(said.contains("was not given") && said.contains(hint), "{said}");

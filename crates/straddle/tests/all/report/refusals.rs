@@ -65,6 +65,6 @@ fn what_is_no_file_or_too_long_is_not_read() {
     }
     let twice = report(&["-", "-"]);
     assert_eq!(twice.status, Some(2));
-    assert!(twice.errors.contains("standard input can be read once"), "{twice:?}");
+    assert!(twice.errors.contains("cannot read standard input twice"), "{twice:?}");
     assert_eq!(report(&[]).status, Some(2));
 }

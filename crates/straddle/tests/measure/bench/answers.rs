@@ -76,7 +76,7 @@ fn what_is_measured_through_a_loops_page_cache_is_of_the_loop_which_is_said_firs
     let name = volume.goes_through_the_page_cache();
     let ran = on(&volume, &["--explain"]);
     let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let note = format!("note: {name} uses the page cache of its host file, ");
+    let note = format!("note: {name} goes through the page cache of its host file, ");
     let (at_note, at_verdict) = (flat.find(&note), flat.find("scratch: 8 MiB"));
     assert!(at_note.is_some() && at_note < at_verdict, "{ran:?}");
     assert!(flat.contains(&format!("losetup --direct-io=on /dev/{name}")), "{ran:?}");

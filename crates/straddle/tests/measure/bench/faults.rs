@@ -147,7 +147,7 @@ fn a_probe_whose_drive_goes_is_no_verdict_and_names_the_error() {
     };
     let ran = pulled(probe, WRITTEN, PROBE_SECTORS);
     assert_eq!(ran.status, Some(5), "{ran:?}");
-    assert!(ran.errors.contains("the measurement failed: "), "{ran:?}");
+    assert!(ran.errors.contains("cannot finish the measurement: "), "{ran:?}");
     assert!(ran.errors.contains(EIO) || ran.errors.contains(EROFS), "{ran:?}");
 }
 

@@ -42,7 +42,13 @@ fn a_file_and_what_is_missing_are_refused() {
     let file = scratch.image("file", 1 << 20);
     let said = refusal(&[text(&file)]);
     assert!(said.contains("neither a directory nor a block device"), "{said}");
-    assert!(said.contains(&format!("hint: straddle bench {}", text(scratch.path()))), "{said}");
+    assert!(
+        said.contains(&format!(
+            "hint: measure in its directory: straddle bench {}",
+            text(scratch.path())
+        )),
+        "{said}"
+    );
     assert!(refusal(&["/nonexistent/x"]).contains("hint: "));
     assert!(refusal(&["/dev/null"]).contains("neither"));
 }
@@ -127,7 +133,7 @@ fn btrfs_is_refused_for_shifts_inside_a_file_and_where_it_compresses() {
     need_tools!("mkfs.btrfs");
     let plain = Plan::BTRFS.mounted();
     let said = refusal(&[&[plain.name()], &SMALL[..]].concat());
-    assert!(said.contains("btrfs turns direct I/O") && said.contains("hint: "), "{said}");
+    assert!(said.contains("btrfs silently turns direct I/O") && said.contains("hint: "), "{said}");
     // Refused before anything is announced, and by the dry run too.
     for more in [&[][..], &["--dry-run"], &["--", "touch", "{device}"]] {
         let ran = bench(&[&[plain.name()], &SMALL[..], more].concat());
@@ -150,8 +156,8 @@ fn a_device_over_holes_is_refused_with_its_image_and_a_dry_run_says_what_is_not_
     let ran = bench(&[blank.name(), "--dry-run"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    let note = "note: granule and drive are not known before the run: where its byte 0 lies cannot \
-                be told: it is a hole";
+    let note = "note: granule and drive are unknown before the run: its byte 0 has no known \
+                address: it is a hole";
     assert!(flat.contains(note), "{ran:?}");
 }
 

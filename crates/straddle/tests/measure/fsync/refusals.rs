@@ -23,7 +23,7 @@ fn what_is_no_directory_is_refused_with_what_to_do() {
     let scratch = Scratch::new();
     let file = scratch.file("file", b"x");
     refused(&["/nonexistent/x"], &["/nonexistent/x", "No such file", "hint: "]);
-    refused(&[text(&file)], &["not a directory", "hint: straddle fsync"]);
+    refused(&[text(&file)], &["not a directory", "hint: measure in its directory: straddle fsync"]);
     refused(&["/nonexistent/x", "--dry-run"], &["/nonexistent/x"]);
     assert_eq!(std::fs::read(&file).expect("it is there"), b"x");
 }
@@ -33,7 +33,7 @@ fn a_device_is_never_written() {
     need_loops!();
     let scratch = Scratch::new();
     let device = Loop::attach(&scratch.image("image", 8 << 20), 512);
-    refused(&[text(device.path())], &["it is a device", "hint: "]);
+    refused(&[text(device.path())], &["a device, not a directory", "hint: "]);
 }
 
 #[test]
@@ -88,12 +88,15 @@ fn options_that_do_not_go_together_are_misuse_with_what_to_do() {
     let scratch = Scratch::new();
     let name = text(scratch.path());
     let none = [name, "--rows", "none"];
-    refused(&[&none[..], &["--format", "fio-json"]].concat(), &["fio's form", "--format json"]);
-    refused(&[&none[..], &["--sustained"]].concat(), &["--sustained", "hint: leave one"]);
+    refused(&[&none[..], &["--format", "fio-json"]].concat(), &["fio-json", "--format json"]);
+    refused(&[&none[..], &["--sustained"]].concat(), &["--sustained", "hint: leave out one"]);
     let trips = vec!["1ms"; 100].join(",");
-    refused(&[name, "--for", "etcd", "--rtt", &trips], &["100 round trips", "99 others at most"]);
-    refused(&[name, "--for", ""], &["--for names no engine", "straddle explain engines"]);
-    refused(&[name, "--for", "etc"], &["there is no profile of `etc`", "etcd, openshift"]);
+    refused(
+        &[name, "--for", "etcd", "--rtt", &trips],
+        &["100 round trips", "at most 99 other nodes"],
+    );
+    refused(&[name, "--for", ""], &["--for is empty", "straddle explain engines"]);
+    refused(&[name, "--for", "etc"], &["cannot judge for `etc`", "etcd, openshift"]);
     assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
 }
 
@@ -103,7 +106,8 @@ fn two_profiles_of_one_name_are_refused_with_both_files() {
     let one = scratch.file("one.toml", PROFILE.as_bytes());
     let two = scratch.file("two.toml", PROFILE.as_bytes());
     let arguments = ["--for", "a", "--profile", text(&one), "--profile", text(&two)];
-    let words = ["one.toml and ", "two.toml are profiles of `a`", "hint: leave one of them out"];
+    let words =
+        ["one.toml and ", "two.toml: both are profiles of `a`", "hint: leave out one of them"];
     refused(&[&[text(scratch.path())], &arguments[..]].concat(), &words);
 }
 

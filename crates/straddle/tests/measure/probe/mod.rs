@@ -236,7 +236,7 @@ fn a_dry_run_of_writing_needs_no_words_says_what_is_lost_and_refuses_what_the_ru
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let lost = format!("the first 32 MiB of {node} (bytes 0 to 33554431) are overwritten");
     assert!(shown.contains(&lost), "{shown}");
-    assert!(shown.contains("wants --confirm with the path with its exact length"), "{shown}");
+    assert!(shown.contains("needs --confirm with the path with its exact length"), "{shown}");
     let output = with(&["--confirm", "wrong"]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("`wrong` was given"), "{}", text(&output.stderr));
@@ -286,7 +286,11 @@ fn a_device_with_no_room_is_refused_before_anything_is_written() {
         let words = [&["probe", node, "--write-device", "--confirm", &right], dry].concat();
         let output = straddle(scratch.path(), &words);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("no room to compare"), "{}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).contains("at least 16 MiB are needed"),
+            "{}",
+            text(&output.stderr)
+        );
     }
     drop(device);
     assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
@@ -307,7 +311,7 @@ fn what_is_found_through_the_page_cache_of_a_loop_is_not_of_the_drive_beneath() 
     }
     let notes = document["notes"].to_string();
     let name = node.trim_start_matches("/dev/");
-    assert!(notes.contains(&format!("what is found is of {name}, not of the drive")), "{notes}");
+    assert!(notes.contains(&format!("the result is of {name}, not of the drive")), "{notes}");
     assert_eq!(document["reported"]["physical_sector_bytes"], Value::Null, "{document}");
 }
 

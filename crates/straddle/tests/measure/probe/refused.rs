@@ -72,7 +72,7 @@ fn btrfs_is_refused_with_a_hint_that_helps_compressed_or_not() {
         let point = scratch.path().join(options);
         let mount = Mounted::new(device.path(), &point, options);
         let hint = refused_alike(mount.directory(), &[], message);
-        assert_eq!(hint, "probe on ext4 or XFS on the same drive", "{options}");
+        assert_eq!(hint, "name a directory on ext4 or XFS on the same drive", "{options}");
     }
 }
 

@@ -12,7 +12,7 @@ use device::{Extents as _, ExtentsError};
 use host::{FileDisk, FileFacts, Identity};
 use report::Refusal;
 use stack::file::{self, Run, Space, State};
-use stack::kernel::NodeId;
+use stack::kernel::{NodeId, Number};
 use stack::mapping::Below;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{ByteRange, Known, Source, text};
@@ -20,9 +20,6 @@ use units::{ByteRange, Known, Source, text};
 use crate::shared::btrfs;
 use crate::shared::mount;
 use crate::shared::scene::Scene;
-use device_stack::Device;
-
-mod device_stack;
 
 /// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -278,17 +275,34 @@ impl<'a> Tracer<'a> {
     }
 
     /// The layer of a block device, added with all that it lies on unless it is there.
-    pub(crate) fn device(&mut self, number: (u32, u32)) -> Result<LayerId, Refusal> {
-        let device = Device::numbered(self.scene, number)?;
-        if let Some(layers) = self.joined.get(&device.key()) {
-            return device.layer(&self.stack, layers.clone());
-        }
-        let upper = device.stack();
-        let behind = self.behind_loops(&upper);
-        let first = self.stack.graft(&upper, &behind);
-        let layers = first..self.stack.len();
-        self.joined.insert(device.key(), layers.clone());
-        device.layer(&self.stack, layers)
+    pub(crate) fn device(&mut self, (major, minor): (u32, u32)) -> Result<LayerId, Refusal> {
+        let number = Number { major, minor };
+        let lost = |reason: &str, hint: &str| Refusal {
+            message: format!("cannot find the device {number}: {reason}"),
+            hint: Some(hint.to_owned()),
+        };
+        let missing = || lost("not in /sys/block", "to list block devices: lsblk");
+        let scene = self.scene;
+        let machine = scene.machine();
+        let machine =
+            machine.map_err(|reason| lost(reason, "mount it: mount -t sysfs sysfs /sys"))?;
+        let node = machine.numbered(number).ok_or_else(missing)?;
+        let joined = machine.joined(node);
+        // The first of the devices that are joined stands for all of them.
+        let first = joined.first().copied().unwrap_or(node);
+        let layers = match self.joined.get(&first) {
+            Some(layers) => layers.clone(),
+            None => {
+                let upper = scene.assemble(machine, &joined, None).stack;
+                let behind = self.behind_loops(&upper);
+                let layers = self.stack.graft(&upper, &behind)..self.stack.len();
+                self.joined.insert(first, layers.clone());
+                layers
+            }
+        };
+        let name = text::escape(machine.node(node).name.as_bytes());
+        let is_it = |&id: &LayerId| self.stack.layer(id).device.as_ref() == Some(&name);
+        layers.map(LayerId).find(is_it).ok_or_else(missing)
     }
 
     /// Takes what was put above devices out of the stack again: the next file may be on the same

@@ -1,0 +1,181 @@
+//! One look at all targets, on all processors.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use host::Interrupt;
+use report::Blocks;
+use stack::Verdict;
+use stack::kernel::NodeId;
+
+use super::groups::Waiting;
+use super::judged::Shown;
+use super::show::{Piece, Press};
+use super::target_stack::{assembled, meant, refused, result};
+use crate::arguments::Check;
+use crate::shared::scene::Scene;
+use crate::shared::target::{self, Target, What};
+use crate::shared::{not_an_image, parallel, stack_beneath};
+
+/// Everything that is left when every target was looked at.
+#[derive(Default)]
+pub(super) struct Rest {
+    /// Targets that lack members.
+    pub(super) waiting: Vec<Waiting>,
+    /// The names of what a directory happened to hold and that is no image, and which directory.
+    pub(super) left_out: Vec<(usize, String)>,
+    /// The directories in which something was judged.
+    judged: BTreeSet<usize>,
+}
+
+impl Rest {
+    /// The directories in which everything was left out, in their order.
+    pub(super) fn empty(&self) -> BTreeSet<usize> {
+        let left_out = self.left_out.iter().map(|(directory, _)| *directory);
+        left_out.filter(|directory| !self.judged.contains(directory)).collect()
+    }
+}
+
+/// Result of looking at one target.
+enum Looked {
+    Shown(Shown),
+    /// It lacks the members of arrays and groups with these ids.
+    Lacking(Shown, BTreeSet<String>),
+    /// A directory happened to hold it, and it is no image.
+    LeftOut,
+    /// Others name devices of the same stack, which has this id.
+    Shared(String),
+    /// It was not looked at, since the command was asked to end.
+    Missed,
+}
+
+/// Returns what names the stack of a target that is a device: the first of those that are joined to
+/// it.
+fn stack_id(target: &Target) -> Option<NodeId> {
+    match &target.what {
+        What::Devices { nodes, .. } => nodes.first().copied(),
+        _ => None,
+    }
+}
+
+/// The stacks of which several targets are devices.
+pub(super) fn shared(targets: &[Target]) -> BTreeSet<NodeId> {
+    let mut seen = BTreeSet::new();
+    targets.iter().filter_map(stack_id).filter(|&id| !seen.insert(id)).collect()
+}
+
+/// More layers than any but a hostile target has.
+const MANY_LAYERS: usize = 512;
+/// Held by whoever judges a target of so many.
+static ONE_LARGE: Mutex<()> = Mutex::new(());
+
+/// One look at all targets.
+pub(super) struct Round<'a> {
+    pub(super) check: &'a Check,
+    pub(super) targets: &'a [Target],
+    /// The stacks of which several targets are devices.
+    pub(super) shared: BTreeSet<NodeId>,
+    pub(super) scene: &'a Scene,
+    pub(super) press: &'a Press,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Round<'_> {
+    /// Looks at every target and gives what is shown of each to `take` in order; returns those that
+    /// lack members.
+    pub(super) fn each(
+        &self,
+        mut take: impl FnMut(Shown) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Rest> {
+        let mut rest = Rest::default();
+        let hosts = || stack_beneath::FileHosts::new(self.scene);
+        let look = |hosts: &mut stack_beneath::FileHosts<'_>, index: usize| {
+            self.look(&self.targets[index], hosts)
+        };
+        let take = |index, seen| {
+            let Target { name, found, .. } = &self.targets[index];
+            let directory = found.as_ref().map(|found| found.directory);
+            if let (Looked::LeftOut, Some(directory)) = (&seen, directory) {
+                rest.left_out.push((directory, name.clone()));
+                return Ok(());
+            }
+            rest.judged.extend(directory);
+            match seen {
+                Looked::LeftOut | Looked::Missed => Ok(()),
+                // Nothing else may complete it.
+                Looked::Lacking(shown, _) if self.targets.len() < 2 => take(shown),
+                Looked::Lacking(_, lacks) => {
+                    rest.waiting.push(Waiting { index, lacks });
+                    Ok(())
+                }
+                Looked::Shared(id) => {
+                    rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
+                    Ok(())
+                }
+                Looked::Shown(shown) => take(shown),
+            }
+        };
+        parallel::in_order_with(self.targets.len(), hosts, look, Looked::bytes, take)?;
+        Ok(rest)
+    }
+
+    fn look(&self, target: &Target, hosts: &mut stack_beneath::FileHosts<'_>) -> Looked {
+        let Round { check, scene, press, .. } = self;
+        if self.interrupt.is_raised() {
+            return Looked::Missed;
+        }
+        if let Some(id) = stack_id(target).filter(|id| self.shared.contains(id)) {
+            return Looked::Shared(format!("devices {id}"));
+        }
+        if target.found.as_ref().is_some_and(target::FoundInDirectory::is_left_out) {
+            return Looked::LeftOut;
+        }
+        let assembled = match assembled(check, &[target], scene, hosts) {
+            Ok(assembled) => assembled,
+            Err(refusal) => {
+                return Looked::Shown(Shown::of(
+                    check,
+                    press,
+                    refused(target.name.clone(), refusal),
+                ));
+            }
+        };
+        // What is said of thousands of layers takes tens of megabytes: one at a time does.
+        let _alone = (assembled.stack.len() > MANY_LAYERS)
+            .then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+        let meant: Vec<String> = meant(target, scene).into_iter().collect();
+        let result = result(check, target.name.clone(), &assembled, &meant);
+        let incomplete = assembled.incomplete;
+        drop(assembled.stack);
+        if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())
+            && match only.verdict {
+                Verdict::Unknown => not_an_image::is_none(path),
+                // A log that was made longer ahead of its use is no blank disk.
+                Verdict::Empty => !not_an_image::is_named_as_image(path),
+                _ => false,
+            }
+        {
+            return Looked::LeftOut;
+        }
+        let shown = Shown::of(check, press, result);
+        // One file is one member, whatever it is called.
+        let is_again = matches!(target.what, What::Again { .. });
+        match incomplete.is_empty() || is_again {
+            true => Looked::Shown(shown),
+            false => Looked::Lacking(shown, incomplete.into_iter().collect()),
+        }
+    }
+}
+
+impl Looked {
+    /// The bytes that wait to be taken.
+    fn bytes(&self) -> usize {
+        match self {
+            Looked::Shown(shown) | Looked::Lacking(shown, _) => {
+                let piece = shown.piece.as_ref().map_or(0, Piece::bytes);
+                piece + shown.saved.as_ref().map_or(0, Blocks::len)
+            }
+            Looked::LeftOut | Looked::Shared(_) | Looked::Missed => 0,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The stack of one target, or of several that belong together, and its result.
+
+use std::collections::BTreeSet;
+
+use host::ImageFiles;
+use report::Refusal;
+use stack::Verdict;
+use stack::assemble::{self, Devices as _};
+
+use super::document::{self, View};
+use crate::arguments::Check;
+use crate::shared::scene::Scene;
+use crate::shared::stack_beneath;
+use crate::shared::target::{self, Target, What};
+
+/// The stack of targets that belong together. One that cannot be opened is left out where there are
+/// others: what it held is then missing from the stack, which says so.
+pub(super) fn assembled(
+    check: &Check,
+    members: &[&Target],
+    scene: &Scene,
+    hosts: &mut stack_beneath::FileHosts<'_>,
+) -> Result<assemble::Assembled, Refusal> {
+    let mut nodes = BTreeSet::new();
+    let mut starts = Vec::new();
+    let mut refusals = Vec::new();
+    for target in members {
+        match &target.what {
+            What::Devices { nodes: joined, .. } => nodes.extend(joined.iter().copied()),
+            What::File(path) | What::Found(path) | What::Again { path, .. } => {
+                match target::start_file(path) {
+                    Ok(start) => starts.push(start),
+                    Err(refusal) => refusals.push(refusal),
+                }
+            }
+            What::Refused(refusal) => match target.found.as_ref().and_then(|it| it.odd.as_ref()) {
+                Some((path, what)) => starts.push(target::start_odd(path, what)),
+                None => refusals.push(refusal.clone()),
+            },
+        }
+    }
+    let told = check.on.as_ref();
+    if !nodes.is_empty()
+        && let Ok(machine) = scene.machine()
+    {
+        let nodes: Vec<_> = nodes.into_iter().collect();
+        if starts.is_empty() {
+            return Ok(stack_beneath::of_loops(scene, scene.assemble(machine, &nodes, told)));
+        }
+        // Members that are files beside members that are disks: bytes alone join them.
+        let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
+        starts.extend(disks.map(|node| scene.disk(&node.name)));
+    }
+    match (starts.is_empty(), refusals.into_iter().next()) {
+        (true, Some(refusal)) => Err(refusal),
+        _ => {
+            let mut assembled = assemble::assemble(starts, &beside(check, members), told);
+            if let [Target { what: What::File(path) | What::Again { path, .. }, .. }] = members
+                && !scene.is_captured
+                && let Some(&root) = assembled.roots.first()
+            {
+                assembled.stack.layer_mut(root).host = Some(hosts.of(path));
+            }
+            Ok(assembled)
+        }
+    }
+}
+
+/// Returns which files these images may name: what lies in a directory was chosen by nobody, so
+/// nothing in it leads elsewhere.
+fn beside(check: &Check, members: &[&Target]) -> ImageFiles {
+    let is_found = |target: &&Target| matches!(target.what, What::Found(_));
+    match check.follow_references && !members.iter().any(is_found) {
+        true => ImageFiles::Everywhere,
+        false => ImageFiles::Directory,
+    }
+}
+
+/// The kernel's name of the device that was meant.
+pub(super) fn meant(target: &Target, scene: &Scene) -> Option<String> {
+    let What::Devices { meant: Some(id), .. } = target.what else { return None };
+    Some(units::text::escape(scene.machine().ok()?.node(id).name.as_bytes()))
+}
+
+/// Members of one stack, judged together.
+pub(super) fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target {
+    let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
+    let name = target::joined_names(&names);
+    // Where one of them is a file, or stands for all that it is joined to, all is shown.
+    let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, scene)).collect();
+    let meant = meant.unwrap_or_default();
+    match assembled(check, members, scene, &mut stack_beneath::FileHosts::new(scene)) {
+        Ok(assembled) => result(check, name, &assembled, &meant),
+        Err(refusal) => refused(name, refusal),
+    }
+}
+
+/// Returns the judged stack as a target of the document.
+pub(super) fn result(
+    check: &Check,
+    name: String,
+    assembled: &assemble::Assembled,
+    meant: &[String],
+) -> report::Target {
+    let view = View { told: check.on.as_ref(), rules: &check.rules, meant };
+    document::target(name, assembled, &view)
+}
+
+/// Returns a target that could not be judged.
+pub(super) fn refused(name: String, refusal: Refusal) -> report::Target {
+    report::Target {
+        target: name,
+        refusal: Some(refusal),
+        verdict: Verdict::Unknown,
+        layers: Vec::new(),
+        findings: Vec::new(),
+    }
+}
