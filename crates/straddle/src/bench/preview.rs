@@ -84,8 +84,10 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
 /// The way down from the device with this number, or why its granule and drive are not known.
 fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<MeasuredBytes, String> {
     let wanted = plan::unit_kind(session.bench.unit);
-    let place = MeasuredBytes::of_device(&session.scene, number, LOOK_BYTES, wanted);
-    place.map_err(|refusal| format!("the granule and the drive are unknown: {}", refusal.message))
+    let place = MeasuredBytes::of_device(&session.inspected, number, LOOK_BYTES, wanted);
+    place.map_err(|refusal| {
+        format!("granule and drive are unknown before the run: {}", refusal.message)
+    })
 }
 
 fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {
@@ -139,7 +141,7 @@ fn begun(session: &Session<'_>, place: String, found: Option<&MeasuredBytes>) ->
 /// The drive's length in bytes; `None` when it is not known.
 fn capacity(session: &Session<'_>, place: Option<&MeasuredBytes>) -> Option<u64> {
     let drive = place?.drive.as_ref()?;
-    let text = session.scene.tree().read(&format!("/sys/block/{}/size", drive.name)).ok()?;
+    let text = session.inspected.tree().read(&format!("/sys/block/{}/size", drive.name)).ok()?;
     // Sysfs counts sectors of 512 bytes whatever the drive's are.
     text.trim().parse::<u64>().ok()?.checked_mul(512)
 }

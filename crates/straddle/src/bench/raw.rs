@@ -49,7 +49,7 @@ pub(crate) fn run(
         None => device::Disk::length_bytes(&FileDisk::of(node)?),
     };
     let length_bytes = device_bytes.min(most);
-    let place = MeasuredBytes::of_device(&session.scene, number, length_bytes, wanted);
+    let place = MeasuredBytes::of_device(&session.inspected, number, length_bytes, wanted);
     let place = place.map_err(|refusal| cannot(&format!("measure {name}"), refusal))?;
     session.measures(&place);
     found.target = document::target(name.clone(), Some(&place));

@@ -45,7 +45,8 @@ impl ScratchFile {
             return Err(refused(message, Some(hint.to_owned())));
         }
         let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
-        let place = MeasuredBytes::of_file(&session.scene, &scratch.path(), length_bytes, wanted);
+        let place =
+            MeasuredBytes::of_file(&session.inspected, &scratch.path(), length_bytes, wanted);
         let place = place.map_err(|refusal| cannot(&format!("measure in {name}"), refusal))?;
         Ok(ScratchFile { scratch, place, prepared_ns })
     }

@@ -17,16 +17,16 @@ use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 use crate::shared::halt::refused;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::number::real;
 use crate::shared::progress;
 use crate::shared::run;
-use crate::shared::scene::Scene;
 
 /// State that all ways of measuring share.
 pub(crate) struct Session<'a> {
     pub(crate) bench: &'a Bench,
-    pub(crate) scene: Scene,
+    pub(crate) inspected: InspectedMachine,
     pub(crate) seed: u64,
     pub(crate) notes: Vec<String>,
     /// Interrupt that ends everything early.
@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         let started = Timestamp::now();
         Session {
             bench,
-            scene: Scene::live().ignoring_measured(bench.measured.is_ignored),
+            inspected: InspectedMachine::live().ignoring_measured(bench.measured.is_ignored),
             seed: bench.start.seed(started),
             notes: Vec::new(),
             interrupt,
@@ -261,7 +261,7 @@ impl<'a> Session<'a> {
         Document {
             schema: BENCH_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            run: run::run(self.started, &self.scene),
+            run: run::run(self.started, &self.inspected),
             seed: self.seed,
             elapsed_ns: self.elapsed_ns(),
             target,

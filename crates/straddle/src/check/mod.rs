@@ -22,10 +22,10 @@ use report::{Answer, Refusal};
 
 use crate::arguments::{Check, Format};
 use crate::exit::{self, Outcome};
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::not_an_image;
 use crate::shared::printer::{self, Content, Said};
 use crate::shared::run;
-use crate::shared::scene::Scene;
 use crate::shared::target::{self, Target, What};
 use baseline::Save;
 use groups::groups;
@@ -39,14 +39,14 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let again = baseline.as_ref().filter(|_| check.targets.is_empty());
     let again = again.and_then(|baseline| baseline::again(check, baseline));
     let check = again.as_ref().unwrap_or(check);
-    let scene = match &check.sysroot.tree {
-        Some(path) => Scene::of(host::sysroot::open(path)?, true),
-        None => Scene::live(),
+    let inspected = match &check.sysroot.tree {
+        Some(path) => InspectedMachine::of(host::sysroot::open(path)?, true),
+        None => InspectedMachine::live(),
     };
-    let scene = scene.ignoring_measured(check.measured.is_ignored);
-    let mut targets = target::expand(&check.targets, &scene);
+    let inspected = inspected.ignoring_measured(check.measured.is_ignored);
+    let mut targets = target::expand(&check.targets, &inspected);
     if let Some(baseline) = baseline.as_ref().filter(|_| again.is_some()) {
-        let gone = gone(check, &scene);
+        let gone = gone(check, &inspected);
         // What the baseline has is no target that cannot be opened: it vanished.
         targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));
     }
@@ -58,7 +58,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     // Formats for machines hold no colors that would have to be taken out again.
     let people = check.chosen() == Format::Table;
     let mut output = printer::output(if people { Content::Text } else { Content::Data });
-    let mut own = run::run(started, &scene);
+    let mut own = run::run(started, &inspected);
     if again.is_some() {
         own.command = baseline::command(check);
     }
@@ -73,7 +73,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         check,
         targets: &targets,
         shared: round::shared(&targets),
-        scene: &scene,
+        inspected: &inspected,
         press: &press,
         interrupt: &interrupt,
     };
@@ -87,7 +87,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
             break;
         }
         let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
-        let shown = Shown::of(check, &press, target_stack::together(check, &members, &scene));
+        let shown = Shown::of(check, &press, target_stack::together(check, &members, &inspected));
         tally.take(&mut page, shown)?;
     }
     for directory in rest.empty() {
@@ -128,16 +128,16 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
-    std::mem::forget((scene, targets));
+    std::mem::forget((inspected, targets));
     Ok(exit::of_check(check.chosen(), answer, said))
 }
 
 /// The names of targets that are not there.
-fn gone(check: &Check, scene: &Scene) -> BTreeSet<String> {
+fn gone(check: &Check, inspected: &InspectedMachine) -> BTreeSet<String> {
     let is_gone = |path: &&PathBuf| {
         let found = std::fs::symlink_metadata(path);
         found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     };
-    let named = check.targets.iter().filter(|_| !scene.is_captured);
+    let named = check.targets.iter().filter(|_| !inspected.is_captured);
     named.filter(is_gone).map(|path| printer::shown(&target::plain(path))).collect()
 }

@@ -13,7 +13,7 @@ use super::judged::Shown;
 use super::show::{Piece, Press};
 use super::target_stack::{assembled, meant, refused, result};
 use crate::arguments::Check;
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::target::{self, Target, What};
 use crate::shared::{not_an_image, parallel, stack_beneath};
 
@@ -75,7 +75,7 @@ pub(super) struct Round<'a> {
     pub(super) targets: &'a [Target],
     /// The stacks of which several targets are devices.
     pub(super) shared: BTreeSet<NodeId>,
-    pub(super) scene: &'a Scene,
+    pub(super) inspected: &'a InspectedMachine,
     pub(super) press: &'a Press,
     pub(super) interrupt: &'a Interrupt,
 }
@@ -88,7 +88,7 @@ impl Round<'_> {
         mut take: impl FnMut(Shown) -> anyhow::Result<()>,
     ) -> anyhow::Result<Rest> {
         let mut rest = Rest::default();
-        let hosts = || stack_beneath::FileHosts::new(self.scene);
+        let hosts = || stack_beneath::FileHosts::new(self.inspected);
         let look = |hosts: &mut stack_beneath::FileHosts<'_>, index: usize| {
             self.look(&self.targets[index], hosts)
         };
@@ -120,7 +120,7 @@ impl Round<'_> {
     }
 
     fn look(&self, target: &Target, hosts: &mut stack_beneath::FileHosts<'_>) -> Looked {
-        let Round { check, scene, press, .. } = self;
+        let Round { check, inspected, press, .. } = self;
         if self.interrupt.is_raised() {
             return Looked::Missed;
         }
@@ -130,7 +130,7 @@ impl Round<'_> {
         if target.found.as_ref().is_some_and(target::FoundInDirectory::is_left_out) {
             return Looked::LeftOut;
         }
-        let assembled = match assembled(check, &[target], scene, hosts) {
+        let assembled = match assembled(check, &[target], inspected, hosts) {
             Ok(assembled) => assembled,
             Err(refusal) => {
                 return Looked::Shown(Shown::of(
@@ -143,7 +143,7 @@ impl Round<'_> {
         // What is said of thousands of layers takes tens of megabytes: one at a time does.
         let _alone = (assembled.stack.len() > MANY_LAYERS)
             .then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
-        let meant: Vec<String> = meant(target, scene).into_iter().collect();
+        let meant: Vec<String> = meant(target, inspected).into_iter().collect();
         let result = result(check, target.name.clone(), &assembled, &meant);
         let incomplete = assembled.incomplete;
         drop(assembled.stack);

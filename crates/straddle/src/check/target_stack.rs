@@ -9,7 +9,7 @@ use stack::assemble::{self, Devices as _};
 
 use super::document::{self, View};
 use crate::arguments::Check;
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::target::{self, Target, What};
 
@@ -18,7 +18,7 @@ use crate::shared::target::{self, Target, What};
 pub(super) fn assembled(
     check: &Check,
     members: &[&Target],
-    scene: &Scene,
+    inspected: &InspectedMachine,
     hosts: &mut stack_beneath::FileHosts<'_>,
 ) -> Result<assemble::Assembled, Refusal> {
     let mut nodes = BTreeSet::new();
@@ -41,22 +41,25 @@ pub(super) fn assembled(
     }
     let told = check.on.as_ref();
     if !nodes.is_empty()
-        && let Ok(machine) = scene.machine()
+        && let Ok(machine) = inspected.machine()
     {
         let nodes: Vec<_> = nodes.into_iter().collect();
         if starts.is_empty() {
-            return Ok(stack_beneath::of_loops(scene, scene.assemble(machine, &nodes, told)));
+            return Ok(stack_beneath::of_loops(
+                inspected,
+                inspected.assemble(machine, &nodes, told),
+            ));
         }
         // Members that are files beside members that are disks: bytes alone join them.
         let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
-        starts.extend(disks.map(|node| scene.disk(&node.name)));
+        starts.extend(disks.map(|node| inspected.disk(&node.name)));
     }
     match (starts.is_empty(), refusals.into_iter().next()) {
         (true, Some(refusal)) => Err(refusal),
         _ => {
             let mut assembled = assemble::assemble(starts, &beside(check, members), told);
             if let [Target { what: What::File(path) | What::Again { path, .. }, .. }] = members
-                && !scene.is_captured
+                && !inspected.is_captured
                 && let Some(&root) = assembled.roots.first()
             {
                 assembled.stack.layer_mut(root).host = Some(hosts.of(path));
@@ -77,19 +80,23 @@ fn beside(check: &Check, members: &[&Target]) -> ImageFiles {
 }
 
 /// The kernel's name of the device that was meant.
-pub(super) fn meant(target: &Target, scene: &Scene) -> Option<String> {
+pub(super) fn meant(target: &Target, inspected: &InspectedMachine) -> Option<String> {
     let What::Devices { meant: Some(id), .. } = target.what else { return None };
-    Some(units::text::escape(scene.machine().ok()?.node(id).name.as_bytes()))
+    Some(units::text::escape(inspected.machine().ok()?.node(id).name.as_bytes()))
 }
 
 /// Members of one stack, judged together.
-pub(super) fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target {
+pub(super) fn together(
+    check: &Check,
+    members: &[&Target],
+    inspected: &InspectedMachine,
+) -> report::Target {
     let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
     let name = target::joined_names(&names);
     // Where one of them is a file, or stands for all that it is joined to, all is shown.
-    let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, scene)).collect();
+    let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, inspected)).collect();
     let meant = meant.unwrap_or_default();
-    match assembled(check, members, scene, &mut stack_beneath::FileHosts::new(scene)) {
+    match assembled(check, members, inspected, &mut stack_beneath::FileHosts::new(inspected)) {
         Ok(assembled) => result(check, name, &assembled, &meant),
         Err(refusal) => refused(name, refusal),
     }

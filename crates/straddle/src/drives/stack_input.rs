@@ -14,8 +14,8 @@ use units::text::escape;
 
 use super::table_script;
 use crate::shared::btrfs;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
-use crate::shared::scene::Scene;
 use crate::shared::stack_beneath;
 use crate::shared::target::{self, What};
 
@@ -63,12 +63,15 @@ struct Image {
 ///
 /// # Errors
 /// When something cannot be opened, or is none of these; says what helps.
-pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<StackInput, Refusal> {
+pub(super) fn opened(
+    paths: &[PathBuf],
+    inspected: &InspectedMachine,
+) -> Result<StackInput, Refusal> {
     if paths == [PathBuf::from(table_script::STDIN)] {
         return of_plan(table_script::of_stdin(), "standard input");
     }
     let (mut images, mut devices) = (Vec::new(), Vec::new());
-    for target in target::expand(paths, scene) {
+    for target in target::expand(paths, inspected) {
         match target.what {
             _ if target.found.is_some_and(|found| found.is_left_out()) => {}
             What::Refused(refusal) => return Err(refusal),
@@ -87,7 +90,7 @@ pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<StackInput, Ref
     }
     match (&images[..], &devices[..]) {
         (images, []) => of_images(images),
-        ([], devices) => of_devices(devices, scene),
+        ([], devices) => of_devices(devices, inspected),
         _ => Err(refusal(
             "files and devices are mixed".to_owned(),
             "name only files, or only devices; to make a device of a file: losetup --find --show \
@@ -162,15 +165,15 @@ fn start(path: &Path) -> Result<Option<Start>, Refusal> {
 
 fn of_devices(
     devices: &[(Vec<NodeId>, Option<NodeId>)],
-    scene: &Scene,
+    inspected: &InspectedMachine,
 ) -> Result<StackInput, Refusal> {
-    let machine = scene.machine();
+    let machine = inspected.machine();
     let machine =
         machine.map_err(|why| refusal(why.clone(), "see what is known of them: straddle check"))?;
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let assembled = stack_beneath::of_loops(scene, scene.assemble(machine, &nodes, None));
+    let assembled = stack_beneath::of_loops(inspected, inspected.assemble(machine, &nodes, None));
     let meant: Vec<String> = devices
         .iter()
         .filter_map(|(_, meant)| *meant)

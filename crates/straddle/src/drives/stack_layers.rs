@@ -13,8 +13,8 @@ use units::text::escape;
 use super::layer_place::LayerPlace;
 use super::stack_input::{StackInput, opened};
 use crate::arguments::Simulate;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
-use crate::shared::scene::Scene;
 
 /// The most layers that are simulated without being named.
 const LAYERS_MAX: usize = 64;
@@ -40,11 +40,11 @@ impl StackLayers {
     /// When something cannot be read, nothing is in it, no layer has the name, or none of them lies
     /// on drives at addresses that are known; says why and what helps.
     pub(super) fn of(paths: &[PathBuf], asked: &Simulate) -> anyhow::Result<StackLayers> {
-        let scene = match &asked.captured.tree {
-            Some(tree) => Scene::of(host::sysroot::open(tree)?, true),
-            None => Scene::live(),
+        let inspected = match &asked.captured.tree {
+            Some(tree) => InspectedMachine::of(host::sysroot::open(tree)?, true),
+            None => InspectedMachine::live(),
         };
-        let (paths, numbered) = split(paths, &scene);
+        let (paths, numbered) = split(paths, &inspected);
         let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         let name = names.join(" ");
         let refused = |refusal: Refusal| {
@@ -52,7 +52,7 @@ impl StackLayers {
             anyhow!("cannot simulate on {name}: {}{hint}", refusal.message)
         };
         let StackInput { stack, roots, parts, lacks, mut notes } =
-            opened(&paths, &scene).map_err(refused)?;
+            opened(&paths, &inspected).map_err(refused)?;
         let stack = Rc::new(stack);
         let mut all = layers(&stack, &roots);
         all.retain(|id| !parts.contains(id));
@@ -97,10 +97,10 @@ impl StackLayers {
 
 /// `IMAGE#1` is the partition `#1` of `IMAGE`, where it stands alone and no file has the whole
 /// name.
-fn split(paths: &[PathBuf], scene: &Scene) -> (Vec<PathBuf>, Option<String>) {
+fn split(paths: &[PathBuf], inspected: &InspectedMachine) -> (Vec<PathBuf>, Option<String>) {
     let whole = || (paths.to_owned(), None);
     let [path] = paths else { return whole() };
-    if scene.is_captured || path.exists() {
+    if inspected.is_captured || path.exists() {
         return whole();
     }
     match path.to_str().and_then(|text| text.rsplit_once('#')) {

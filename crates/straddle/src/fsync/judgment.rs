@@ -49,7 +49,7 @@ pub(super) fn honesty(
     let mut line = session.progress(0);
     line.announce(|look| report::fsync::doing("looking whether syncs are real", look));
     let found =
-        honesty::look(&session.scene, session.directory()?, process, time, &session.interrupt);
+        honesty::look(&session.inspected, session.directory()?, process, time, &session.interrupt);
     line.clear();
     let found = found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))?;
     Ok(offering(found, &given(session.arguments)))

@@ -92,7 +92,7 @@ fn previewed(session: &mut Session<'_>) -> anyhow::Result<Result<(), Halt>> {
 /// Plans which rows are measured, and where, and forecasts what that means.
 fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
     misuse::refused(session.arguments)?;
-    session.document.target = target::of(&session.scene, session.directory()?)?;
+    session.document.target = target::of(&session.inspected, session.directory()?)?;
     let plan = Plan::of(session)?;
     if let Some(note) = plan.shortened() {
         session.note(note);

@@ -11,15 +11,15 @@ use super::schedule::Schedule;
 use crate::arguments::Fsync;
 use crate::shared::file_system_failure;
 use crate::shared::halt::Halt;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
 use crate::shared::progress::{self, ProgressLine};
 use crate::shared::run;
-use crate::shared::scene::Scene;
 
 /// State that all parts of a run share.
 pub(crate) struct Session<'a> {
     pub(crate) arguments: &'a Fsync,
-    pub(crate) scene: Scene,
+    pub(crate) inspected: InspectedMachine,
     pub(crate) interrupt: Interrupt,
     /// The result so far.
     pub(crate) document: Document,
@@ -31,16 +31,16 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     pub(crate) fn new(arguments: &'a Fsync, interrupt: Interrupt) -> Session<'a> {
         let started = Timestamp::now();
-        let scene = Scene::live();
+        let inspected = InspectedMachine::live();
         let document = Document {
             schema: FSYNC_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            run: run::run(started, &scene),
+            run: run::run(started, &inspected),
             seed: arguments.start.seed(started),
             ..Document::default()
         };
         let directory = Pinned::at(&arguments.directory);
-        Session { arguments, scene, interrupt, document, since: Instant::now(), directory }
+        Session { arguments, inspected, interrupt, document, since: Instant::now(), directory }
     }
 
     /// The directory.
@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
     pub(crate) fn fallen(&self) -> Option<String> {
         let options = &self.document.target.mount_options;
         let was_written = options.first().is_some_and(|option| option == "rw");
-        file_system_failure::advice(&self.scene, &self.arguments.directory, was_written)
+        file_system_failure::advice(&self.inspected, &self.arguments.directory, was_written)
     }
 
     /// Now, in nanoseconds since this run began.

@@ -13,10 +13,10 @@ use units::text::shell_word;
 use units::{Known, text};
 
 use crate::shared::halt::Halt;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::mount::{Away, away};
 use crate::shared::path_mount::{self, PathMount};
 use crate::shared::printer::shown;
-use crate::shared::scene::Scene;
 use crate::shared::stack_beneath;
 use crate::shared::title;
 
@@ -24,7 +24,7 @@ use crate::shared::title;
 const DEPTH_MAX: usize = 8;
 
 /// Returns what is under `directory`.
-pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt> {
+pub(super) fn of(inspected: &InspectedMachine, directory: &Pinned) -> Result<FsyncTarget, Halt> {
     let name = shown(directory.given());
     let hint = || Some("check the path, or name another directory on the drive".to_owned());
     match directory.identity() {
@@ -55,11 +55,11 @@ pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt>
         device: Some(format!("{major}:{minor}")),
         ..FsyncTarget::default()
     };
-    match PathMount::of(scene, directory) {
+    match PathMount::of(inspected, directory) {
         Ok(mounted) => {
             target.filesystem.clone_from(&mounted.mount.kind);
             target.mount_options = options(&mounted.mount);
-            Beneath { scene, target: &mut target, drives: Vec::new() }.fill(&mounted);
+            Beneath { inspected, target: &mut target, drives: Vec::new() }.fill(&mounted);
         }
         Err(reason) => target.unknown = Some(reason),
     }
@@ -72,7 +72,7 @@ fn options(mount: &MountLine) -> Vec<String> {
 
 /// Everything that lies under a directory, as it is named.
 struct Beneath<'a> {
-    scene: &'a Scene,
+    inspected: &'a InspectedMachine,
     target: &'a mut FsyncTarget,
     /// The drives that were met.
     drives: Vec<Drive>,
@@ -95,7 +95,7 @@ impl Beneath<'_> {
         let depth = depth.checked_sub(1).ok_or("it is too deep")?;
         match away(kind) {
             Some(Away::Overlay) => {
-                let upper = mounted.upper(self.scene)?;
+                let upper = mounted.upper(self.inspected)?;
                 self.push(&system(&upper.mount.kind));
                 return self.mounted(&upper, depth);
             }
@@ -103,11 +103,11 @@ impl Beneath<'_> {
             Some(_) => return Err(format!("what lies under {kind} is not seen from here")),
             None => {}
         }
-        let machine = self.scene.machine().map_err(Clone::clone)?;
-        let node = mounted.devices(self.scene)?.first().copied();
+        let machine = self.inspected.machine().map_err(Clone::clone)?;
+        let node = mounted.devices(self.inspected)?.first().copied();
         let number = node.and_then(|node| machine.node(node).number);
         let number = number.ok_or_else(|| format!("{kind} is on a device without a number"))?;
-        let (stack, id) = stack_beneath::of_device(self.scene, (number.major, number.minor))
+        let (stack, id) = stack_beneath::of_device(self.inspected, (number.major, number.minor))
             .map_err(|refusal| refusal.message)?;
         self.stack(&stack, id, depth)
     }
@@ -142,7 +142,7 @@ impl Beneath<'_> {
     fn behind(&mut self, drive: &Drive, depth: usize) -> Result<(), String> {
         let Some(path) = &drive.backing_file else { return Ok(()) };
         let path = Path::new(OsStr::from_bytes(path.raw()));
-        let mounted = path_mount::behind_loop(self.scene, &drive.name, path)?;
+        let mounted = path_mount::behind_loop(self.inspected, &drive.name, path)?;
         let name = text::escape(path.file_name().unwrap_or(path.as_os_str()).as_bytes());
         self.push(&Layer::new(LayerKind::File, name, unread(), Mapping::Leaf));
         self.push(&system(&mounted.mount.kind));

@@ -7,7 +7,7 @@ use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::target::{self, Target, What};
 
@@ -17,7 +17,7 @@ pub(super) type Refused = (RefusalKind, Refusal);
 /// The stack of a target, and the kernel's name of the device that was meant.
 pub(super) fn assembled(
     target: &Target,
-    scene: &Scene,
+    inspected: &InspectedMachine,
     on: Option<&Condition>,
 ) -> Result<(Assembled, Option<String>), Refusal> {
     match &target.what {
@@ -27,13 +27,13 @@ pub(super) fn assembled(
             Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))
         }
         What::Devices { nodes, meant } => {
-            let machine = scene.machine().map_err(|reason| Refusal {
+            let machine = inspected.machine().map_err(|reason| Refusal {
                 message: format!("cannot plan {}: {reason}", target.name),
                 hint: None,
             })?;
             let device = meant.map(|id| machine.node(id).name.clone());
-            let assembled = scene.assemble(machine, nodes, on);
-            Ok((stack_beneath::of_loops(scene, assembled), device))
+            let assembled = inspected.assemble(machine, nodes, on);
+            Ok((stack_beneath::of_loops(inspected, assembled), device))
         }
     }
 }
@@ -74,9 +74,10 @@ pub(super) fn raw_copy(
 }
 
 /// The serial number of a drive, as the script reads it again.
-pub(super) fn serial(scene: &Scene, stack: &Stack, disk: LayerId) -> Option<String> {
+pub(super) fn serial(inspected: &InspectedMachine, stack: &Stack, disk: LayerId) -> Option<String> {
     let LayerKind::Drive(drive) = &stack.layer(disk).kind else { return None };
-    let text = scene.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;
+    let text =
+        inspected.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;
     let text: String = text.chars().filter(|letter| !matches!(letter, ' ' | '\n')).collect();
     Some(text).filter(|text| !text.is_empty())
 }

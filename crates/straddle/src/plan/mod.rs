@@ -15,9 +15,9 @@ use units::text::shell_word;
 use crate::arguments::{Plan, is_standard_output};
 use crate::exit::Outcome;
 use crate::shared::destination::{Destination, PLAN, SCRIPT};
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::run;
-use crate::shared::scene::Scene;
 use crate::shared::target;
 
 mod disk;
@@ -29,21 +29,21 @@ use disk::{Refused, assembled, meant, raw_copy, serial, unread};
 use script::PlannedDisk;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
-    let scene = Scene::live().ignoring_measured(plan.measured.is_ignored);
+    let inspected = InspectedMachine::live().ignoring_measured(plan.measured.is_ignored);
     if plan.new {
-        return new_disk::run(plan, &scene);
+        return new_disk::run(plan, &inspected);
     }
     let content = if plan.script { SCRIPT } else { PLAN };
     let destination = Destination::of(content, plan.output.as_ref())?;
     let mut document = Layout {
         schema: LAYOUT_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        run: Some(run::run(Timestamp::now(), &scene)),
+        run: Some(run::run(Timestamp::now(), &inspected)),
         target: shown(&plan.target),
         ..Layout::default()
     };
     let mut steps = Vec::new();
-    let (outcome, script) = match planned(plan, &scene) {
+    let (outcome, script) = match planned(plan, &inspected) {
         Ok(Answer::Plan(found)) => {
             fill(&mut document, &found);
             steps = script::next(plan, &found);
@@ -83,8 +83,8 @@ enum Answer {
     Nothing(String),
 }
 
-fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
-    let targets = target::expand(std::slice::from_ref(&plan.target), scene);
+fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<Answer, Refused> {
+    let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
     let refuse = |reason: &str, hint: Option<String>| {
         let message = format!("cannot plan {name}: {reason}");
@@ -96,7 +96,7 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         return Err((RefusalKind::Misuse, refusal));
     };
     let on = plan.on.as_ref();
-    let opened = assembled(target, scene, on);
+    let opened = assembled(target, inspected, on);
     let (Assembled { stack, .. }, device) =
         opened.map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
@@ -140,7 +140,7 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let findings = rule::findings(&case);
     let findings = if is_priced { findings } else { Vec::new() };
     let gains = effect::gains(&stack, &found, &findings);
-    let serial = serial(scene, &stack, disk);
+    let serial = serial(inspected, &stack, disk);
     also_left.extend(of_format);
     Ok(Answer::Plan(Box::new(PlannedDisk { plan: found, stack, copy, serial, gains, also_left })))
 }

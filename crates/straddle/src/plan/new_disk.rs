@@ -10,12 +10,12 @@ use units::text::shell_word;
 use super::disk::{Refused, assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::Outcome;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
-use crate::shared::scene::Scene;
 use crate::shared::target;
 
-pub(super) fn run(plan: &Plan, scene: &Scene) -> anyhow::Result<Outcome> {
-    match lines(plan, scene) {
+pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<Outcome> {
+    match lines(plan, inspected) {
         Ok(text) => {
             printer::print(&text)?;
             Ok(Outcome::Done)
@@ -27,8 +27,8 @@ pub(super) fn run(plan: &Plan, scene: &Scene) -> anyhow::Result<Outcome> {
     }
 }
 
-fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refused> {
-    let targets = target::expand(std::slice::from_ref(&plan.target), scene);
+fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refused> {
+    let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
     let refuse = |kind, reason: &str, hint: Option<String>| {
         (kind, Refusal { message: format!("cannot plan {name}: {reason}"), hint })
@@ -38,7 +38,7 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refused> {
         refuse(RefusalKind::Misuse, reason, Some(hint))
     };
     let [target] = &targets[..] else { return Err(misuse("it is not one disk")) };
-    let (assembled, device) = assembled(target, scene, plan.on.as_ref())
+    let (assembled, device) = assembled(target, inspected, plan.on.as_ref())
         .map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let stack = &assembled.stack;
     let outer = meant(stack, device.as_deref()).ok_or_else(|| misuse("no such disk is known"))?;

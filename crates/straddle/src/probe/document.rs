@@ -26,7 +26,7 @@ pub(super) fn begun(run: &Session<'_>, started: Timestamp) -> Document {
     Document {
         schema: PROBE_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        run: run::run(started, &run.scene),
+        run: run::run(started, &run.inspected),
         seed: run.seed,
         elapsed_ns: 0,
         dry_run: run.probe.start.dry_run,

@@ -6,8 +6,8 @@ use report::probe::Probe as Document;
 use stack::UnitKind;
 use stack::drive::Drive;
 
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
-use crate::shared::scene::Scene;
 
 /// The place by the leaves' addresses; by the array's own where there are several.
 pub(super) fn placed(
@@ -26,7 +26,7 @@ pub(super) fn placed(
 /// # Errors
 /// Why what is found is of none: there are several, or none, or a cache lies above it.
 pub(super) fn drive(
-    scene: &Scene,
+    inspected: &InspectedMachine,
     place: &MeasuredBytes,
     document: &mut Document,
 ) -> Result<Drive, String> {
@@ -36,5 +36,5 @@ pub(super) fn drive(
     }
     let drive =
         place.drive.as_ref().ok_or("it lies on several drives, or on none that is known")?;
-    Ok(Drive::read(scene.tree(), &drive.name))
+    Ok(Drive::read(inspected.tree(), &drive.name))
 }

@@ -27,9 +27,9 @@ use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 use crate::arguments::Probe;
 use crate::exit::{CUT_OFF, Outcome};
 use crate::shared::destination::{self, Destination};
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::{self, Said};
-use crate::shared::scene::Scene;
 
 use open_target::OpenTarget;
 use pauses::Pauses;
@@ -41,7 +41,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
     let begun = std::time::Instant::now();
     let run = Session {
         probe,
-        scene: Scene::live().ignoring_measured(true),
+        inspected: InspectedMachine::live().ignoring_measured(true),
         interrupt: Interrupt::install()?,
         seed: probe.start.seed(started),
     };

@@ -71,11 +71,11 @@ impl OpenTarget {
         let scratch = scratch.map_err(|error| no_file(&error))?;
         usable(&scratch, directory.given())?;
         let place = placed(|wanted| {
-            MeasuredBytes::of_file(&run.scene, &scratch.path(), length_bytes, wanted)
+            MeasuredBytes::of_file(&run.inspected, &scratch.path(), length_bytes, wanted)
         })
         .map_err(|refusal| cannot(&format!("probe {}", shown(directory.given())), refusal))?;
         Ok(OpenTarget {
-            drive: drive(&run.scene, &place, document),
+            drive: drive(&run.inspected, &place, document),
             sector_bytes: step.max(place.logical_sector_bytes.unwrap_or(step)).max(512),
             place,
             writes: true,
@@ -107,7 +107,7 @@ impl OpenTarget {
         };
         let length_bytes = raw_bytes(run, node.given(), device_bytes)?;
         let place =
-            placed(|wanted| MeasuredBytes::of_device(&run.scene, number, length_bytes, wanted))
+            placed(|wanted| MeasuredBytes::of_device(&run.inspected, number, length_bytes, wanted))
                 .map_err(|refusal| cannot(&format!("probe {name}"), refusal))?;
         if !writes {
             let note = "reads do not show what writes cost: for the granule and the turns, name a \
@@ -115,7 +115,7 @@ impl OpenTarget {
             document.notes.push(note.to_owned());
         }
         Ok(OpenTarget {
-            drive: drive(&run.scene, &place, document),
+            drive: drive(&run.inspected, &place, document),
             sector_bytes: place.logical_sector_bytes.unwrap_or(512).max(512),
             place,
             writes,

@@ -53,7 +53,7 @@ fn place(
     number: (u32, u32),
     length_bytes: u64,
 ) -> Result<MeasuredBytes, Refusal> {
-    MeasuredBytes::of_device(&run.scene, number, length_bytes, UnitKind::Granule)
+    MeasuredBytes::of_device(&run.inspected, number, length_bytes, UnitKind::Granule)
 }
 
 fn in_directory(

@@ -5,13 +5,13 @@ use report::probe::RunRefusal;
 
 use crate::arguments::Probe;
 use crate::shared::halt;
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 
 /// State that all parts of a run share.
 pub(super) struct Session<'a> {
     pub(super) probe: &'a Probe,
     /// Without what was measured before: that is what is asked.
-    pub(super) scene: Scene,
+    pub(super) inspected: InspectedMachine,
     pub(super) interrupt: Interrupt,
     pub(super) seed: u64,
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 use device::mountinfo::MountLine;
 use units::text::escape;
 
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::mount;
-use crate::shared::scene::Scene;
 
 /// Signs by which file systems show that they went down: XFS by an error of every call, others by
 /// an option (`ext4_show_options`); those that only stop writing are mounted read-only.
@@ -31,8 +31,12 @@ const CHECKS: [(&str, &str); 6] = [
 /// Returns what to do about the file system of `directory` where that went down; `None` where it
 /// did not.
 /// `was_written` says that files could be made there before.
-pub(crate) fn advice(scene: &Scene, directory: &Path, was_written: bool) -> Option<String> {
-    let mount = mount::on_the_way(scene.tree(), directory)?;
+pub(crate) fn advice(
+    inspected: &InspectedMachine,
+    directory: &Path,
+    was_written: bool,
+) -> Option<String> {
+    let mount = mount::on_the_way(inspected.tree(), directory)?;
     let answers = host::identity(directory);
     let refuses = answers.is_err_and(|error| error.raw_os_error() == Some(EIO));
     (refuses || is_down(&mount, was_written)).then(|| what_to_do(&mount))

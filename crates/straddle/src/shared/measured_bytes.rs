@@ -12,7 +12,7 @@ use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::text::shell_word;
 use units::{ByteRange, Source, Unit};
 
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::title;
 
@@ -61,24 +61,24 @@ pub(crate) struct MeasuredBytes {
 impl MeasuredBytes {
     /// Returns where the file at `path` lies, `length_bytes` of it.
     pub(crate) fn of_file(
-        scene: &Scene,
+        inspected: &InspectedMachine,
         path: &Path,
         length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<MeasuredBytes, Refusal> {
-        let (stack, id, facts) = stack_beneath::of_file(scene, path)?;
-        Ok(MeasuredBytes::of(stack, id, length_bytes, wanted)?.counted_by(scene, facts.device))
+        let (stack, id, facts) = stack_beneath::of_file(inspected, path)?;
+        Ok(MeasuredBytes::of(stack, id, length_bytes, wanted)?.counted_by(inspected, facts.device))
     }
 
     /// Returns where the block device with this number lies.
     pub(crate) fn of_device(
-        scene: &Scene,
+        inspected: &InspectedMachine,
         number: (u32, u32),
         length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<MeasuredBytes, Refusal> {
-        let (stack, id) = stack_beneath::of_device(scene, number)?;
-        Ok(MeasuredBytes::of(stack, id, length_bytes, wanted)?.counted_by(scene, number))
+        let (stack, id) = stack_beneath::of_device(inspected, number)?;
+        Ok(MeasuredBytes::of(stack, id, length_bytes, wanted)?.counted_by(inspected, number))
     }
 
     fn of(
@@ -142,8 +142,8 @@ impl MeasuredBytes {
     }
 
     /// With a loop device on the way down that goes through the page cache in the drive's place.
-    fn behind_cache(mut self, scene: &Scene) -> MeasuredBytes {
-        let of = |&id: &LayerId| is_cached_loop(scene, &self.stack.layer(id).name);
+    fn behind_cache(mut self, inspected: &InspectedMachine) -> MeasuredBytes {
+        let of = |&id: &LayerId| is_cached_loop(inspected, &self.stack.layer(id).name);
         let Some(id) = self.stack.under(self.id).into_iter().find(of) else { return self };
         let name = self.stack.layer(id).name.clone();
         let first = self.runs.first().map_or(0, |run| run.length_bytes);
@@ -156,10 +156,10 @@ impl MeasuredBytes {
     }
 
     /// With the device that counts: the drive's own, else `other`, unless that is anonymous.
-    fn counted_by(mut self, scene: &Scene, other: (u32, u32)) -> MeasuredBytes {
-        self = self.behind_cache(scene);
+    fn counted_by(mut self, inspected: &InspectedMachine, other: (u32, u32)) -> MeasuredBytes {
+        self = self.behind_cache(inspected);
         let number = |drive: &Drive| {
-            let text = scene.tree().read(&format!("/sys/block/{}/dev", drive.name)).ok()?;
+            let text = inspected.tree().read(&format!("/sys/block/{}/dev", drive.name)).ok()?;
             let (major, minor) = text.trim().split_once(':')?;
             Some((major.parse().ok()?, minor.parse().ok()?))
         };
@@ -206,8 +206,8 @@ impl MeasuredBytes {
 /// True if `name` is a loop device that writes its file through the page cache, of which the pages
 /// are read before a part of them is written (Linux, block/loop.c, `LO_FLAGS_DIRECT_IO`). Where the
 /// kernel does not say, it is taken to.
-fn is_cached_loop(scene: &Scene, name: &str) -> bool {
-    let told = |file: &str| scene.tree().read(&format!("/sys/block/{name}/loop/{file}"));
+fn is_cached_loop(inspected: &InspectedMachine, name: &str) -> bool {
+    let told = |file: &str| inspected.tree().read(&format!("/sys/block/{name}/loop/{file}"));
     let is_direct = || told("dio").is_ok_and(|direct| direct.trim() == "1");
     told("backing_file").is_ok() && !is_direct()
 }

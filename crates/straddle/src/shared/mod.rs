@@ -2,7 +2,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `scene`, `target` | the machine that is looked at, what the user's words name |
+//! | `inspected_machine`, `target` | the machine that is looked at, what the user's words name |
 //! | `not_an_image` | files beside disk images that are none |
 //! | `mount`, `path_mount` | mount tables, what a path is mounted from |
 //! | `file_system_failure` | file systems that shut down after an error |
@@ -29,6 +29,7 @@ pub(crate) mod drive_facts;
 pub(crate) mod existing_data;
 pub(crate) mod file_system_failure;
 pub(crate) mod halt;
+pub(crate) mod inspected_machine;
 pub(crate) mod job_file;
 pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
@@ -43,7 +44,6 @@ pub(crate) mod probe_store;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
 pub(crate) mod run;
-pub(crate) mod scene;
 pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
 pub(crate) mod target;

@@ -13,8 +13,8 @@ use host::{FileFacts, Pinned};
 use stack::kernel::{Machine, NodeId, Number};
 use units::text::escape;
 
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::mount;
-use crate::shared::scene::Scene;
 
 const TABLE: &str = "/proc/self/mountinfo";
 
@@ -35,15 +35,19 @@ impl PathMount {
     ///
     /// # Errors
     /// With the reason, when the path cannot be looked at, or no table of mounts has it.
-    pub(crate) fn of(scene: &Scene, pinned: &Pinned) -> Result<PathMount, String> {
+    pub(crate) fn of(inspected: &InspectedMachine, pinned: &Pinned) -> Result<PathMount, String> {
         let path = pinned.path();
         let facts = host::file_facts(&path).map_err(|error| error.to_string())?;
-        let mounted = PathMount::with(scene, &facts, pinned.given())?;
+        let mounted = PathMount::with(inspected, &facts, pinned.given())?;
         Ok(PathMount { path: Some(path), ..mounted })
     }
 
-    fn with(scene: &Scene, facts: &FileFacts, path: &Path) -> Result<PathMount, String> {
-        let mount = mount::of(scene.tree(), &mount::table(scene.tree()), facts, path)
+    fn with(
+        inspected: &InspectedMachine,
+        facts: &FileFacts,
+        path: &Path,
+    ) -> Result<PathMount, String> {
+        let mount = mount::of(inspected.tree(), &mount::table(inspected.tree()), facts, path)
             .ok_or_else(|| format!("{TABLE} does not say what it is on"))?;
         Ok(PathMount { mount, path: Some(path.to_owned()), device: facts.device })
     }
@@ -52,8 +56,8 @@ impl PathMount {
     ///
     /// # Errors
     /// With the reason, when it is on none that is known here.
-    pub(crate) fn devices(&self, scene: &Scene) -> Result<Vec<NodeId>, String> {
-        let machine = scene.machine().map_err(Clone::clone)?;
+    pub(crate) fn devices(&self, inspected: &InspectedMachine) -> Result<Vec<NodeId>, String> {
+        let machine = inspected.machine().map_err(Clone::clone)?;
         let (major, minor) = self.device;
         let numbers = [Number::parse(&self.mount.device), Some(Number { major, minor })];
         let numbered = numbers.into_iter().flatten().find_map(|number| machine.numbered(number));
@@ -81,7 +85,7 @@ impl PathMount {
     /// # Errors
     /// With the reason, when this namespace does not show that directory. A directory of its name
     /// on a file system with other room is another one.
-    pub(crate) fn upper(&self, scene: &Scene) -> Result<PathMount, String> {
+    pub(crate) fn upper(&self, inspected: &InspectedMachine) -> Result<PathMount, String> {
         let upper = self.mount.option("upperdir").ok_or("it has no upper directory")?;
         let path = Path::new(OsStr::from_bytes(&upper));
         let unseen = |reason: &dyn std::fmt::Display| {
@@ -96,7 +100,7 @@ impl PathMount {
         let facts = host::file_facts(path).map_err(|error| unseen(&error))?;
         let own = self.path().map_err(|reason| unseen(&reason))?;
         match have_same_room(path, own).map_err(|error| unseen(&error))? {
-            true => PathMount::with(scene, &facts, path),
+            true => PathMount::with(inspected, &facts, path),
             false => Err(unseen(&"another file system has that path here")),
         }
     }
@@ -133,17 +137,21 @@ pub(crate) fn node_of(machine: &Machine, source: &str) -> Option<NodeId> {
 ///
 /// # Errors
 /// With the reason, when neither does.
-pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<PathMount, String> {
+pub(crate) fn behind_loop(
+    inspected: &InspectedMachine,
+    name: &str,
+    path: &Path,
+) -> Result<PathMount, String> {
     let node = PathBuf::from("/dev").join(name.replace('!', "/"));
     let told = host::loop_file(&node);
     let facts = host::file_facts(path);
     if let Ok(facts) = &facts {
         let is_same = match &told {
             Ok(file) => (file.device, file.inode) == (facts.device, facts.inode),
-            Err(_) => is_as_long(scene, name, facts.length_bytes),
+            Err(_) => is_as_long(inspected, name, facts.length_bytes),
         };
         if is_same {
-            return PathMount::with(scene, facts, path);
+            return PathMount::with(inspected, facts, path);
         }
     }
     let file = told.map_err(|error| {
@@ -158,7 +166,7 @@ pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<Path
         )
     })?;
     let number = format!("{}:{}", file.device.0, file.device.1);
-    let table = scene.tree().bytes(TABLE).unwrap_or_default();
+    let table = inspected.tree().bytes(TABLE).unwrap_or_default();
     let found = mountinfo::lines(&table).find(|line| line.device == number);
     let gone = || format!("the file behind {name} was deleted, or is in another mount namespace");
     let mount = found.ok_or_else(gone)?;
@@ -166,9 +174,9 @@ pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<Path
 }
 
 /// Returns whether a loop device over a file of so many bytes would be as long as this one is.
-fn is_as_long(scene: &Scene, name: &str, file_bytes: u64) -> bool {
+fn is_as_long(inspected: &InspectedMachine, name: &str, file_bytes: u64) -> bool {
     let number = |file: &str| -> Option<u64> {
-        scene.tree().read(&format!("/sys/block/{name}/{file}")).ok()?.trim().parse().ok()
+        inspected.tree().read(&format!("/sys/block/{name}/{file}")).ok()?.trim().parse().ok()
     };
     let told = || {
         let (offset, limit) = (number("loop/offset")?, number("loop/sizelimit")?);

@@ -5,13 +5,13 @@ use jiff::Timestamp;
 use report::Run;
 use units::text::escape;
 
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 
-/// The run that began at `started` and looks at `scene`: a captured machine has its own name and
+/// The run that began at `started` and looks at `inspected_machine`: a captured machine has its own name and
 /// kernel, as far as the capture tells them.
-pub(crate) fn run(started: Timestamp, scene: &Scene) -> Run {
+pub(crate) fn run(started: Timestamp, inspected: &InspectedMachine) -> Run {
     let told = |path: &str| {
-        let text = scene.tree().read(path).ok()?;
+        let text = inspected.tree().read(path).ok()?;
         Some(escape(text.trim().as_bytes())).filter(|text| !text.is_empty())
     };
     let words = std::env::args_os();

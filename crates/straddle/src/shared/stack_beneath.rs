@@ -10,7 +10,7 @@ use stack::layer::Host;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::prefix::Exact;
 
-use crate::shared::scene::Scene;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::tracer::{Traced, Tracer};
 
 /// The most layers that one line names.
@@ -18,7 +18,7 @@ const NAMES_MAX: usize = 8;
 
 /// `assembled` with what lies beneath its loop devices: the files behind them, and all that those
 /// lie on; or unknown, with the reason. A loop device over a file in memory stays where it is.
-pub(crate) fn of_loops(scene: &Scene, assembled: Assembled) -> Assembled {
+pub(crate) fn of_loops(inspected: &InspectedMachine, assembled: Assembled) -> Assembled {
     let is_loop = |layer: &Layer| match &layer.kind {
         LayerKind::Drive(drive) => drive.backing_file.is_some(),
         _ => false,
@@ -28,13 +28,13 @@ pub(crate) fn of_loops(scene: &Scene, assembled: Assembled) -> Assembled {
     if loops.is_empty() {
         return assembled;
     }
-    let mut tracer = Tracer::new(scene, false);
+    let mut tracer = Tracer::new(inspected, false);
     tracer.fills_holes = true;
     let unknown = |id: LayerId| {
         let reason = "where the file behind it lies was not captured".to_owned();
         (id, Mapping::Unknown { on: Vec::new(), reason })
     };
-    let behind = match scene.is_captured {
+    let behind = match inspected.is_captured {
         true => loops.into_iter().map(unknown).collect(),
         false => tracer.loops_on_disks(&assembled.stack),
     };
@@ -51,8 +51,8 @@ pub(crate) fn of_loops(scene: &Scene, assembled: Assembled) -> Assembled {
 pub(crate) struct FileHosts<'a>(Tracer<'a>);
 
 impl FileHosts<'_> {
-    pub(crate) fn new(scene: &Scene) -> FileHosts<'_> {
-        let mut tracer = Tracer::new(scene, false);
+    pub(crate) fn new(inspected: &InspectedMachine) -> FileHosts<'_> {
+        let mut tracer = Tracer::new(inspected, false);
         tracer.fills_holes = true;
         FileHosts(tracer)
     }
@@ -95,8 +95,11 @@ fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
 ///
 /// # Errors
 /// When the file cannot be traced; the refusal says why and what to do.
-pub(crate) fn of_file(scene: &Scene, path: &Path) -> Result<(Stack, LayerId, FileFacts), Refusal> {
-    let mut tracer = Tracer::new(scene, true);
+pub(crate) fn of_file(
+    inspected: &InspectedMachine,
+    path: &Path,
+) -> Result<(Stack, LayerId, FileFacts), Refusal> {
+    let mut tracer = Tracer::new(inspected, true);
     let traced = tracer.file(path)?;
     Ok((tracer.stack, traced.id, traced.facts))
 }
@@ -105,8 +108,11 @@ pub(crate) fn of_file(scene: &Scene, path: &Path) -> Result<(Stack, LayerId, Fil
 ///
 /// # Errors
 /// When the kernel's tree does not have it.
-pub(crate) fn of_device(scene: &Scene, number: (u32, u32)) -> Result<(Stack, LayerId), Refusal> {
-    let mut tracer = Tracer::new(scene, false);
+pub(crate) fn of_device(
+    inspected: &InspectedMachine,
+    number: (u32, u32),
+) -> Result<(Stack, LayerId), Refusal> {
+    let mut tracer = Tracer::new(inspected, false);
     let id = tracer.device(number)?;
     Ok((tracer.stack, id))
 }

@@ -18,8 +18,8 @@ use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{ByteRange, Known, Source, text};
 
 use crate::shared::btrfs;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::mount;
-use crate::shared::scene::Scene;
 
 /// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -32,7 +32,7 @@ const FROM_THE_START: [&str; 12] = [
 
 /// Puts stacks under files.
 pub(crate) struct Tracer<'a> {
-    pub(crate) scene: &'a Scene,
+    pub(crate) inspected: &'a InspectedMachine,
     pub(crate) stack: Stack,
     pub(crate) notes: Vec<String>,
     sync: bool,
@@ -90,9 +90,9 @@ pub(crate) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
 }
 
 impl<'a> Tracer<'a> {
-    pub(crate) fn new(scene: &'a Scene, sync: bool) -> Tracer<'a> {
+    pub(crate) fn new(inspected: &'a InspectedMachine, sync: bool) -> Tracer<'a> {
         Tracer {
-            scene,
+            inspected,
             stack: Stack::new(),
             notes: Vec::new(),
             sync,
@@ -139,8 +139,8 @@ impl<'a> Tracer<'a> {
         if disk.is_block_device() {
             return Err(refused(name, "it became a block device", None));
         }
-        let mounts = self.mounts.get_or_insert_with(|| mount::table(self.scene.tree()));
-        let mount = mount::of(self.scene.tree(), mounts, &facts, path);
+        let mounts = self.mounts.get_or_insert_with(|| mount::table(self.inspected.tree()));
+        let mount = mount::of(self.inspected.tree(), mounts, &facts, path);
         let mount = mount.ok_or_else(|| {
             let hint = Some("mount it: mount -t proc proc /proc");
             refused(name, "/proc/self/mountinfo does not list its mount", hint)
@@ -192,7 +192,7 @@ impl<'a> Tracer<'a> {
         } else if runs.iter().any(|run| run.flags.has(shared)) {
             note("a write to a shared extent is relocated (copy-on-write)");
         }
-        let swaps = self.scene.tree().read("/proc/swaps").unwrap_or_default();
+        let swaps = self.inspected.tree().read("/proc/swaps").unwrap_or_default();
         let absolute = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let own = absolute.as_os_str().as_bytes();
         let named = |line: &str| line.split_whitespace().next().map(str::to_owned);
@@ -282,8 +282,8 @@ impl<'a> Tracer<'a> {
             hint: Some(hint.to_owned()),
         };
         let missing = || lost("not in /sys/block", "to list block devices: lsblk");
-        let scene = self.scene;
-        let machine = scene.machine();
+        let inspected = self.inspected;
+        let machine = inspected.machine();
         let machine =
             machine.map_err(|reason| lost(reason, "mount it: mount -t sysfs sysfs /sys"))?;
         let node = machine.numbered(number).ok_or_else(missing)?;
@@ -293,7 +293,7 @@ impl<'a> Tracer<'a> {
         let layers = match self.joined.get(&first) {
             Some(layers) => layers.clone(),
             None => {
-                let upper = scene.assemble(machine, &joined, None).stack;
+                let upper = inspected.assemble(machine, &joined, None).stack;
                 let behind = self.behind_loops(&upper);
                 let layers = self.stack.graft(&upper, &behind)..self.stack.len();
                 self.joined.insert(first, layers.clone());
@@ -349,7 +349,10 @@ impl<'a> Tracer<'a> {
     fn loop_mapping(&mut self, name: &str) -> Result<Mapping, String> {
         let base = format!("/sys/block/{name}/loop");
         let read = |file: &str| {
-            self.scene.tree().bytes(&format!("{base}/{file}")).map_err(|error| error.to_string())
+            self.inspected
+                .tree()
+                .bytes(&format!("{base}/{file}"))
+                .map_err(|error| error.to_string())
         };
         let mut path = read("backing_file")?;
         while path.last().is_some_and(u8::is_ascii_whitespace) {

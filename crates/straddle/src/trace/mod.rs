@@ -9,17 +9,17 @@ use units::prefix::Exact;
 
 use crate::arguments::Trace;
 use crate::exit::Outcome;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, Content, Said, shown};
 use crate::shared::run;
-use crate::shared::scene::Scene;
 use crate::shared::tracer::{Traced, Tracer};
 
 mod document;
 
 pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
-    let scene = Scene::live().ignoring_measured(trace.measured.is_ignored);
-    let run = run::run(Timestamp::now(), &scene);
-    let mut tracer = Tracer::new(&scene, trace.sync);
+    let inspected = InspectedMachine::live().ignoring_measured(trace.measured.is_ignored);
+    let run = run::run(Timestamp::now(), &inspected);
+    let mut tracer = Tracer::new(&inspected, trace.sync);
     let traced = match tracer.file(&trace.file).and_then(|traced| reached(trace, traced)) {
         Ok(traced) => traced,
         Err(refusal) => {

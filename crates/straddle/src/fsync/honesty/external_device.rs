@@ -20,8 +20,8 @@ use stack::assemble::Devices as _;
 use stack::kernel::{Machine, NodeId, Number};
 use units::text::escape;
 
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::path_mount::{PathMount, node_of};
-use crate::shared::scene::Scene;
 
 /// Another device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,15 +61,19 @@ impl Holds {
 
 /// The other devices of the file system that `path_mount` has on `node`; none where all of it lies
 /// there, and where nobody tells.
-pub(super) fn of(scene: &Scene, mounted: &PathMount, node: NodeId) -> Vec<ExternalDevice> {
-    let Ok(machine) = scene.machine() else { return Vec::new() };
+pub(super) fn of(
+    inspected: &InspectedMachine,
+    mounted: &PathMount,
+    node: NodeId,
+) -> Vec<ExternalDevice> {
+    let Ok(machine) = inspected.machine() else { return Vec::new() };
     let own = &machine.node(node).name;
-    let asked = Asked { tree: scene.tree(), machine, mount: &mounted.mount, own };
+    let asked = Asked { tree: inspected.tree(), machine, mount: &mounted.mount, own };
     match mounted.mount.kind.as_str() {
         "xfs" => asked.xfs(|| mounted.is_realtime()),
         "ext3" | "ext4" => asked.of_thread().into_iter().collect(),
         "reiserfs" | "jfs" | "f2fs" => asked.of_superblock(|kind| {
-            let disk = scene.open(own).ok_or("no device may be opened for a capture")??;
+            let disk = inspected.open(own).ok_or("no device may be opened for a capture")??;
             companions(disk.as_ref(), kind)
                 .ok_or_else(|| format!("no superblock of {kind} can be read on {own}"))
         }),

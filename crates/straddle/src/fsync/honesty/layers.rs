@@ -12,18 +12,18 @@ use units::text;
 
 use super::device::{self, CountedLayer};
 use super::external_device;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::mount::{self, Away};
 use crate::shared::path_mount::{self, PathMount};
-use crate::shared::scene::Scene;
 
 /// The most layers of one path.
 const LAYERS_MAX: usize = 256;
 const TOO_MANY: &str = "there are too many layers";
 
 /// Every layer under `directory`, the file system first.
-pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<CountedLayer> {
-    let mut walk = Walk { scene, found: Vec::new(), nodes: Vec::new(), systems: Vec::new() };
-    match PathMount::of(scene, directory) {
+pub(super) fn under(inspected: &InspectedMachine, directory: &Pinned) -> Vec<CountedLayer> {
+    let mut walk = Walk { inspected, found: Vec::new(), nodes: Vec::new(), systems: Vec::new() };
+    match PathMount::of(inspected, directory) {
         Ok(mounted) => drop(walk.system(&mounted)),
         Err(reason) => drop(walk.lost("the directory", reason)),
     }
@@ -32,7 +32,7 @@ pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<CountedLayer> {
 
 /// The walk down, with what was found so far.
 struct Walk<'a> {
-    scene: &'a Scene,
+    inspected: &'a InspectedMachine,
     found: Vec<CountedLayer>,
     /// Block devices that were met, and their places.
     nodes: Vec<(NodeId, usize)>,
@@ -80,7 +80,7 @@ impl Walk<'_> {
         let (layer, upper) = match mount::away(&kind) {
             None => (system, None),
             Some(Away::Memory) => (SyncLayerKind::Memory(kind.clone()), None),
-            Some(Away::Overlay) => match mounted.upper(self.scene) {
+            Some(Away::Overlay) => match mounted.upper(self.inspected) {
                 Ok(upper) => (system, Some(upper)),
                 Err(reason) => (hides(&reason), None),
             },
@@ -102,7 +102,7 @@ impl Walk<'_> {
     /// Puts the file system at `place` on its devices.
     fn on_devices(&mut self, place: usize, mounted: &PathMount) {
         let kind = &mounted.mount.kind;
-        let nodes = match mounted.devices(self.scene) {
+        let nodes = match mounted.devices(self.inspected) {
             Ok(nodes) => nodes,
             Err(reason) => {
                 let below = self.lost(kind, reason);
@@ -116,7 +116,7 @@ impl Walk<'_> {
         }
         let own = self.found.len();
         let Some(&node) = nodes.first() else { return };
-        for companion in external_device::of(self.scene, mounted, node) {
+        for companion in external_device::of(self.inspected, mounted, node) {
             let known = self.found.len();
             let below = match companion.device {
                 Ok(id) => self.node(id),
@@ -134,14 +134,14 @@ impl Walk<'_> {
         if let Some((_, place)) = self.nodes.iter().find(|(node, _)| *node == id) {
             return *place;
         }
-        let Ok(machine) = self.scene.machine() else {
+        let Ok(machine) = self.inspected.machine() else {
             return self.lost("a device", "/sys/block cannot be listed");
         };
         let node = machine.node(id);
         if self.found.len() >= LAYERS_MAX {
             return self.lost(&text::escape(node.name.as_bytes()), TOO_MANY);
         }
-        let place = self.push(device::of(self.scene.tree(), node));
+        let place = self.push(device::of(self.inspected.tree(), node));
         self.nodes.push((id, place));
         for &below in &node.below {
             let below = self.node(below);
@@ -165,7 +165,7 @@ impl Walk<'_> {
     fn file(&mut self, device: &str, path: &Path) -> usize {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = text::escape(name.as_bytes());
-        let mounted = path_mount::behind_loop(self.scene, device, path);
+        let mounted = path_mount::behind_loop(self.inspected, device, path);
         let place = self.push(CountedLayer::without_queue(&name, SyncLayerKind::File));
         let below = match mounted {
             Ok(mounted) => self.system(&mounted),

@@ -28,8 +28,8 @@ use report::fsync::Honesty;
 use units::{Known, text};
 
 use crate::shared::file_system_failure;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::path_mount::PathMount;
-use crate::shared::scene::Scene;
 
 pub(crate) use process::asked;
 pub(crate) use sync_windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX};
@@ -41,14 +41,15 @@ pub(crate) use sync_windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES
 /// # Errors
 /// When a sync failed. All else that cannot be seen is part of the answer.
 pub(crate) fn look(
-    scene: &Scene,
+    inspected: &InspectedMachine,
     directory: &Pinned,
     process: Option<Process>,
     time: LookTime,
     interrupt: &Interrupt,
 ) -> Result<Honesty, Refusal> {
-    let mut found = layers::under(scene, directory);
-    let (times, ended) = sync_windows::tried(scene.tree(), directory, &mut found, time, interrupt);
+    let mut found = layers::under(inspected, directory);
+    let (times, ended) =
+        sync_windows::tried(inspected.tree(), directory, &mut found, time, interrupt);
     if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
         return Err(Refusal {
             message: format!("cannot go on: a sync failed, and is not tried again: {error}"),
@@ -59,7 +60,7 @@ pub(crate) fn look(
         Some(error) => Some(Untried {
             reason: error.to_string(),
             has_no_room: error.has_no_room,
-            advice: file_system_failure::advice(scene, directory.given(), false),
+            advice: file_system_failure::advice(inspected, directory.given(), false),
         }),
         None => (times.syncs() == 0).then(|| Untried {
             reason: "the time ran out before the first one".to_owned(),
@@ -69,7 +70,7 @@ pub(crate) fn look(
     };
     let layers = found.into_iter().map(|found| found.layer).collect();
     let process = process.map(|process| {
-        let writes = match PathMount::of(scene, directory) {
+        let writes = match PathMount::of(inspected, directory) {
             Ok(here) => process::writes(&process, &here.mount.device),
             Err(reason) => Known::no(reason),
         };

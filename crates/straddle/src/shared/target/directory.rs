@@ -7,19 +7,19 @@ use report::Refusal;
 use units::text::shell_word;
 
 use super::description::{FoundInDirectory, MOUNT_SYS, Target, What, meant, plain, refused};
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
-use crate::shared::scene::Scene;
 
 /// A mount point is the device under it; any other directory is searched for images.
-pub(super) fn targets(path: &Path, scene: &Scene) -> Vec<Target> {
+pub(super) fn targets(path: &Path, inspected: &InspectedMachine) -> Vec<Target> {
     let name = shown(path);
     let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(mount) =
-        stack::kernel::mount::at(scene.tree(), canonical.as_os_str().as_encoded_bytes())
+        stack::kernel::mount::at(inspected.tree(), canonical.as_os_str().as_encoded_bytes())
     {
-        return vec![under(name, &mount, scene)];
+        return vec![under(name, &mount, inspected)];
     }
-    if scene.tree().bytes("/proc/self/mountinfo").is_err() && is_mount_point(&canonical) {
+    if inspected.tree().bytes("/proc/self/mountinfo").is_err() && is_mount_point(&canonical) {
         let message =
             format!("cannot tell what {name} is mounted from: /proc/self/mountinfo is missing");
         return vec![refused(name, message, Some("mount it: mount -t proc proc /proc"))];
@@ -74,8 +74,12 @@ fn is_mount_point(path: &Path) -> bool {
 }
 
 /// The device under a mount point.
-fn under(name: String, mount: &device::mountinfo::MountLine, scene: &Scene) -> Target {
-    let machine = match scene.machine() {
+fn under(
+    name: String,
+    mount: &device::mountinfo::MountLine,
+    inspected: &InspectedMachine,
+) -> Target {
+    let machine = match inspected.machine() {
         Ok(machine) => machine,
         Err(reason) => {
             let message = format!("cannot tell what {name} is mounted from: {reason}");

@@ -13,20 +13,20 @@ use super::description::{
     FoundInDirectory, MOUNT_SYS, Target, What, joined_names, meant, plain, refused,
 };
 use super::directory;
+use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
-use crate::shared::scene::Scene;
 
 /// The targets that `paths` name, in their order; every disk where there are none.
-pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
+pub(crate) fn expand(paths: &[PathBuf], inspected: &InspectedMachine) -> Vec<Target> {
     if paths.is_empty() {
-        return every_disk(scene);
+        return every_disk(inspected);
     }
     let mut seen = NamedFiles::new();
     let mut targets = Vec::new();
     for (directory, path) in paths.iter().enumerate() {
-        let named = match scene.is_captured {
-            true => vec![captured(path, scene)],
-            false => named(path, scene, &mut seen),
+        let named = match inspected.is_captured {
+            true => vec![captured(path, inspected)],
+            false => named(path, inspected, &mut seen),
         };
         targets.extend(named.into_iter().map(|target| {
             let found = target.found.map(|found| FoundInDirectory { directory, ..found });
@@ -39,9 +39,9 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
 /// The numbers of file systems and of files that were named, and how.
 type NamedFiles = HashMap<(u64, u64), String>;
 
-fn every_disk(scene: &Scene) -> Vec<Target> {
-    let whose = if scene.is_captured { "the captured machine" } else { "this machine" };
-    let machine = match scene.machine() {
+fn every_disk(inspected: &InspectedMachine) -> Vec<Target> {
+    let whose = if inspected.is_captured { "the captured machine" } else { "this machine" };
+    let machine = match inspected.machine() {
         Ok(machine) => machine,
         Err(reason) => {
             return vec![refused(
@@ -93,9 +93,9 @@ fn name_of(machine: &Machine, nodes: &[NodeId]) -> String {
 }
 
 /// A device of a captured machine, by its name, its path or where it is mounted.
-fn captured(path: &Path, scene: &Scene) -> Target {
+fn captured(path: &Path, inspected: &InspectedMachine) -> Target {
     let name = shown(path);
-    let machine = match scene.machine() {
+    let machine = match inspected.machine() {
         Ok(machine) => machine,
         Err(reason) => {
             let message = format!("cannot look for {name} in the captured tree: {reason}");
@@ -128,14 +128,14 @@ fn bare_device(path: &Path) -> Option<PathBuf> {
 
 /// Targets that `path` names. A file that was named before is one disk and not two of an array:
 /// none where its name is the same.
-fn named(path: &Path, scene: &Scene, seen: &mut NamedFiles) -> Vec<Target> {
+fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Vec<Target> {
     let path = &plain(path);
     let name = shown(path);
     let file = |name| vec![Target { name, what: What::File(path.to_owned()), found: None }];
     match std::fs::metadata(path) {
         Err(error) => {
             if let Some(device) = bare_device(path) {
-                return named(&device, scene, seen);
+                return named(&device, inspected, seen);
             }
             if let Some((image, _)) = name.split_once('#').filter(|(it, _)| Path::new(it).exists())
             {
@@ -146,10 +146,10 @@ fn named(path: &Path, scene: &Scene, seen: &mut NamedFiles) -> Vec<Target> {
             let message = format!("cannot open {name}: {error}");
             vec![refused(name, message, Some("check the path; to list block devices: lsblk -p"))]
         }
-        Ok(data) if data.is_dir() => directory::targets(path, scene),
+        Ok(data) if data.is_dir() => directory::targets(path, inspected),
         Ok(data) if data.file_type().is_block_device() => match host::identity(path) {
             Ok(Identity::Block { major, minor }) => {
-                vec![device(name, Number { major, minor }, scene)]
+                vec![device(name, Number { major, minor }, inspected)]
             }
             _ => file(name),
         },
@@ -167,8 +167,8 @@ fn named(path: &Path, scene: &Scene, seen: &mut NamedFiles) -> Vec<Target> {
     }
 }
 
-fn device(name: String, number: Number, scene: &Scene) -> Target {
-    let machine = match scene.machine() {
+fn device(name: String, number: Number, inspected: &InspectedMachine) -> Target {
+    let machine = match inspected.machine() {
         Ok(machine) => machine,
         Err(reason) => {
             let message = format!("cannot find the device {name}: {reason}");
@@ -177,7 +177,7 @@ fn device(name: String, number: Number, scene: &Scene) -> Target {
     };
     match machine.numbered(number) {
         Some(id) => meant(name, machine, id),
-        None if md::is_container(scene.tree(), &format!("/sys/dev/block/{number}")) => {
+        None if md::is_container(inspected.tree(), &format!("/sys/dev/block/{number}")) => {
             let message =
                 format!("cannot use {name}: a container of IMSM or DDF arrays holds no data");
             refused(name, message, Some("check an array in it; to list them: cat /proc/mdstat"))

@@ -15,7 +15,7 @@ use crate::shared::parallel;
 use crate::shared::probe_store::Store;
 
 /// A machine and how to ask it.
-pub(crate) struct Scene {
+pub(crate) struct InspectedMachine {
     tree: host::sysroot::Tree,
     /// Its block devices, or why they are not known; read when they are first asked for, since
     /// images need none.
@@ -26,21 +26,21 @@ pub(crate) struct Scene {
     measured: Option<Store>,
 }
 
-impl Scene {
+impl InspectedMachine {
     /// This machine.
-    pub(crate) fn live() -> Scene {
-        Scene::of(Box::new(LiveTree::new(Path::new("/"))), false)
+    pub(crate) fn live() -> InspectedMachine {
+        InspectedMachine::of(Box::new(LiveTree::new(Path::new("/"))), false)
     }
 
     /// The machine that `tree` describes.
-    pub(crate) fn of(tree: host::sysroot::Tree, is_captured: bool) -> Scene {
+    pub(crate) fn of(tree: host::sysroot::Tree, is_captured: bool) -> InspectedMachine {
         let measured = Store::of_environment();
-        Scene { tree, machine: OnceLock::new(), is_captured, measured }
+        InspectedMachine { tree, machine: OnceLock::new(), is_captured, measured }
     }
 
     /// The same, where what was measured of drives before is left out if `ignores` says so.
-    pub(crate) fn ignoring_measured(self, ignores: bool) -> Scene {
-        if ignores { Scene { measured: None, ..self } } else { self }
+    pub(crate) fn ignoring_measured(self, ignores: bool) -> InspectedMachine {
+        if ignores { InspectedMachine { measured: None, ..self } } else { self }
     }
 
     /// Its block devices, as they were when they were first asked for; `Err` says why they are not
@@ -80,7 +80,7 @@ fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
     Ok(Machine::joined_from(tree, parts))
 }
 
-impl Devices for Scene {
+impl Devices for InspectedMachine {
     fn disk(&self, name: &str) -> Start {
         let mut drive = Drive::read(self.tree(), name);
         let bytes = (!self.is_captured).then(|| {
