@@ -37,9 +37,7 @@ pub(super) fn advised(
         (Some(wanted), _) => longer(pace, wanted),
         (None, 0) => {
             let more = pace.seconds.saturating_mul(4).max(u64::from(FSYNC_SECONDS) + 1);
-            format!(
-                "measure longer, and allow more bytes if --bytes-max was given: --seconds {more}"
-            )
+            format!("measure longer, with more bytes if you set --bytes-max: --seconds {more}")
         }
         (None, _) => return verdict,
     };
@@ -50,8 +48,8 @@ pub(super) fn advised(
 fn uncounted(seen: &RowSeen, reason: &str, verdict: FsyncVerdict) -> FsyncVerdict {
     let sentence = format!("Not enough evidence: no durable write counts: {reason}.");
     let next = match seen.has_no_room {
-        true => "free some space there, or ask for a larger quota, and measure again",
-        false => "name a directory whose file system does that, or see dmesg for errors",
+        true => "free space there, or get a larger quota, and measure again",
+        false => "name a directory whose file system supports that, or look for errors: dmesg -T",
     };
     FsyncVerdict { sentence, next: next.to_owned(), ..verdict }
 }
@@ -62,15 +60,15 @@ fn longer(pace: Pace, wanted: u64) -> String {
     let (options, wanted) = (pace.options(wanted), rounded(wanted));
     match options {
         Some(options) => {
-            format!("measure longer, about {wanted} durable writes are needed: {options}")
+            format!("measure longer, for about {wanted} durable writes: {options}")
         }
         None if is_beyond_a_run => format!(
-            "about {wanted} durable writes might settle it, and a run judges {SERIES_MAX} at most: \
-             the figure is too near its limit to tell, so treat it as WARN"
+            "treat it as WARN: about {wanted} durable writes might settle it, and a run judges at \
+             most {SERIES_MAX}"
         ),
         None => format!(
-            "about {wanted} durable writes might settle it, which takes more than a day here: \
-             treat it as WARN"
+            "treat it as WARN: about {wanted} durable writes might settle it, which takes more \
+             than a day here"
         ),
     }
 }

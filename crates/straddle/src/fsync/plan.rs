@@ -125,7 +125,7 @@ impl Plan {
         let (theirs, ours) = (profile.pattern.file_bytes, self.budget.half_bytes());
         (ours < theirs).then(|| {
             format!(
-                "files of {} at most stand for {}'s of {}: half of --bytes-max",
+                "files are at most {} long (half of --bytes-max), and those of {} are {}",
                 Size(ours),
                 profile.name,
                 Size(theirs)

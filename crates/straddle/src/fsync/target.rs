@@ -92,15 +92,17 @@ impl Beneath<'_> {
     /// Returns what is under a mount, `depth` files and overlays deep at most.
     fn mounted(&mut self, mounted: &PathMount, depth: usize) -> Result<(), String> {
         let kind = &mounted.mount.kind;
-        let depth = depth.checked_sub(1).ok_or("it is too deep")?;
+        let depth = depth.checked_sub(1).ok_or("it is nested too deeply")?;
         match away(kind) {
             Some(Away::Overlay) => {
                 let upper = mounted.upper(self.inspected)?;
                 self.push(&system(&upper.mount.kind));
                 return self.mounted(&upper, depth);
             }
-            Some(Away::Memory) => return Err(format!("{kind} is memory: nothing lies under it")),
-            Some(_) => return Err(format!("what lies under {kind} is not seen from here")),
+            Some(Away::Memory) => {
+                return Err(format!("{kind} is in memory: no device is under it"));
+            }
+            Some(_) => return Err(format!("the devices under {kind} cannot be seen from here")),
             None => {}
         }
         let machine = self.inspected.machine().map_err(Clone::clone)?;

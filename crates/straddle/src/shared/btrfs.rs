@@ -64,8 +64,8 @@ fn chunks(
     let found = found.filter(|found| found.value.chunks().next().is_some());
     found.map(|found| (found, Source::OnDisk)).ok_or_else(|| {
         format!(
-            "how btrfs lays its addresses out cannot be read: neither from the kernel ({refused}) \
-             nor from its devices; try as root"
+            "the chunks of the btrfs cannot be read, neither from the kernel ({refused}) nor from \
+             its devices; try sudo"
         )
     })
 }
@@ -109,8 +109,8 @@ pub(crate) fn add_data(stack: &mut Stack, notes: &mut Vec<String>) -> Vec<LayerI
                 replaced.extend(parts);
             }
             Err(why) => notes.push(format!(
-                "a btrfs on several devices is simulated on each by itself, since {why}: give \
-                 all of them as --stack A B C"
+                "a btrfs on several devices is simulated on each device by itself, since {why}; \
+                 give all of them: --stack A B C"
             )),
         }
     }

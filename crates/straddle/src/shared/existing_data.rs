@@ -67,7 +67,7 @@ fn data(disk: &dyn Disk, length_bytes: u64) -> Option<String> {
                 let mut pages = bytes.chunks(PAGE_BYTES).zip((at_bytes..).step_by(PAGE_BYTES));
                 pages.find(|(page, _)| !is_blank(page)).map(|(_, at)| format!("data at byte {at}"))
             }
-            Err(error) => Some(format!("what is at byte {at_bytes} is not known: {error}")),
+            Err(error) => Some(format!("unreadable data at byte {at_bytes}: {error}")),
         }
     })
 }

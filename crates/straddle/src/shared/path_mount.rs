@@ -48,7 +48,7 @@ impl PathMount {
         path: &Path,
     ) -> Result<PathMount, String> {
         let mount = mount::of(inspected.tree(), &mount::table(inspected.tree()), facts, path)
-            .ok_or_else(|| format!("{TABLE} does not say what it is on"))?;
+            .ok_or_else(|| format!("{TABLE} does not list its mount"))?;
         Ok(PathMount { mount, path: Some(path.to_owned()), device: facts.device })
     }
 
@@ -63,8 +63,8 @@ impl PathMount {
         let numbered = numbers.into_iter().flatten().find_map(|number| machine.numbered(number));
         let source = self.mount.source.to_string();
         let node = numbered.or_else(|| node_of(machine, &source));
-        let node =
-            node.ok_or_else(|| format!("{} is on no block device known here", self.mount.kind))?;
+        let node = node
+            .ok_or_else(|| format!("{} is on no block device of this machine", self.mount.kind))?;
         Ok(machine.beside(node))
     }
 
@@ -77,7 +77,7 @@ impl PathMount {
     }
 
     fn path(&self) -> Result<&Path, String> {
-        self.path.as_deref().ok_or_else(|| "its path leads elsewhere here".to_owned())
+        self.path.as_deref().ok_or_else(|| "its path leads to another file here".to_owned())
     }
 
     /// Returns where an overlay writes: what its upper directory is mounted from.
@@ -89,12 +89,12 @@ impl PathMount {
         let upper = self.mount.option("upperdir").ok_or("it has no upper directory")?;
         let path = Path::new(OsStr::from_bytes(&upper));
         let unseen = |reason: &dyn std::fmt::Display| {
-            format!("its upper directory {} is not seen from here: {reason}", escape(&upper))
+            format!("its upper directory {} cannot be seen from here: {reason}", escape(&upper))
         };
         if !path.is_absolute() {
             let upper = escape(&upper);
             return Err(format!(
-                "its upper directory is named relative ({upper}), so it cannot be found from here"
+                "its upper directory has a relative path ({upper}), so it cannot be found from here"
             ));
         }
         let facts = host::file_facts(path).map_err(|error| unseen(&error))?;
@@ -161,8 +161,8 @@ pub(crate) fn behind_loop(
             Err(error) => error.to_string(),
         };
         format!(
-            "{shown}, the file behind {name}, cannot be found ({found}), nor may {name} be asked \
-             ({error}); try sudo"
+            "the file behind {name}, {shown}, cannot be found ({found}), and {name} cannot be \
+             asked ({error}); try sudo"
         )
     })?;
     let number = format!("{}:{}", file.device.0, file.device.1);

@@ -7,8 +7,8 @@ use units::text::escape;
 
 use crate::shared::inspected_machine::InspectedMachine;
 
-/// The run that began at `started` and looks at `inspected_machine`: a captured machine has its own name and
-/// kernel, as far as the capture tells them.
+/// The run that began at `started` and looks at `inspected`: a captured machine has its own name
+/// and kernel, as far as the capture tells them.
 pub(crate) fn run(started: Timestamp, inspected: &InspectedMachine) -> Run {
     let told = |path: &str| {
         let text = inspected.tree().read(path).ok()?;

@@ -40,15 +40,14 @@ fn told(directory: &Path, leftover: &Leftover) -> String {
     let length = Size(*length_bytes);
     match fate {
         Fate::Removed => {
-            format!("removed {name} ({length}) from {place}: a run that was killed had left it")
+            format!("removed {name} ({length}) from {place}: left by a run that was killed")
         }
         Fate::Doubtful => format!(
-            "left {name} ({length}) in {place}: it may be in use on another machine; where it is \
-             not, remove it"
+            "left {name} ({length}) in {place}: another machine may be using it; if none does, \
+             remove it"
         ),
         Fate::Stuck(reason) => format!(
-            "cannot remove {name} ({length}) from {place}, which a run that was killed had left: \
-             {reason}"
+            "cannot remove {name} ({length}) from {place}, left by a run that was killed: {reason}"
         ),
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn of_loops(inspected: &InspectedMachine, assembled: Assembled) -> As
     let mut tracer = Tracer::new(inspected, false);
     tracer.fills_holes = true;
     let unknown = |id: LayerId| {
-        let reason = "where the file behind it lies was not captured".to_owned();
+        let reason = "the capture does not say where its file is".to_owned();
         (id, Mapping::Unknown { on: Vec::new(), reason })
     };
     let behind = match inspected.is_captured {

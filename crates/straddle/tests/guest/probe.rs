@@ -113,10 +113,10 @@ fn check_judges_by_what_was_found_until_the_firmware_is_another() {
         return;
     }
     assert_eq!(granule(&run, "check"), (16384, "measured".to_owned()));
-    assert!(run.written("check.err").contains("the granule is 16384 bytes from 0 on, measured"));
+    assert!(run.written("check.err").contains("granule of 16384 bytes from byte 0, as measured"));
     assert_eq!(granule(&run, "check-ignored"), (4096, "assumed".to_owned()));
     assert_eq!(granule(&run, "check-firmware"), (4096, "assumed".to_owned()));
-    assert!(run.written("check-firmware.err").contains("the firmware was FW00, and is FW01"));
+    assert!(run.written("check-firmware.err").contains("the firmware was FW00 and is now FW01"));
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn an_overlay_whose_upper_directory_is_hidden_is_opaque_and_says_which() {
     let found = looked(mount.path());
     check(&found, "opaque", "opaque-layer");
     let upper = text(hidden.path());
-    let reason = "is not seen from here: another file system has that path here";
+    let reason = "cannot be seen from here: another file system has that path here";
     assert!(
         found.sentence.contains(&format!("its upper directory {upper} {reason}")),
         "{found:#?}"

@@ -97,7 +97,7 @@ impl Asked<'_> {
             Ok(true) => Some(ExternalDevice { device, holds: Holds::Files }),
             Ok(false) => None,
             Err(error) => {
-                let why = "whether files here lie on its realtime device is not known";
+                let why = "cannot tell whether files here are on its realtime device";
                 Some(ExternalDevice { device: Err(format!("{why}: {error}")), holds: Holds::Log })
             }
         });
@@ -109,7 +109,10 @@ impl Asked<'_> {
         let path = self.mount.option(name)?;
         let node = std::str::from_utf8(&path).ok().and_then(|path| node_of(self.machine, path));
         Some(node.ok_or_else(|| {
-            format!("it has {name}={}, which is no block device known here", escape(&path))
+            format!(
+                "its mount option {name}={} names no block device of this machine",
+                escape(&path)
+            )
         }))
     }
 
@@ -119,8 +122,8 @@ impl Asked<'_> {
     ) -> Vec<ExternalDevice> {
         let kind = self.mount.kind.as_str();
         let (holds, what) = match kind {
-            "f2fs" => (Holds::Share, "whether it lies on more devices"),
-            _ => (Holds::Log, "whether its log is on another device"),
+            "f2fs" => (Holds::Share, "cannot tell whether it is on more devices"),
+            _ => (Holds::Log, "cannot tell whether its log is on another device"),
         };
         if let Some(device) = self.option("jdev").filter(|_| kind == "reiserfs") {
             return vec![ExternalDevice { device, holds }];
@@ -135,7 +138,7 @@ impl Asked<'_> {
                 named.iter().map(device).collect()
             }
             Err(error) => {
-                vec![ExternalDevice { device: Err(format!("{what} is not known: {error}")), holds }]
+                vec![ExternalDevice { device: Err(format!("{what}: {error}")), holds }]
             }
         }
     }
@@ -154,7 +157,7 @@ impl Asked<'_> {
             Named::Unnamed => (None, "a device without a name".to_owned()),
         };
         found.ok_or_else(|| {
-            format!("its superblock names {shown}, which is no block device known here")
+            format!("its superblock names {shown}, which is no block device of this machine")
         })
     }
 
@@ -178,11 +181,11 @@ impl Asked<'_> {
             Some(name) if is_within(name) => return None,
             Some(name) => self.machine.named(&name.replace('/', "!")).ok_or_else(|| {
                 let name = escape(name.as_bytes());
-                format!("its journal is on {name}, which is no block device known here")
+                format!("its journal is on {name}, which is no block device of this machine")
             }),
             // In a container its thread has no number.
             None if journals.is_ok() => {
-                Err("its journal is on a device of its own; which is not seen from here".into())
+                Err("its journal is on a device of its own, which cannot be seen from here".into())
             }
             None => return None,
         };

@@ -10,12 +10,12 @@ const CLOCK_HOURS: i64 = 24;
 /// Why `saved` cannot have been measured by `now`; `None` where it can.
 pub(super) fn misdated(saved: &Saved, now: Timestamp) -> Option<String> {
     let Ok(measured) = saved.measured.parse::<Timestamp>() else {
-        return Some("its date is none".to_owned());
+        return Some("its date cannot be read".to_owned());
     };
     let latest = now.checked_add(CLOCK_HOURS.hours()).unwrap_or(Timestamp::MAX);
     (measured > latest).then(|| {
         format!(
-            "it was measured on {}, which is to come: set the clock, or probe again",
+            "it was measured on {}, which is in the future: set the clock, or probe again",
             date(saved)
         )
     })

@@ -40,7 +40,7 @@ pub(super) fn differs(saved: &SavedIdentity, now: &SavedIdentity) -> Option<Stri
     };
     let sectors = |it: &SavedIdentity| (it.logical_sector_bytes, it.physical_sector_bytes);
     if (&saved.name, &saved.kind) != (&now.name, &now.kind) {
-        return Some("it is of another drive".to_owned());
+        return Some("it was measured on another drive".to_owned());
     }
     if saved.model != now.model || saved.length_bytes != now.length_bytes {
         let is = |it: &SavedIdentity| {
@@ -48,7 +48,7 @@ pub(super) fn differs(saved: &SavedIdentity, now: &SavedIdentity) -> Option<Stri
             format!("model {}, {bytes} bytes", shown(&it.model))
         };
         return Some(format!(
-            "it is of another drive that gives the same {} ({}; this one is {})",
+            "it was measured on another drive with the same {} ({}; this one is {})",
             saved.kind,
             is(saved),
             is(now)
@@ -56,13 +56,13 @@ pub(super) fn differs(saved: &SavedIdentity, now: &SavedIdentity) -> Option<Stri
     }
     if saved.firmware != now.firmware {
         let (then, now) = (shown(&saved.firmware), shown(&now.firmware));
-        return Some(format!("the firmware was {then}, and is {now}: probe it again"));
+        return Some(format!("the firmware was {then} and is now {now}: probe the drive again"));
     }
     if sectors(saved) != sectors(now) {
         let ((logical, physical), (logical_now, physical_now)) = (sectors(saved), sectors(now));
         return Some(format!(
-            "the sectors were {logical} and {physical} bytes, and are {logical_now} and \
-             {physical_now}: probe it again"
+            "the sectors were {logical} and {physical} bytes and are now {logical_now} and \
+             {physical_now}: probe the drive again"
         ));
     }
     None

@@ -22,11 +22,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Saved>, String> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        Err(error) => return Err(format!("it cannot be opened: {error}")),
+        Err(error) => return Err(format!("cannot be opened: {error}")),
     };
-    let data = file.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
+    let data = file.metadata().map_err(|error| format!("cannot be read: {error}"))?;
     if !data.is_file() {
-        return Err("it is no regular file".to_owned());
+        return Err("not a regular file".to_owned());
     }
     trusted(&data)?;
     if let Some(directory) = path.parent() {
@@ -34,8 +34,6 @@ pub(super) fn read(path: &Path) -> Result<Option<Saved>, String> {
     }
     let mut bytes = Vec::new();
     let most = SAVED_BYTES_MAX.saturating_add(1);
-    file.take(most)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("it cannot be read: {error}"))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
     saved_parse(&bytes).map(Some).map_err(|fault| fault.to_string())
 }

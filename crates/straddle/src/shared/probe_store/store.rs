@@ -68,7 +68,7 @@ impl Store {
         let directory = match &self.directory {
             Ok(directory) => directory,
             Err(reason) => {
-                self.say(format!("nothing that was measured is looked for: {reason}"));
+                self.say(format!("earlier measurements are not used: {reason}"));
                 return None;
             }
         };
@@ -111,7 +111,10 @@ impl Store {
         trusted_directory(directory)
             .map_err(|reason| format!("{name} would not be used: {reason}"))?;
         if matches!(read(&path), Ok(Some(other)) if !is_same(&other.identity, &saved.identity)) {
-            return Err(format!("{name} is of another drive: move it away, and probe again"));
+            return Err(format!(
+                "{name} belongs to another drive: move that file away, and probe \
+                                again"
+            ));
         }
         replace(&path, saved_json(saved).as_bytes()).map_err(told)?;
         let old = old_path_in(directory, &saved.identity).filter(
@@ -149,11 +152,14 @@ fn old_path_in(directory: &Path, identity: &SavedIdentity) -> Option<PathBuf> {
 fn told(name: &str, found: &Measured) -> String {
     match found {
         Measured::Granule(found) => format!(
-            "{name}: the granule is {} bytes from {} on, measured ({}); --ignore-measured leaves \
-             that out",
+            "{name}: granule of {} bytes from byte {}, as measured ({}); to ignore it: \
+             --ignore-measured",
             found.alignment_bytes, found.origin_bytes, found.note
         ),
-        Measured::NotUsed(reason) => format!("{name}: what was measured is left out: {reason}"),
+        Measured::NotUsed(reason) => format!(
+            "{name}: an earlier measurement is not used: \
+                                              {reason}"
+        ),
     }
 }
 

@@ -73,10 +73,10 @@ fn another_firmware_or_sector_format_is_not_used_and_said() {
     let store = Store::at(scratch.path().to_owned());
     store.keep(&saved(&drive(&[SERIAL, FIRMWARE]))).unwrap();
     let reason = not_used(store.of(&drive(&[SERIAL, ("device/rev", "2.0")])));
-    assert!(reason.contains("firmware was 1.0, and is 2.0"), "{reason}");
+    assert!(reason.contains("firmware was 1.0 and is now 2.0"), "{reason}");
     let formatted = drive(&[SERIAL, FIRMWARE, ("queue/logical_block_size", "4096")]);
     let reason = not_used(store.of(&formatted));
-    assert!(reason.contains("sectors were 512 and 512 bytes, and are 4096"), "{reason}");
+    assert!(reason.contains("sectors were 512 and 512 bytes and are now 4096"), "{reason}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn hostile_files_are_refused_with_a_reason() {
     assert!(not_used(store.of(&own)).contains("cannot be opened"));
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert!(not_used(store.of(&own)).contains("no regular file"));
+    assert!(not_used(store.of(&own)).contains("not a regular file"));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_serial_number_that_many_drives_give_is_told_apart_by_model_and_length() {
         [SERIAL, ("device/model", "A"), ("size", "4096")],
     ] {
         let reason = not_used(store.of(&drive(&other)));
-        assert!(reason.contains("another drive that gives the same serial"), "{reason}");
+        assert!(reason.contains("another drive with the same serial"), "{reason}");
     }
 }
 
@@ -170,12 +170,15 @@ fn numbers_that_no_probe_finds_and_dates_to_come_are_not_used() {
     cannot("size_bytes", |saved| saved.granule.size_bytes = Some(0));
     cannot("interval", |saved| saved.granule.slower_low = 0.5);
     cannot("interval", |saved| saved.granule.alpha = 2.0);
-    assert!(changed(|saved| saved.measured = "2026-99-99".to_owned()).contains("its date is none"));
+    assert!(changed(|saved| saved.measured = "2026-99-99".to_owned()).contains(
+        "its date cannot be \
+                                              read"
+    ));
     let reason = changed(|saved| {
         let later = Timestamp::now().checked_add(72.hours()).unwrap();
         saved.measured = later.to_string();
     });
-    assert!(reason.contains("which is to come"), "{reason}");
+    assert!(reason.contains("which is in the future"), "{reason}");
 }
 
 #[test]
@@ -200,7 +203,7 @@ fn files_that_say_nothing_or_never_end_are_not_used_and_not_waited_for() {
         fs::remove_file(path).unwrap();
         testkit::tool::run("mkfifo", &[path.to_str().unwrap()]);
     });
-    assert!(fifo.contains("no regular file"), "{fifo}");
+    assert!(fifo.contains("not a regular file"), "{fifo}");
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn what_is_kept_of_another_drive_is_not_overwritten() {
     other.identity.name = "other".to_owned();
     fs::write(&path, saved_json(&other)).unwrap();
     let before = fs::metadata(&path).unwrap().ino();
-    assert!(store.keep(&saved(&own)).unwrap_err().contains("is of another drive"));
+    assert!(store.keep(&saved(&own)).unwrap_err().contains("belongs to another drive"));
     assert_eq!(fs::metadata(&path).unwrap().ino(), before);
 }
 

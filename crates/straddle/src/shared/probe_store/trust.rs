@@ -16,7 +16,7 @@ pub(super) const OTHERS_WRITE: u32 = 0o022;
 pub(super) fn trusted_directory(directory: &Path) -> Result<(), String> {
     let name = shown(directory);
     let data = fs::metadata(directory)
-        .map_err(|error| format!("its directory {name} cannot be looked at: {error}"))?;
+        .map_err(|error| format!("its directory {name} cannot be read: {error}"))?;
     trusted(&data).map_err(|reason| format!("its directory {name}: {reason}"))
 }
 

@@ -403,7 +403,7 @@ fn a_state_directory_that_cannot_be_meant_is_named_once() {
         let output = straddle(Path::new(state), &arguments);
         let said = text(&output.stderr);
         let note =
-            format!("note: nothing that was measured is looked for: $STATE_DIRECTORY is `{state}`");
+            format!("note: earlier measurements are not used: $STATE_DIRECTORY is `{state}`");
         assert_eq!(said.matches(&note).count(), 1, "{said}");
         let ignoring = [&arguments[..], &["--ignore-measured"]].concat();
         let output = straddle(Path::new(state), &ignoring);
