@@ -5,9 +5,8 @@ use measure::Role;
 
 use super::paired_loop::Bounds;
 use super::plan::{self, Arm};
-use super::results::Results;
 use super::scratch_file::ScratchFile;
-use super::session::Session;
+use super::session::{Results, Session};
 use super::timed_arms::{self, Setting};
 use super::work::Work;
 use crate::shared::halt::Halt;

@@ -29,7 +29,6 @@ mod raw;
 mod ready_device;
 mod replay;
 mod requests;
-mod results;
 mod scratch_file;
 mod session;
 mod shifted;
@@ -48,9 +47,8 @@ use crate::shared::halt::Halt;
 use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::shown;
 use method::Method;
-use results::Results;
 use scratch_file::ScratchFile;
-use session::Session;
+use session::{Results, Session};
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;

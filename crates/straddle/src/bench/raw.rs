@@ -11,8 +11,7 @@ use units::prefix::Size;
 
 use super::in_scratch_file::each;
 use super::plan::{self, Budget};
-use super::results::Results;
-use super::session::Session;
+use super::session::{Results, Session};
 use super::work::Work;
 use super::{announcement, document};
 use crate::shared::halt::{Halt, refused};

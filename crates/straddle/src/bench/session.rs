@@ -48,6 +48,14 @@ pub(crate) struct Session<'a> {
     settling: BTreeMap<Limit, u64>,
 }
 
+/// Results so far, which are shown when the rest cannot be measured or the user has enough.
+#[derive(Default)]
+pub(crate) struct Results {
+    pub(crate) target: BenchTarget,
+    pub(crate) scratch: Option<Scratch>,
+    pub(crate) experiments: Vec<Experiment>,
+}
+
 /// Limit that ended a comparison without a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Limit {

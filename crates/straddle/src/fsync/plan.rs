@@ -200,7 +200,7 @@ impl Plan {
 fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
     let Some(name) = &arguments.engine else { return Ok(None) };
     let engines = engine::engines(&arguments.profiles)
-        .map_err(|refused| Halt::refused(refused.message, Some(refused.hint)))?;
+        .map_err(|refused| Halt::refused(refused.message, refused.hint))?;
     let found = engines.find(name).cloned();
     found.map(Some).map_err(|hint| {
         let name = escape(name.as_bytes());

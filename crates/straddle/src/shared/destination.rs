@@ -37,26 +37,23 @@ impl Content {
 pub(crate) const PAGE: Content =
     Content { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };
 
+/// A result of a command, which begins with its schema.
+macro_rules! result_of {
+    ($command:literal) => {
+        Content {
+            name: concat!("result of ", $command),
+            mark: concat!("{\n  \"schema\": \"straddle.", $command, "/"),
+            writer: concat!("`straddle ", $command, " -o`"),
+        }
+    };
+}
+
 /// A result of `straddle bench`.
-pub(crate) const BENCH: Content = Content {
-    name: "result of bench",
-    mark: "{\n  \"schema\": \"straddle.bench/",
-    writer: "`straddle bench -o`",
-};
-
+pub(crate) const BENCH: Content = result_of!("bench");
 /// A result of `straddle fsync`.
-pub(crate) const FSYNC: Content = Content {
-    name: "result of fsync",
-    mark: "{\n  \"schema\": \"straddle.fsync/",
-    writer: "`straddle fsync -o`",
-};
-
+pub(crate) const FSYNC: Content = result_of!("fsync");
 /// A result of `straddle probe`.
-pub(crate) const PROBE: Content = Content {
-    name: "result of probe",
-    mark: "{\n  \"schema\": \"straddle.probe/",
-    writer: "`straddle probe -o`",
-};
+pub(crate) const PROBE: Content = result_of!("probe");
 
 /// A plan of `straddle plan`.
 pub(crate) const PLAN: Content = Content {

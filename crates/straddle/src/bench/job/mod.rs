@@ -17,8 +17,7 @@ use self::job_work::work;
 use super::in_scratch_file;
 use super::plan;
 use super::scratch_file::ScratchFile;
-use super::session::Session;
-use crate::bench::results::Results;
+use super::session::{Results, Session};
 use crate::shared::halt::Halt;
 
 /// Runs every job of the file, one after the other.

@@ -5,26 +5,21 @@
 //! If there is device-mapper, ext4 in a volume of LVM is one more file system.
 //! Each step is an experiment of its own; they run in step.
 
+mod rounds;
 mod row;
-mod steps;
 mod volume;
 
-use device::Counters as _;
-use host::{DiskStats, FileLoad, PrivateMounts, SeededTree, seeded_bytes};
-use measure::{Experiment, Role, Step, Stop};
-use report::bench::Experiment as Document;
+use host::{FileLoad, PrivateMounts, SeededTree, seeded_bytes};
+use measure::Role;
 use units::random::Random;
 
+pub(super) use self::rounds::ROUNDS;
+use self::rounds::Rounds;
 pub(super) use self::row::{Row, lines};
-use self::steps::{Bench as Steps, STEPS};
-use self::volume::Volume;
-use super::document::{self, About, Seen};
-use super::plan::{self, Arm, Budget};
-use super::progress::Progress;
+use super::plan::{Arm, Budget};
 use super::scratch_file::ScratchFile;
-use super::session::Session;
-use super::shifted::{self, Region};
-use crate::bench::results::Results;
+use super::session::{Results, Session};
+use super::shifted;
 use crate::shared::halt::Halt;
 use crate::shared::printer::shown;
 
@@ -36,12 +31,8 @@ const SECTOR_BYTES: u64 = 512;
 const MADE_FILES: u64 = 2_000;
 /// The length of the large file.
 const LARGE_BYTES: usize = 16 << 20;
-/// The most rounds of one file system unless the user says otherwise.
-pub(super) const ROUNDS: u32 = 20;
 /// Longest time that one file system may take unless the user says otherwise, in nanoseconds.
 const SUITE_NS: u64 = 120_000_000_000;
-/// Most bytes that one round writes to one device beside its files, about.
-const OVERHEAD_BYTES: u64 = 64 << 20;
 /// Most bytes that one round writes to one device with the tree that a seed makes, about.
 const ARM_BYTES: u64 = 128 << 20;
 /// The arms of the suite.
@@ -77,12 +68,6 @@ fn arms(unit_bytes: u64) -> Vec<Arm> {
         arm("start 34", Role::Shifted, START_SHIFTED),
         arm("start 40 again", Role::Control, START_ALIGNED),
     ]
-}
-
-/// The bytes that one file system's rounds write at most, about.
-fn round_bytes(load: &FileLoad) -> u64 {
-    let held = u64::try_from(load.tree.size().1 + load.large.len()).unwrap_or(u64::MAX);
-    held.saturating_add(OVERHEAD_BYTES)
 }
 
 /// Runs the suite for each file system.
@@ -129,167 +114,6 @@ fn load(session: &Session<'_>) -> Result<FileLoad, Halt> {
         })?,
     };
     Ok(FileLoad { tree, large: seeded_bytes(LARGE_BYTES, &mut random) })
-}
-
-/// All rounds of one file system.
-struct Rounds<'a> {
-    load: &'a FileLoad,
-    line: Row,
-    mounts: &'a PrivateMounts,
-    ground: &'a ScratchFile,
-    region: Region,
-    arms: &'a [Arm],
-}
-
-/// Results of one step.
-struct Course {
-    experiment: Experiment,
-    seen: Vec<Seen>,
-    times: Vec<u64>,
-}
-
-impl Rounds<'_> {
-    fn run(&self, session: &mut Session<'_>) -> Result<Vec<Document>, Halt> {
-        let mut courses: Vec<Course> = STEPS.iter().map(|_| self.course(session)).collect();
-        let title = format!("{} at sectors 40 and 34", self.line.name());
-        let mut progress = Progress::start(session, &title);
-        let bounds_ns = session.comparison_ns();
-        let rounds_max = session.bench.pairs.unwrap_or(ROUNDS);
-        let (begun_ns, mut rounds) = (session.elapsed_ns(), 0);
-        let arm_bytes = round_bytes(self.load);
-        let arms = u64::try_from(self.arms.len()).unwrap_or(u64::MAX);
-        let stop = loop {
-            let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
-            if session.interrupt.is_raised() {
-                break Stop::Interrupted;
-            }
-            let over = arm_bytes.saturating_mul(arms) > session.bytes_left();
-            if rounds >= rounds_max || elapsed_ns >= bounds_ns || over {
-                break Stop::Budget;
-            }
-            match self.round(session, &mut courses) {
-                Ok(()) => {}
-                Err(Halt::Interrupted) => break Stop::Interrupted,
-                Err(halt) => {
-                    progress.clear();
-                    return Err(halt);
-                }
-            }
-            session.wrote(arm_bytes.saturating_mul(arms));
-            rounds += 1;
-            if courses.iter().all(|course| course.experiment.standing().is_done) {
-                break Stop::Rule;
-            }
-            let first = &courses[1].experiment;
-            progress.show(session, &Step { pairs: rounds.into(), median: judged(first) });
-        };
-        progress.clear();
-        let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
-        let moved = self.ground.moved();
-        let documents = courses.into_iter().zip(STEPS).map(|(course, (_, name))| {
-            self.documented(course, name, stop, elapsed_ns, moved.as_deref())
-        });
-        Ok(documents.collect())
-    }
-
-    fn course(&self, session: &Session<'_>) -> Course {
-        let plan = session.experiment(self.arms, plan::ALPHA);
-        Course {
-            experiment: Experiment::new(plan).expect("one baseline and a shift"),
-            seen: vec![Seen::default(); self.arms.len()],
-            times: vec![0; self.arms.len()],
-        }
-    }
-
-    /// Every arm through every step.
-    fn round(&self, session: &Session<'_>, courses: &mut [Course]) -> Result<(), Halt> {
-        // One coin decides for all steps of a round, since an arm goes through them in one go.
-        let order = courses[0].experiment.order().to_vec();
-        for arm in order {
-            self.arm(session, arm, courses)?;
-        }
-        for course in courses {
-            let times = std::mem::replace(&mut course.times, vec![0; self.arms.len()]);
-            course.experiment.record(&times);
-        }
-        Ok(())
-    }
-
-    fn arm(&self, session: &Session<'_>, arm: usize, courses: &mut [Course]) -> Result<(), Halt> {
-        let device = shifted::attach(self.ground, self.region, self.arms[arm].shift_bytes)?;
-        let volume = self.line.in_volume.then(|| Volume::make(device.node(), &session.interrupt));
-        let volume = volume.transpose()?;
-        let node = volume.as_ref().map_or(device.node(), Volume::node).to_owned();
-        let number = self.ground.place.counted;
-        let mut counters = number.and_then(|number| DiskStats::open(number).ok());
-        let mut count = || counters.as_mut().and_then(|counters| counters.counts().ok());
-        let mut buffer = Vec::new();
-        for (course, (step, name)) in courses.iter_mut().zip(STEPS) {
-            let before = count();
-            course.times[arm] = if let Some(step) = step {
-                let mut steps = Steps {
-                    load: self.load,
-                    recipe: self.line.recipe(),
-                    mounts: self.mounts,
-                    device: &node,
-                    buffer: &mut buffer,
-                };
-                steps.step(step, name, session)?
-            } else {
-                let sector = self.ground.place.unit.length_bytes();
-                self.line.recipe().make(&node, sector, &session.interrupt)?
-            };
-            if let (Some(before), Some(after)) = (before, count()) {
-                course.seen[arm].add(&after.since(&before));
-            }
-            if step.is_none() {
-                self.ground.settle()?;
-            }
-            if session.interrupt.is_raised() {
-                return Err(Halt::Interrupted);
-            }
-        }
-        if let Some(volume) = volume {
-            volume.end()?;
-        }
-        let detached = device.detach();
-        detached.map_err(Halt::from)
-    }
-
-    fn documented(
-        &self,
-        mut course: Course,
-        name: &str,
-        stop: Stop,
-        elapsed_ns: u64,
-        moved: Option<&str>,
-    ) -> Document {
-        if let Some(reason) = moved {
-            course.experiment.void(reason);
-        }
-        let conclusion = course.experiment.finish(stop);
-        let written = |seen: &Seen| seen.counts.map_or(0, |counts| counts.written_bytes());
-        let written_bytes = course.seen.iter().map(written).sum::<u64>();
-        let about = About {
-            title: format!("{}: {name}", self.line.name()),
-            unit: "step",
-            block_operations: 1,
-            workload: document::of_command(vec![self.line.name(), name.to_owned()]),
-            arms: self.arms.to_vec(),
-            seen: course.seen,
-            elapsed_ns,
-            written_bytes,
-            predicted: None,
-            turn_ns: None,
-        };
-        document::experiment(about, &course.experiment, conclusion)
-    }
-}
-
-fn judged(experiment: &Experiment) -> measure::Interval {
-    let judged = experiment.judged();
-    let mut comparisons = experiment.standing().comparisons.iter();
-    comparisons.find(|one| one.arm == judged).map_or(measure::Interval::UNKNOWN, |one| one.median)
 }
 
 #[cfg(test)]

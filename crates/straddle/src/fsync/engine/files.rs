@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use host::InputError;
+use report::Refusal;
 use units::text::escape;
 use workload::profile_text::PROFILE_BYTES_MAX;
 use workload::{Engines, Profile};
@@ -10,40 +11,35 @@ use workload::{Engines, Profile};
 /// Place where it is said what stands in a profile.
 const FORMAT: &str = "docs/engines.md says what stands in one";
 
-/// Why a file gives no profile, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NoProfile {
-    pub(crate) message: String,
-    pub(crate) hint: String,
-}
-
 /// The built-in engines and those in `files`, which replace engines of their name.
 ///
 /// # Errors
 /// When a file cannot be read, or is no profile, with its line; when two are of one name, with
 /// both files. Each with what to do.
-pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, NoProfile> {
+pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, Refusal> {
     let mut engines = Engines::built_in();
     let mut known: Vec<(String, String)> = Vec::new();
     for path in files {
         let shown = path.display().to_string();
         let file = escape(shown.as_bytes());
-        let text = text(path).map_err(|(reason, way)| NoProfile {
+        let text = text(path).map_err(|(reason, way)| Refusal {
             message: format!("cannot read the profile {file}: {reason}"),
-            hint: format!("{way}; {FORMAT}"),
+            hint: Some(format!("{way}; {FORMAT}")),
         })?;
-        let profile = Profile::parse(&shown, &text).map_err(|error| NoProfile {
+        let profile = Profile::parse(&shown, &text).map_err(|error| Refusal {
             message: error.to_string(),
-            hint: error.hint().to_string(),
+            hint: Some(error.hint().to_string()),
         })?;
         let name = profile.name.to_ascii_lowercase();
         if let Some((_, other)) = known.iter().find(|(taken, _)| *taken == name) {
-            return Err(NoProfile {
+            return Err(Refusal {
                 message: format!(
                     "cannot use both {other} and {file}: both are profiles of `{}`",
                     profile.name
                 ),
-                hint: "leave out one of them, or change the value of its key `name`".to_owned(),
+                hint: Some(
+                    "leave out one of them, or change the value of its key `name`".to_owned(),
+                ),
             });
         }
         known.push((name, file));
@@ -89,14 +85,14 @@ mod tests {
         };
         let said = refused(&[&good, &bad]);
         assert!(said.message.contains("bad.toml:13: unknown field `sink`"), "{said:?}");
-        assert!(said.hint.starts_with("docs/engines.md"), "{said:?}");
+        assert!(said.hint.as_deref().unwrap().starts_with("docs/engines.md"), "{said:?}");
         let other = scratch.path().join("other.toml");
         std::fs::write(&other, text.replace("name=\"a\"", "name=\"A\"")).unwrap();
         let twice = refused(&[&good, &other]);
         for word in ["own.toml and ", "other.toml: both are profiles of `A`"] {
             assert!(twice.message.contains(word), "{twice:?}");
         }
-        assert!(twice.hint.starts_with("leave out one"), "{twice:?}");
+        assert!(twice.hint.as_deref().unwrap().starts_with("leave out one"), "{twice:?}");
     }
 
     #[test]
@@ -106,7 +102,11 @@ mod tests {
             let said = engines(std::slice::from_ref(&path)).unwrap_err();
             let tried = format!("cannot read the profile {}: {reason}", path.display());
             assert!(said.message.starts_with(&tried), "{said:?}");
-            assert!(said.hint.starts_with(way) && said.hint.ends_with(FORMAT), "{said:?}");
+            assert!(
+                said.hint.as_deref().unwrap().starts_with(way)
+                    && said.hint.as_deref().unwrap().ends_with(FORMAT),
+                "{said:?}"
+            );
         };
         let inside = format!("name the file of one engine in it: --profile {}/NAME.toml", {
             scratch.path().display()

@@ -105,7 +105,7 @@ fn under(
             let kind = &mount.kind;
             let message =
                 format!("cannot use {name}: its {kind} is on no block device of this machine");
-            let hint = "name the devices themselves; to list them: lsblk -p";
+            let hint = "name a file or a directory in it, or the devices; to list them: lsblk -p";
             refused(name, message, Some(hint))
         }
     }
