@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::{Answer, Refusal};
+use report::{Answer, Baseline, Refusal};
 
 use crate::arguments::{Check, Format};
 use crate::exit::{self, Outcome};
@@ -30,7 +30,7 @@ use crate::shared::target::{self, Target, What};
 use baseline::Save;
 use groups::groups;
 use judged::{Shown, Tally};
-use round::Round;
+use round::{Rest, Round};
 use show::{Page, Press};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
@@ -39,22 +39,9 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let again = baseline.as_ref().filter(|_| check.targets.is_empty());
     let again = again.and_then(|baseline| baseline::again(check, baseline));
     let check = again.as_ref().unwrap_or(check);
-    let inspected = match &check.sysroot.tree {
-        Some(path) => InspectedMachine::of(host::sysroot::open(path)?, true),
-        None => InspectedMachine::live(),
-    };
+    let inspected = InspectedMachine::at(check.sysroot.tree.as_deref())?;
     let inspected = inspected.ignoring_measured(check.measured.is_ignored);
-    let mut targets = target::expand(&check.targets, &inspected);
-    if let Some(baseline) = baseline.as_ref().filter(|_| again.is_some()) {
-        let gone = gone(check, &inspected);
-        // What the baseline has is no target that cannot be opened: it vanished.
-        targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));
-    }
-    for target in &targets {
-        if let What::Again { first, .. } = &target.what {
-            printer::note(&format!("{} is the same file as {first}", target.name));
-        }
-    }
+    let targets = targets(check, &inspected, baseline.as_ref().filter(|_| again.is_some()));
     // Formats for machines hold no colors that would have to be taken out again.
     let people = check.chosen() == Format::Table;
     let mut output = printer::output(if people { Content::Text } else { Content::Data });
@@ -77,28 +64,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         press: &press,
         interrupt: &interrupt,
     };
-    let rest = round.each(|shown| tally.take(&mut page, shown))?;
-    let groups = groups(&rest.waiting);
-    if tally.summary.targets == 0 && groups.len() == 1 {
-        press.is_for_one();
-    }
-    for group in groups {
-        if interrupt.is_raised() {
-            break;
-        }
-        let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
-        let shown = Shown::of(check, &press, target_stack::together(check, &members, &inspected));
-        tally.take(&mut page, shown)?;
-    }
-    for directory in rest.empty() {
-        let name = printer::shown(&check.targets[directory]);
-        let shown = Shown::of(
-            check,
-            &press,
-            target_stack::refused(name.clone(), target::holds_none(&name)),
-        );
-        tally.take(&mut page, shown)?;
-    }
+    let rest = judged(&round, &mut tally, &mut page)?;
     if let Some(signal) = interrupt.signal() {
         let judged = tally.summary.targets;
         let message = format!("interrupted after {judged} of {} targets", targets.len());
@@ -130,6 +96,50 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     // The process ends here: it is quicker not to give back a large machine piece by piece.
     std::mem::forget((inspected, targets));
     Ok(exit::of_check(check.chosen(), answer, said))
+}
+
+/// The targets to check: those that were named, without those that a `baseline` has and that are
+/// not there any more. These cannot be opened, but they vanished.
+fn targets(
+    check: &Check,
+    inspected: &InspectedMachine,
+    baseline: Option<&Baseline>,
+) -> Vec<Target> {
+    let mut targets = target::expand(&check.targets, inspected);
+    if let Some(baseline) = baseline {
+        let gone = gone(check, inspected);
+        targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));
+    }
+    for target in &targets {
+        if let What::Again { first, .. } = &target.what {
+            printer::note(&format!("{} is the same file as {first}", target.name));
+        }
+    }
+    targets
+}
+
+/// Judges every target, then those that belong together, and says of directories that hold none.
+fn judged(round: &Round<'_>, tally: &mut Tally, page: &mut Page<'_>) -> anyhow::Result<Rest> {
+    let Round { check, targets, inspected, press, .. } = round;
+    let rest = round.each(|shown| tally.take(page, shown))?;
+    let groups = groups(&rest.waiting);
+    if tally.summary.targets == 0 && groups.len() == 1 {
+        press.is_for_one();
+    }
+    for group in groups {
+        if round.interrupt.is_raised() {
+            break;
+        }
+        let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
+        let judged = target_stack::together(check, &members, inspected);
+        tally.take(page, Shown::of(check, press, judged))?;
+    }
+    for directory in rest.empty() {
+        let name = printer::shown(&check.targets[directory]);
+        let judged = target_stack::refused(name.clone(), target::holds_none(&name));
+        tally.take(page, Shown::of(check, press, judged))?;
+    }
+    Ok(rest)
 }
 
 /// The names of targets that are not there.

@@ -14,7 +14,7 @@ const TRIES_MAX: u32 = 1_000_000;
 
 /// Fate of operations on their way down.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct Descent {
     /// Number of those that fell into holes of an image, and were left out.
     pub(super) left_out: u64,
     /// Why one has no address, and all ended.
@@ -23,7 +23,7 @@ pub(super) struct Way {
 
 /// Bytes that operations name.
 #[derive(Clone, Copy)]
-pub(super) struct Depth<'a> {
+pub(super) struct LayerBytes<'a> {
     /// The layer.
     pub(super) ground: &'a LayerPlace,
     /// True if the bytes are those of its floor.
@@ -37,9 +37,9 @@ pub(super) struct LayerWorkload<'a> {
     /// Place where they come from: bytes of the layer.
     pub(super) inner: Box<dyn Source + 'a>,
     /// The layer.
-    pub(super) depth: Depth<'a>,
+    pub(super) depth: LayerBytes<'a>,
     /// Fate of them.
-    pub(super) way: &'a RefCell<Way>,
+    pub(super) way: &'a RefCell<Descent>,
 }
 
 impl Source for LayerWorkload<'_> {
@@ -70,7 +70,7 @@ impl LayerWorkload<'_> {
             let range = ByteRange::new(piece.offset_bytes, piece.length_bytes);
             let range = range.ok_or("it reaches past the last address")?;
             let io = Io { write: piece.action != Action::Read, range };
-            let Depth { ground, on_floor, sector_bytes } = self.depth;
+            let LayerBytes { ground, on_floor, sector_bytes } = self.depth;
             if !ground.holds(on_floor, io, sector_bytes)? {
                 return Ok(false);
             }

@@ -15,14 +15,14 @@ use units::text::escape;
 
 use super::drives_under::DrivesUnder;
 use super::layer_place::LayerPlace;
-use super::layer_workload::{Depth, Way};
+use super::layer_workload::{Descent, LayerBytes};
 use super::leaf_drives::{Leaf, LeafDrives};
 use super::power_cuts::{Cuts, Watched};
 use super::stack_layers::StackLayers;
 use super::variants::{Variant, arms};
 use super::what_if::variants;
 use super::workload_place::{Owner, WorkloadPlace, on_drive, on_grounds};
-use super::workload_source::{Strand, Workload};
+use super::workload_source::{Program, Workload};
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
 use crate::shared::number::real;
@@ -99,15 +99,15 @@ fn simulated(
             }
             let mut watched = Watched::new(arm.model()?, cuts.as_ref(), drive)?;
             let sector_bytes = watched.model().logical_bytes();
-            let mut strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
+            let mut programs = workload.programs(spot.place, sector_bytes, drive, asked)?;
             workload.widened(sector_bytes, drive).into_iter().for_each(|note| say(note, notes));
-            let done = run_on(watched.model(), arm, spot.told, &mut strands, asked);
+            let done = run_on(watched.model(), arm, spot.told, &mut programs, asked);
             unflushed(watched.model(), arm, workload.may_flush(asked), notes);
             waits(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
         Owner::Layer(ground) | Owner::Floor(ground) => {
-            let way = RefCell::new(Way::default());
+            let way = RefCell::new(Descent::default());
             let done = in_layer(workload, arm, &spot, ground, (&way, asked), notes)?;
             came_down(&way.into_inner(), &done, drive, ground, notes)?;
             Ok(done)
@@ -121,7 +121,7 @@ fn in_layer(
     arm: &Variant,
     spot: &WorkloadPlace<'_>,
     ground: &LayerPlace,
-    (way, asked): (&RefCell<Way>, &Simulate),
+    (way, asked): (&RefCell<Descent>, &Simulate),
     notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
@@ -135,11 +135,11 @@ fn in_layer(
     let mut spread = LeafDrives::new(Rc::clone(&ground.stack), layer, leaves);
     let sector_bytes = spread.logical_bytes();
     let drive = &arm.profile.name;
-    let strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
+    let programs = workload.programs(spot.place, sector_bytes, drive, asked)?;
     workload.widened(sector_bytes, drive).into_iter().for_each(|note| say(note, notes));
-    let laid = |strand| Strand::laid(strand, Depth { ground, on_floor, sector_bytes }, way);
-    let mut strands: Vec<Strand<'_>> = strands.into_iter().map(laid).collect();
-    let done = run_on(&mut spread, arm, spot.told.clone(), &mut strands, asked);
+    let laid = |program| Program::laid(program, LayerBytes { ground, on_floor, sector_bytes }, way);
+    let mut programs: Vec<Program<'_>> = programs.into_iter().map(laid).collect();
+    let done = run_on(&mut spread, arm, spot.told.clone(), &mut programs, asked);
     unflushed(&spread, arm, workload.may_flush(asked), notes);
     waits(&spread, arm, notes);
     let leaf = |(model, under): (&dyn Model, &DrivesUnder)| {
@@ -190,7 +190,7 @@ fn say(note: String, notes: &mut Vec<String>) {
 
 /// Says what became of operations on their way down.
 fn came_down(
-    way: &Way,
+    way: &Descent,
     done: &SimulatedArm,
     drive: &str,
     ground: &LayerPlace,
@@ -214,12 +214,12 @@ fn came_down(
     Ok(())
 }
 
-/// Returns what `strands` cost on the model of a drive, with the description `told` of where.
+/// Returns what `programs` cost on the model of a drive, with the description `told` of where.
 fn run_on(
     model: &mut dyn Model,
     arm: &Variant,
     told: SimulatedArm,
-    strands: &mut [Strand<'_>],
+    programs: &mut [Program<'_>],
     asked: &Simulate,
 ) -> SimulatedArm {
     let limits =
@@ -230,7 +230,7 @@ fn run_on(
         sum_ns += u128::from(one.took_ns());
         failed += u64::from(one.fault.is_some());
     };
-    let mut jobs: Vec<Job<'_>> = strands.iter_mut().map(Strand::job).collect();
+    let mut jobs: Vec<Job<'_>> = programs.iter_mut().map(Program::job).collect();
     let elapsed_ns = run_jobs(model, &mut jobs, limits, &mut seen);
     let operations = times.count();
     let mean_ns = sum_ns.checked_div(operations.into()).unwrap_or(0);

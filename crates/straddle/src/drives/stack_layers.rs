@@ -40,10 +40,7 @@ impl StackLayers {
     /// When something cannot be read, nothing is in it, no layer has the name, or none of them lies
     /// on drives at addresses that are known; says why and what helps.
     pub(super) fn of(paths: &[PathBuf], asked: &Simulate) -> anyhow::Result<StackLayers> {
-        let inspected = match &asked.captured.tree {
-            Some(tree) => InspectedMachine::of(host::sysroot::open(tree)?, true),
-            None => InspectedMachine::live(),
-        };
+        let inspected = InspectedMachine::at(asked.captured.tree.as_deref())?;
         let (paths, numbered) = split(paths, &inspected);
         let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         let name = names.join(" ");

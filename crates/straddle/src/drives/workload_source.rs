@@ -7,7 +7,7 @@ use drive::run::{FioStream, Job, Order, Place, Replay, Source, Stream, streams};
 use units::prefix::Size;
 use units::text::escape;
 
-use super::layer_workload::{Depth, LayerWorkload, Way};
+use super::layer_workload::{Descent, LayerBytes, LayerWorkload};
 use super::recorded_trace::RecordedTrace;
 use crate::arguments::Simulate;
 use crate::shared::job_file;
@@ -148,20 +148,24 @@ impl Workload {
     ///
     /// # Errors
     /// When the place is too short for it, or its operations are no whole sectors.
-    pub(super) fn strands<'a>(
+    pub(super) fn programs<'a>(
         &'a self,
         place: Place,
         sector_bytes: u64,
         drive: &str,
         asked: &Simulate,
-    ) -> anyhow::Result<Vec<Strand<'a>>> {
+    ) -> anyhow::Result<Vec<Program<'a>>> {
         let What::RecordedTrace(recorded) = &self.what else {
-            let strand = |FioStream { stream, lanes }| Strand {
+            let program = |FioStream { stream, lanes }| Program {
                 source: Box::new(stream),
                 lanes,
                 has_barriers: false,
             };
-            return Ok(self.streams(place, sector_bytes, asked)?.into_iter().map(strand).collect());
+            return Ok(self
+                .streams(place, sector_bytes, asked)?
+                .into_iter()
+                .map(program)
+                .collect());
         };
         let need = recorded.layout.bytes();
         if need > place.length_bytes {
@@ -178,7 +182,7 @@ impl Workload {
         }
         let (entries, layout) = (recorded.entries()?, &recorded.layout);
         let source = Box::new(Replay::new(entries, layout, place.start_bytes, sector_bytes));
-        Ok(vec![Strand { source, lanes: asked.depth, has_barriers: true }])
+        Ok(vec![Program { source, lanes: asked.depth, has_barriers: true }])
     }
 }
 
@@ -198,22 +202,22 @@ fn odd(stream: &Stream, sector_bytes: u64) -> Option<String> {
 }
 
 /// A program of a workload.
-pub(super) struct Strand<'a> {
+pub(super) struct Program<'a> {
     source: Box<dyn Source + 'a>,
     lanes: u16,
     has_barriers: bool,
 }
 
-impl<'a> Strand<'a> {
+impl<'a> Program<'a> {
     /// It in a layer, without what falls into holes.
-    pub(super) fn laid(self, depth: Depth<'a>, way: &'a RefCell<Way>) -> Strand<'a> {
+    pub(super) fn laid(self, depth: LayerBytes<'a>, way: &'a RefCell<Descent>) -> Program<'a> {
         let source = Box::new(LayerWorkload { inner: self.source, depth, way });
-        Strand { source, ..self }
+        Program { source, ..self }
     }
 
     /// It as a host runs it.
     pub(super) fn job(&mut self) -> Job<'_> {
-        let Strand { source, lanes, has_barriers } = self;
+        let Program { source, lanes, has_barriers } = self;
         Job { source: &mut **source, lanes: *lanes, has_barriers: *has_barriers }
     }
 }

@@ -10,7 +10,7 @@ use report::probe::{
 };
 use stack::UnitKind;
 
-use super::measuring::Found;
+use super::measuring::ProbeResults;
 use super::open_target::OpenTarget;
 use super::session::Session;
 use crate::shared::measured_bytes::MeasuredBytes;
@@ -76,7 +76,12 @@ pub(super) fn describe(bed: &OpenTarget, document: &mut Document) {
 }
 
 /// Returns what was found.
-pub(super) fn answer(run: &Session<'_>, bed: &OpenTarget, found: &Found, document: &mut Document) {
+pub(super) fn answer(
+    run: &Session<'_>,
+    bed: &OpenTarget,
+    found: &ProbeResults,
+    document: &mut Document,
+) {
     let mut answers = Answers::not_tried(READS_ALONE);
     if let Some(Written { granule, turn, turns }) = &found.written {
         answers.alignment = said(&granule.alignment, |found| FoundAlignment {
@@ -149,7 +154,7 @@ fn comparison(one: &Compared) -> Comparison {
 }
 
 /// Keeps the granule, where there is one and a drive to name.
-fn kept(run: &Session<'_>, bed: &OpenTarget, found: &Found, document: &Document) -> Kept {
+fn kept(run: &Session<'_>, bed: &OpenTarget, found: &ProbeResults, document: &Document) -> Kept {
     let not = |reason: String| Kept { file: None, reason: Some(reason) };
     if run.probe.no_save {
         return not("--no-save".to_owned());
@@ -183,7 +188,7 @@ fn kept(run: &Session<'_>, bed: &OpenTarget, found: &Found, document: &Document)
 }
 
 /// The granule with the bounds of the comparisons that say it.
-fn saved_granule(found: &Found) -> Option<SavedGranule> {
+fn saved_granule(found: &ProbeResults) -> Option<SavedGranule> {
     let granule = &found.written.as_ref()?.granule;
     let Answer::Found { value, alpha, said_by } = &granule.alignment else { return None };
     let shifts = granule.compared.iter().filter(|one| one.panel == "alignment");

@@ -32,7 +32,7 @@ const BUSY: &str = "the drive is busy with other I/O, which limits the probe to 
 const AGAIN_SEED: u64 = 0xa6a1;
 
 /// Results of the questions; `None` where one was not asked.
-pub(super) struct Found {
+pub(super) struct ProbeResults {
     pub(super) written: Option<Written>,
     pub(super) stripe: Stripe,
     pub(super) depth: depth::Found,
@@ -44,7 +44,7 @@ pub(super) fn run(
     target: &OpenTarget,
     watched: &mut Pauses<'_>,
     document: &mut Document,
-) -> Result<Found, RunRefusal> {
+) -> Result<ProbeResults, RunRefusal> {
     let is_busy = busy_percent(&target.place).is_some_and(|percent| percent >= BUSY_PERCENT);
     if is_busy {
         document.notes.push(format!(
@@ -61,7 +61,7 @@ pub(super) fn run(
     };
     let mut asking = Asking { run, target, watched, ask, whole: whole(run, target) };
     let (stripe, depth) = (Stripe::not_tried(BUSY), depth::Found::not_tried(BUSY));
-    let mut found = Found { written: None, stripe, depth };
+    let mut found = ProbeResults { written: None, stripe, depth };
     let first = asking.part(if is_busy { 100 } else { WRITES_PERCENT });
     if target.writes {
         found.written = Some(asking.writes(ask, first)?);

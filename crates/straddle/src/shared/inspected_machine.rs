@@ -32,8 +32,19 @@ impl InspectedMachine {
         InspectedMachine::of(Box::new(LiveTree::new(Path::new("/"))), false)
     }
 
+    /// The captured machine at `path`, or this one where none is named.
+    ///
+    /// # Errors
+    /// When the capture cannot be read.
+    pub(crate) fn at(path: Option<&Path>) -> anyhow::Result<InspectedMachine> {
+        Ok(match path {
+            Some(path) => InspectedMachine::of(host::sysroot::open(path)?, true),
+            None => InspectedMachine::live(),
+        })
+    }
+
     /// The machine that `tree` describes.
-    pub(crate) fn of(tree: host::sysroot::Tree, is_captured: bool) -> InspectedMachine {
+    fn of(tree: host::sysroot::Tree, is_captured: bool) -> InspectedMachine {
         let measured = Store::of_environment();
         InspectedMachine { tree, machine: OnceLock::new(), is_captured, measured }
     }
