@@ -188,9 +188,9 @@ impl FromStr for RuleChange {
     fn from_str(text: &str) -> Result<RuleChange, String> {
         let (code, severity) = text
             .split_once('=')
-            .ok_or("write a code, `=` and info, warning, error or off: ST106=warning")?;
+            .ok_or("expected CODE=SEVERITY, such as ST106=warning or ST106=off")?;
         let rule = stack::rule::rule(code)
-            .ok_or_else(|| format!("`{code}` is no rule; `straddle explain` lists them"))?;
+            .ok_or_else(|| format!("no such rule: {code}; to list all: straddle explain rules"))?;
         let severity = match severity {
             "info" => Some(Severity::Info),
             "warning" => Some(Severity::Warning),

@@ -330,6 +330,6 @@ fn operation_size(text: &str) -> Result<u64, String> {
     const BYTES_MAX: u64 = 1 << 30;
     match size_above_0(text)? {
         bytes if bytes <= BYTES_MAX => Ok(bytes),
-        _ => Err("it must be at most 1 GiB".to_owned()),
+        _ => Err("expected at most 1 GiB".to_owned()),
     }
 }

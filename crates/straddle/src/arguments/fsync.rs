@@ -187,7 +187,7 @@ pub(crate) enum FsyncFailOn {
 fn time(text: &str) -> Result<u64, String> {
     match Duration::parse(text) {
         Some(Duration(ns)) if ns <= 60_000_000_000 => Ok(ns),
-        _ => Err("a whole number with its unit is meant, a minute at most: 300us, 2ms".to_owned()),
+        _ => Err("expected a whole number with its unit, at most a minute: 300us, 2ms".to_owned()),
     }
 }
 

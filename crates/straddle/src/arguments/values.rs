@@ -34,7 +34,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 /// # Errors
 /// When `text` is no such size.
 pub(super) fn size_u32(text: &str) -> Result<u32, String> {
-    u32::try_from(size(text)?).map_err(|_| "it must be below 4 GiB".to_owned())
+    u32::try_from(size(text)?).map_err(|_| "expected less than 4 GiB".to_owned())
 }
 
 /// A size of at least one byte.
@@ -43,7 +43,7 @@ pub(super) fn size_u32(text: &str) -> Result<u32, String> {
 /// When `text` is no such size.
 pub(super) fn size_above_0(text: &str) -> Result<u64, String> {
     match units::prefix::parse(text) {
-        Ok(0) => Err("it must be at least one byte".to_owned()),
+        Ok(0) => Err("expected at least one byte".to_owned()),
         Ok(bytes) => Ok(bytes),
         Err(error) => Err(error.to_string()),
     }

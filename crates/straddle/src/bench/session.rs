@@ -174,7 +174,7 @@ impl<'a> Session<'a> {
     /// Returns the options that make the scratch file twice as long, with the bytes that it takes.
     pub(crate) fn longer_scratch(&self) -> String {
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
-        let longer = self.scratch_bytes().max(self.budget.scratch_bytes).saturating_mul(2);
+        let longer = self.scratch_bytes().saturating_mul(2).max(self.budget.scratch_bytes);
         let scratch = format!("make the scratch file longer: --scratch {}M", mebibytes(longer));
         match longer.saturating_mul(4) {
             bytes if bytes > self.bytes_max => {

@@ -60,7 +60,7 @@ mod tests {
     fn each_fate_is_told_with_the_name_the_length_and_the_escaped_directory() {
         let stuck = Fate::Stuck("Permission denied (os error 13)".to_owned());
         for (fate, start, end) in [
-            (Fate::Removed, "removed ", "had left it"),
+            (Fate::Removed, "removed ", "that was killed"),
             (Fate::Doubtful, "left ", "remove it"),
             (stuck, "cannot remove ", "denied (os error 13)"),
         ] {

@@ -274,7 +274,7 @@ mod tests {
         let contained = MemoryTree::new()
             .with_file("/sys/fs/ext4/sda1/journal_task", "0\n")
             .with_file("/proc/fs/jbd2/sdb/info", "");
-        unknown(&ext4(contained), "not seen from here");
+        unknown(&ext4(contained), "cannot be seen from here");
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         let realtime = |is_realtime| xfs(",rtdev=/dev/sdb", is_realtime);
         assert_eq!(realtime(Ok(true)), [(Ok("sdb".to_owned()), Holds::Files)]);
         assert_eq!(realtime(Ok(false)), []);
-        unknown(&realtime(Err("permission denied")), "realtime device is not known: permission");
+        unknown(&realtime(Err("permission denied")), "are on its realtime device: permission");
         let both = xfs(",logdev=/dev/none,rtdev=/dev/sdb", Ok(true));
         assert_eq!((both.len(), both[0].1, both[1].1), (2, Holds::Log, Holds::Files));
         assert!(Holds::Files.uncounted().1.is_empty(), "syncs flush the realtime device");
