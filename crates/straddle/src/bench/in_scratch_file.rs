@@ -39,7 +39,7 @@ pub(crate) fn on_scratch(
 }
 
 /// Ground of one comparison: the open file, where it lies, and whether it still lies there.
-pub(crate) type Bed<'a> = (
+pub(crate) type OpenFile<'a> = (
     std::os::fd::OwnedFd,
     &'a crate::shared::measured_bytes::MeasuredBytes,
     Box<dyn Fn() -> Option<String> + 'a>,
@@ -51,7 +51,7 @@ pub(crate) fn each<'a>(
     works: &[Work],
     arms: &[Arm],
     found: &mut Results,
-    open: impl Fn(Access) -> Result<Bed<'a>, Halt>,
+    open: impl Fn(Access) -> Result<OpenFile<'a>, Halt>,
 ) -> Result<(), Halt> {
     let works: Vec<Work> = works.iter().copied().filter(|work| suits(session, work)).collect();
     if works.is_empty() {

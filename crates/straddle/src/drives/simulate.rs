@@ -91,7 +91,7 @@ fn simulated(
     notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let drive = &arm.profile.name;
-    match spot.bed {
+    match spot.owner {
         Owner::Drive => {
             let cuts = Cuts::of(asked);
             if asked.lost_member.is_some() && !arm.has_members() {
@@ -125,9 +125,9 @@ fn in_layer(
     notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
-    let on_floor = matches!(spot.bed, Owner::Floor(_));
+    let on_floor = matches!(spot.owner, Owner::Floor(_));
     let leaf = |(place, under): (usize, &DrivesUnder)| {
-        let raised_bytes = spot.bed.raised_bytes(under, origin_bytes);
+        let raised_bytes = spot.owner.raised_bytes(under, origin_bytes);
         Ok(Leaf { id: under.id, model: arm.member(place)?, raised_bytes })
     };
     let leaves = ground.leaves.iter().enumerate().map(leaf).collect::<anyhow::Result<Vec<_>>>()?;

@@ -74,7 +74,7 @@ pub(super) fn variants(
             against,
             ..SimulatedArm::default()
         };
-        Ok((arm, WorkloadPlace { place, bed: Owner::Drive, told }))
+        Ok((arm, WorkloadPlace { place, owner: Owner::Drive, told }))
     };
     rows.into_iter().map(spot).collect()
 }

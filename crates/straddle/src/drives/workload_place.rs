@@ -18,7 +18,7 @@ pub(super) struct WorkloadPlace<'a> {
     /// The bytes that it has: of the drive, of the layer, or of the layer's floor.
     pub(super) place: Place,
     /// Whose bytes they are.
-    pub(super) bed: Owner<'a>,
+    pub(super) owner: Owner<'a>,
     /// Description of it: the layer, the shift, and what it is compared with.
     pub(super) told: SimulatedArm,
 }
@@ -63,7 +63,7 @@ pub(super) fn on_drive(
         let place = place(model, asked.start, shift_bytes, &shifts, asked)?;
         let start_bytes = place.start_bytes;
         let told = SimulatedArm { shift_bytes, start_bytes, ..SimulatedArm::default() };
-        Ok(WorkloadPlace { place, bed: Owner::Drive, told })
+        Ok(WorkloadPlace { place, owner: Owner::Drive, told })
     };
     std::iter::once(0).chain(shifts.iter().copied()).map(spot).collect()
 }
@@ -87,7 +87,7 @@ pub(super) fn on_grounds<'a>(
                 "{name} has only {length_bytes} bytes\nhint: name another layer with --layer"
             ));
         }
-        let (place, bed) = match ground.is_spread() {
+        let (place, owner) = match ground.is_spread() {
             true => (on_floor(model, ground, origin_bytes), Owner::Floor(ground)),
             false => (aligned(model, *start_bytes, *length_bytes, origin_bytes), Owner::Drive),
         };
@@ -99,11 +99,11 @@ pub(super) fn on_grounds<'a>(
             against,
             ..SimulatedArm::default()
         };
-        spots.push(WorkloadPlace { place, bed, told: told("aligned", place.start_bytes) });
+        spots.push(WorkloadPlace { place, owner, told: told("aligned", place.start_bytes) });
         let own = Place { start_bytes: 0, length_bytes: *length_bytes };
         spots.push(WorkloadPlace {
             place: own,
-            bed: Owner::Layer(ground),
+            owner: Owner::Layer(ground),
             told: told(name, *start_bytes),
         });
     }
