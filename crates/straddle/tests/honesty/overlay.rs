@@ -122,7 +122,7 @@ fn an_overlay_whose_upper_directory_is_named_relative_says_that_it_cannot_be_fou
     }
     let found = looked(&point);
     check(&found, "opaque", "opaque-layer");
-    let said = "overlay hides what is below it: its upper directory is named relative (upper), so \
+    let said = "overlay hides what is below it: its upper directory has a relative path (upper), so \
                 it cannot be found from here.";
     assert_eq!(found.sentence, said);
 }
