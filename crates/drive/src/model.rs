@@ -33,16 +33,22 @@ pub trait Model {
     /// Returns what it did so far, and for how long.
     fn tally(&self) -> Tally;
 
+    /// The model that this one wraps, which answers all that follows unless the wrapper does;
+    /// `None` for a drive of its own.
+    fn below(&self) -> Option<&dyn Model> {
+        None
+    }
+
     /// Bytes of acknowledged writes that wait in a cache for a medium that turns; of several drives
     /// the sum, so that a mirror's count twice. What flash keeps in its buffer is not among them.
     fn waiting_bytes(&self) -> u64 {
-        0
+        self.below().map_or(0, Model::waiting_bytes)
     }
 
     /// The bytes that are best written as one, from multiples of them: the full stripe of an array
     /// with parity, which is written without reads. `None` where there is no such thing.
     fn stripe_bytes(&self) -> Option<u64> {
-        None
+        self.below()?.stripe_bytes()
     }
 
     /// Begins to write down what it puts on its medium, at most `entries_max` entries; whether it
@@ -55,11 +61,14 @@ pub trait Model {
     /// Returns what it put on its medium; `None` where nobody asked it to write that down, and
     /// where it is made of others that each have a medium.
     fn medium_log(&self) -> Option<&MediumLog> {
-        None
+        self.below()?.medium_log()
     }
 
     /// Returns what it tells the host about itself, from which its promises follow.
     fn told(&self) -> Told {
+        if let Some(below) = self.below() {
+            return below.told();
+        }
         let bytes = self.logical_bytes();
         let sectors = Sectors { logical_bytes: bytes, physical_bytes: bytes, origin_bytes: 0 };
         Told { sectors, has_volatile_cache: true }
@@ -69,7 +78,7 @@ pub trait Model {
     /// (`Documentation/block/writeback_cache_control.rst`). A drive may tell of one that loses
     /// nothing, as SATA drives with capacitors do.
     fn has_write_cache(&self) -> bool {
-        self.told().has_volatile_cache
+        self.below().map_or_else(|| self.told().has_volatile_cache, Model::has_write_cache)
     }
 
     /// Returns what it holds when the power goes as `cut` says; `host` has what was sent to it.
@@ -78,7 +87,10 @@ pub trait Model {
     /// When nobody asked it to keep a log, one is full or of another drive, or nothing can be torn
     /// as the cut says.
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
-        power::cut(host, self.medium_log().ok_or(CutFault::NoLog)?, cut)
+        match self.below() {
+            Some(below) => below.after(host, cut),
+            None => power::cut(host, self.medium_log().ok_or(CutFault::NoLog)?, cut),
+        }
     }
 }
 
@@ -96,7 +108,7 @@ pub(crate) fn refuses(
     outcome.is_err()
 }
 
-impl<M: Model + ?Sized> Model for Box<M> {
+impl Model for Box<dyn Model> {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         (**self).submit(command, at_ns, done);
     }
@@ -117,35 +129,15 @@ impl<M: Model + ?Sized> Model for Box<M> {
         (**self).logical_bytes()
     }
 
-    fn stripe_bytes(&self) -> Option<u64> {
-        (**self).stripe_bytes()
-    }
-
     fn tally(&self) -> Tally {
         (**self).tally()
     }
 
-    fn waiting_bytes(&self) -> u64 {
-        (**self).waiting_bytes()
+    fn below(&self) -> Option<&dyn Model> {
+        Some(&**self)
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
         (**self).keep_log(entries_max)
-    }
-
-    fn medium_log(&self) -> Option<&MediumLog> {
-        (**self).medium_log()
-    }
-
-    fn told(&self) -> Told {
-        (**self).told()
-    }
-
-    fn has_write_cache(&self) -> bool {
-        (**self).has_write_cache()
-    }
-
-    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
-        (**self).after(host, cut)
     }
 }

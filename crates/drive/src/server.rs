@@ -5,8 +5,7 @@
 //! than its rate allows, and a command that is late elsewhere does not keep the part idle for those
 //! behind it.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::{Command, Done, Tally};
 
@@ -43,45 +42,11 @@ pub(crate) fn turn(number: u64, count: usize) -> usize {
     usize::try_from(number % count as u64).expect("less than a count is one")
 }
 
-/// An event to come, and its time.
-#[derive(Clone, Copy, Debug)]
-struct Event<T> {
-    at_ns: u64,
-    /// Order in which events became known: the earlier one comes first where both are at one time.
-    number: u64,
-    what: T,
-}
-
-impl<T> Event<T> {
-    fn key(&self) -> (u64, u64) {
-        (self.at_ns, self.number)
-    }
-}
-
-impl<T> PartialEq for Event<T> {
-    fn eq(&self, other: &Event<T>) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl<T> Eq for Event<T> {}
-
-impl<T> PartialOrd for Event<T> {
-    fn partial_cmp(&self, other: &Event<T>) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Event<T> {
-    fn cmp(&self, other: &Event<T>) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
 /// Events to come, and the time until which all have happened. Holds as much as is in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda<T> {
-    heap: BinaryHeap<Reverse<Event<T>>>,
+    /// By their times, and of one time in the order in which they became known.
+    events: BTreeMap<(u64, u64), T>,
     now_ns: u64,
     number: u64,
 }
@@ -89,13 +54,13 @@ pub(crate) struct Agenda<T> {
 impl<T> Agenda<T> {
     /// Nothing, at time 0.
     pub(crate) fn new() -> Agenda<T> {
-        Agenda { heap: BinaryHeap::new(), now_ns: 0, number: 0 }
+        Agenda { events: BTreeMap::new(), now_ns: 0, number: 0 }
     }
 
     /// `what` will happen at `at_ns`.
     pub(crate) fn push(&mut self, at_ns: u64, what: T) {
         self.number += 1;
-        self.heap.push(Reverse(Event { at_ns, number: self.number, what }));
+        self.events.insert((at_ns, self.number), what);
     }
 
     /// Returns whether nothing was ever to happen, and no time has passed.
@@ -105,7 +70,7 @@ impl<T> Agenda<T> {
 
     /// When the next happens.
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        self.heap.peek().map(|Reverse(event)| event.at_ns)
+        self.events.first_key_value().map(|((at_ns, _), _)| *at_ns)
     }
 
     /// Returns what happens next until `to_ns`, that included, and when.
@@ -118,7 +83,7 @@ impl<T> Agenda<T> {
         if self.next_ns()? > to_ns {
             return None;
         }
-        self.heap.pop().map(|Reverse(event)| (event.at_ns, event.what))
+        self.events.pop_first().map(|((at_ns, _), what)| (at_ns, what))
     }
 }
 

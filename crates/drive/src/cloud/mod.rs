@@ -19,7 +19,6 @@ use units::random::Random;
 
 use crate::bounds::PlanFault;
 use crate::model::refuses;
-use crate::power::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{Action, Command, Done, Model, Tally};
 
@@ -146,32 +145,16 @@ impl<M: Model> Model for Cloud<M> {
         self.store.logical_bytes()
     }
 
+    /// None overtakes on the way, so that the store's writes have the host's numbers.
+    fn below(&self) -> Option<&dyn Model> {
+        Some(&self.store)
+    }
+
     fn tally(&self) -> Tally {
         self.store.tally()
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
         self.coming.is_new() && self.left_ns == 0 && self.store.keep_log(entries_max)
-    }
-
-    fn medium_log(&self) -> Option<&MediumLog> {
-        self.store.medium_log()
-    }
-
-    fn waiting_bytes(&self) -> u64 {
-        self.store.waiting_bytes()
-    }
-
-    fn has_write_cache(&self) -> bool {
-        self.store.has_write_cache()
-    }
-
-    fn told(&self) -> Told {
-        self.store.told()
-    }
-
-    /// None overtakes on the way, so that the store's writes have the host's numbers.
-    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
-        self.store.after(host, cut)
     }
 }

@@ -1,7 +1,6 @@
 //! A drive that says "done" and has done nothing: to teach with, and to test what finds such
 //! drives.
 
-use super::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// Promises that a drive breaks.
@@ -59,32 +58,16 @@ impl<M: Model> Model for Liar<M> {
         self.model.logical_bytes()
     }
 
+    fn below(&self) -> Option<&dyn Model> {
+        Some(&self.model)
+    }
+
     fn tally(&self) -> Tally {
         let told = Tally { commands: self.flushes, flushes: self.flushes, ..Tally::default() };
         self.model.tally().plus(told)
     }
 
-    fn waiting_bytes(&self) -> u64 {
-        self.model.waiting_bytes()
-    }
-
     fn keep_log(&mut self, entries_max: usize) -> bool {
         self.flushes == 0 && self.model.keep_log(entries_max)
-    }
-
-    fn medium_log(&self) -> Option<&MediumLog> {
-        self.model.medium_log()
-    }
-
-    fn told(&self) -> Told {
-        self.model.told()
-    }
-
-    fn has_write_cache(&self) -> bool {
-        self.model.has_write_cache()
-    }
-
-    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
-        self.model.after(host, cut)
     }
 }

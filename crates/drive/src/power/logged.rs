@@ -1,6 +1,6 @@
 //! A model with its host's log.
 
-use super::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
+use super::{Aftermath, Cut, CutFault, HostLog, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// A model, and what was sent to it and told by it.
@@ -126,23 +126,11 @@ impl<M: Model> Model for Logged<M> {
         self.model.logical_bytes()
     }
 
+    fn below(&self) -> Option<&dyn Model> {
+        Some(&self.model)
+    }
+
     fn tally(&self) -> Tally {
         self.model.tally()
-    }
-
-    fn waiting_bytes(&self) -> u64 {
-        self.model.waiting_bytes()
-    }
-
-    fn medium_log(&self) -> Option<&MediumLog> {
-        self.model.medium_log()
-    }
-
-    fn told(&self) -> Told {
-        self.model.told()
-    }
-
-    fn has_write_cache(&self) -> bool {
-        self.model.has_write_cache()
     }
 }

@@ -1,11 +1,13 @@
 //! Arrays that cannot be are refused, and the refusal says why.
 
-use drive::Model as _;
 use drive::array::{Array, ArrayPlan, Level, Member};
+use drive::hard_disk::HardDisk;
+use drive::power::{Liar, Lies, Logged};
+use drive::{Cloud, CloudPlan, Limits, Model};
 use units::stripe::Rotation;
 
 use super::recorder::Recorder;
-use crate::shared::RAID5;
+use crate::shared::{DISK, RAID5};
 
 fn members(sizes: &[(u64, u64)]) -> Vec<Member<Recorder>> {
     let member = |&(bytes, offset_bytes): &(u64, u64)| Member {
@@ -64,6 +66,23 @@ fn of_members_of_different_sizes_the_smallest_counts() {
     let raid1 = ArrayPlan { level: Level::Raid1, chunk_bytes: 0, ..RAID5 };
     let array = Array::new(raid1, members(&sizes)).expect("such an array can be");
     assert_eq!((array.capacity_bytes(), array.stripe_bytes()), ((3 << 20) + 4096, None));
+}
+
+#[test]
+fn a_wrapper_has_the_stripe_of_the_array_that_it_wraps() {
+    let sizes = [(1 << 20, 0); 3];
+    let array = || Array::new(RAID5, members(&sizes)).expect("such an array can be");
+    let check = |model: &dyn Model| assert_eq!(model.stripe_bytes(), Some(2 * 65_536));
+    check(&Liar::new(array(), Lies::default()));
+    let boxed: Box<dyn Model> = Box::new(array());
+    check(&boxed);
+    let plan = CloudPlan { limits: Limits::gp2(100), ..CloudPlan::default() };
+    check(&Cloud::new(plan, array()).expect("such a volume can be"));
+    let disk = || HardDisk::new(DISK).expect("such a disk can be");
+    let disks = (0..3).map(|_| Member { model: disk(), offset_bytes: 0 }).collect();
+    let array = Array::new(RAID5, disks).expect("such an array can be");
+    let told = array.told();
+    check(&Logged::new(array, told, 8).expect("disks keep logs"));
 }
 
 #[test]
