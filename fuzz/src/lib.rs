@@ -112,14 +112,6 @@ pub fn blktrace(records: &[u8]) {
     watched(records, || workload::hostile::blktrace(records));
 }
 
-/// Reads `text` as the log of what a host sent to a drive, and judges power cuts by it.
-///
-/// # Panics
-/// When the reader or the oracle does, or when it takes more than 64 MiB.
-pub fn host_log(text: &[u8]) {
-    watched(text, || drive::power::hostile(text));
-}
-
 fn watched(packed: &[u8], code: impl FnOnce()) {
     let ((), peak_bytes) = memory::peak_of(code);
     // The unpacked disk counts too; a page of it takes at most 8 times the sector that it holds.

@@ -42,7 +42,7 @@ impl MemberLedger {
         fua: bool,
         at_ns: u64,
     ) {
-        if self.host.write_sent(range, fua, 0, at_ns).is_some() {
+        if self.host.write_sent(range, fua, at_ns).is_some() {
             let part = |(start, end, origin)| Part { start, end, origin };
             self.writes.push(parts.map(part).collect());
         }

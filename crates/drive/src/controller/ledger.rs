@@ -98,7 +98,7 @@ impl Ledger {
     }
 
     fn give(&mut self, range: ByteRange, write: Option<usize>, at_ns: u64) {
-        if self.below.write_sent(range, true, 0, at_ns).is_some() {
+        if self.below.write_sent(range, true, at_ns).is_some() {
             let upto = self.came.len();
             self.given.push(Given { range, write, upto, done_ns: None });
         }

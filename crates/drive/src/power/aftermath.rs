@@ -1,7 +1,6 @@
 //! Write whose data each sector holds when the power is back.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// Content of a logical sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,15 +74,5 @@ impl Aftermath {
     /// where the drive does not come back, for then it is all of them.
     pub fn changed(&self) -> impl Iterator<Item = (u64, Held)> {
         self.sectors.iter().map(|(&lba, &held)| (lba, held))
-    }
-}
-
-impl fmt::Display for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Held::Original => f.write_str("what was there before"),
-            Held::Write(number) => write!(f, "write {number}"),
-            Held::Unreadable => f.write_str("unreadable"),
-        }
     }
 }

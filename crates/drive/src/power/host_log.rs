@@ -32,10 +32,6 @@ pub struct HostWrite {
     pub range: ByteRange,
     /// True if it was forced to the medium.
     pub is_fua: bool,
-    /// A hash of its data, or another number that tells it from others.
-    pub tag: u64,
-    /// Number of flushes that had completed when it was sent.
-    pub epoch: u64,
     /// When it was sent.
     pub sent: Moment,
     /// When it was acknowledged; `None` while it was not, or where it failed.
@@ -74,7 +70,6 @@ pub struct HostLog {
     flushes: Vec<HostFlush>,
     discards: Vec<HostDiscard>,
     ticks: u64,
-    epoch: u64,
     sectors: u64,
     commands_max: usize,
     is_full: bool,
@@ -90,7 +85,6 @@ impl HostLog {
             flushes: Vec::new(),
             discards: Vec::new(),
             ticks: 0,
-            epoch: 0,
             sectors: 0,
             commands_max,
             is_full: false,
@@ -152,18 +146,12 @@ impl HostLog {
     }
 
     /// A write was sent at `at_ns`; its number, or `None` where there is no room.
-    pub fn write_sent(
-        &mut self,
-        range: ByteRange,
-        is_fua: bool,
-        tag: u64,
-        at_ns: u64,
-    ) -> Option<usize> {
+    pub fn write_sent(&mut self, range: ByteRange, is_fua: bool, at_ns: u64) -> Option<usize> {
         if !self.has_room(Some(range)) {
             return None;
         }
-        let (sent, epoch) = (self.moment(at_ns), self.epoch);
-        self.writes.push(HostWrite { range, is_fua, tag, epoch, sent, done: None });
+        let sent = self.moment(at_ns);
+        self.writes.push(HostWrite { range, is_fua, sent, done: None });
         Some(self.writes.len() - 1)
     }
 
@@ -201,7 +189,6 @@ impl HostLog {
     /// When there is no such flush.
     pub fn flush_done(&mut self, number: usize, at_ns: u64) {
         self.flushes[number].done = Some(self.moment(at_ns));
-        self.epoch += 1;
     }
 
     /// The discard `number` completed.

@@ -70,8 +70,7 @@ impl<M: Model> Logged<M> {
         let log = &mut self.log;
         let sent = match (command.action, command.range()) {
             (Action::Write { fua }, Some(range)) => {
-                let tag = u64::try_from(log.writes().len()).unwrap_or(u64::MAX);
-                log.write_sent(range, fua, tag, at_ns).map(Sent::Write)
+                log.write_sent(range, fua, at_ns).map(Sent::Write)
             }
             (Action::Flush, _) => log.flush_sent(at_ns).map(Sent::Flush),
             (Action::Discard, Some(range)) => log.discard_sent(range, at_ns).map(Sent::Discard),

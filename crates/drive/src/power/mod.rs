@@ -5,7 +5,6 @@
 //! | file | what it is |
 //! |---|---|
 //! | `host_log` | what the host sent and was told: all that the oracle looks at |
-//! | `host_text` | that log as lines of text, and back |
 //! | `medium_log` | what the drive did: what came into it, what it put on the medium, and when |
 //! | `sectors` | logical sectors, and the runs of them that are written as one |
 //! | `logged` | a model with its host's log |
@@ -15,7 +14,6 @@
 //! | `replay` | what is on the medium at that instant, and what is under the head |
 //! | `survivors` | what else may have got there: none, all, some, each possibility in turn |
 //! | `aftermath` | which write's data each sector holds |
-//! | `hostile` | the reader of texts, for fuzzers |
 //! | `losses` | how many acknowledged writes that cost |
 //! | `oracle` | what the drive had promised, and which of that is gone |
 //!
@@ -40,8 +38,6 @@
 mod aftermath;
 mod cut;
 mod host_log;
-mod host_text;
-mod hostile;
 mod liar;
 mod logged;
 mod losses;
@@ -55,8 +51,6 @@ mod survivors;
 pub use aftermath::{Aftermath, Held, Unfit};
 pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialized};
 pub use host_log::{HostDiscard, HostFlush, HostLog, HostWrite, Moment, SECTORS_MAX, Told};
-pub use host_text::{HostTextError, HostTextProblem, TEXT_BYTES_MAX};
-pub use hostile::hostile;
 pub use liar::{Liar, Lies};
 pub use logged::Logged;
 pub use losses::{Losses, losses};

@@ -15,7 +15,6 @@
 //! no cache that forgets. A discard takes promises back: it leaves open what is there.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use super::{Aftermath, CutFault, Held, HostLog, HostWrite, Moment};
 
@@ -67,10 +66,6 @@ pub struct Finding {
 /// Judgment of an oracle about an aftermath.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgment {
-    /// When the power went, in nanoseconds.
-    pub at_ns: u64,
-    /// The logical sector in bytes.
-    pub logical_bytes: u64,
     /// Number of logical sectors looked at: those that were written, and those that changed.
     pub sectors: u64,
     /// Number of those that are [`Verdict::Torn`].
@@ -217,15 +212,8 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgment, CutFault>
     let lbas: BTreeSet<u64> = written.chain(aftermath.changed().map(|(lba, _)| lba)).collect();
     let is_open = |lba: &&u64| promises.is_open(**lba, promises.promised(**lba));
     let open: BTreeSet<u64> = lbas.iter().filter(is_open).map(|lba| physical.of(*lba)).collect();
-    let mut judgment = Judgment {
-        at_ns: aftermath.at_ns,
-        logical_bytes: log.told().sectors.logical_bytes,
-        sectors: 0,
-        torn: 0,
-        missing: 0,
-        collateral: 0,
-        findings: Vec::new(),
-    };
+    let mut judgment =
+        Judgment { sectors: 0, torn: 0, missing: 0, collateral: 0, findings: Vec::new() };
     for lba in lbas {
         judgment.sectors += 1;
         let (held, legal) = (aftermath.held(lba), promises.legal(lba));
@@ -274,51 +262,5 @@ impl Finding {
         self.first_lba.checked_add(self.sectors) == Some(next.first_lba)
             && (self.verdict, self.promised, self.held) == (next.verdict, next.promised, next.held)
             && self.legal == next.legal
-    }
-}
-
-impl fmt::Display for Legal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let original = self.original.then_some(Held::Original);
-        let writes = self.writes.iter().map(|number| Held::Write(*number));
-        let unreadable = self.unreadable.then_some(Held::Unreadable);
-        for (place, held) in original.into_iter().chain(writes).chain(unreadable).enumerate() {
-            let between = if place == 0 { "" } else { " or " };
-            write!(f, "{between}{held}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Verdict::Torn => "torn",
-            Verdict::Missing => "missing",
-            Verdict::Collateral => "collateral",
-        })
-    }
-}
-
-impl fmt::Display for Judgment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Judgment { at_ns, sectors, missing, collateral, torn, .. } = self;
-        writeln!(
-            f,
-            "power cut at {at_ns} ns: of {sectors} sectors {missing} that were promised are \
-                missing, \
-             {collateral} are lost beside a write, {torn} are torn"
-        )?;
-        for finding in &self.findings {
-            let start = finding.first_lba.saturating_mul(self.logical_bytes);
-            let end = start.saturating_add(finding.sectors.saturating_mul(self.logical_bytes));
-            write!(f, "{:<10} bytes {start}..{end}: ", finding.verdict)?;
-            match finding.promised {
-                Some(number) => write!(f, "write {number} was promised")?,
-                None => f.write_str("no write was promised")?,
-            }
-            writeln!(f, "; {} may be there, found {}", finding.legal, finding.held)?;
-        }
-        Ok(())
     }
 }

@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use units::ByteRange;
 
-use crate::bounds::{PlanFault, check};
-
 /// The sectors of a drive, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sectors {
@@ -17,33 +15,7 @@ pub struct Sectors {
     pub origin_bytes: u64,
 }
 
-/// The largest sector, in bytes.
-const SECTOR_BYTES_MAX: u64 = 1 << 30;
-
 impl Sectors {
-    /// The sectors, where a drive can have such.
-    ///
-    /// # Errors
-    /// When the logical sector is no power of two from 512 to 2^30, the physical one is not made of
-    /// whole logical ones up to 2^30, or the origin is not below it or not at a logical sector.
-    pub fn checked(self) -> Result<Sectors, PlanFault> {
-        let Sectors { logical_bytes, physical_bytes, origin_bytes } = self;
-        let logical =
-            logical_bytes.is_power_of_two() && (512..=SECTOR_BYTES_MAX).contains(&logical_bytes);
-        let part = logical_bytes.max(1);
-        let physical = physical_bytes > 0
-            && physical_bytes.is_multiple_of(part)
-            && physical_bytes <= SECTOR_BYTES_MAX;
-        let origin = origin_bytes < physical_bytes && origin_bytes.is_multiple_of(part);
-        let checks = [
-            (logical, "logical_sector", logical_bytes, "a power of two from 512 to 2^30"),
-            (physical, "physical_sector", physical_bytes, "whole logical sectors, up to 2^30"),
-            (origin, "origin", origin_bytes, "whole logical sectors below physical_sector"),
-        ];
-        check(checks)?;
-        Ok(self)
-    }
-
     /// The logical sectors that `range` touches.
     #[must_use]
     pub fn lbas(self, range: ByteRange) -> Range<u64> {

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use format::hostile;
 
 /// The targets that are no parser's here: one that must fail, a job file, a captured tree, what was
-/// kept of a probe, a request file, recorded traces, what a host sent to a drive, a library, a
-/// seccomp filter, and the whole stack.
-const OTHERS: [&str; 13] = [
-    "blkparse", "blktrace", "canary", "elf", "host_log", "iolog", "job", "profile", "manifest",
-    "measured", "raidtest", "seccomp", "stack",
+/// kept of a probe, a request file, recorded traces, a library, a seccomp filter, and the whole
+/// stack.
+const OTHERS: [&str; 12] = [
+    "blkparse", "blktrace", "canary", "elf", "iolog", "job", "profile", "manifest", "measured",
+    "raidtest", "seccomp", "stack",
 ];
 
 /// The target of every parser: the name under which it is built says which parser it runs.

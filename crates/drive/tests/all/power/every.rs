@@ -84,7 +84,7 @@ fn a_mapping_unit_that_is_lost_takes_its_neighbors_and_no_promise() {
             let cut = unreadable(any_cut(end_ns, &mut random));
             let judged = judge(model.log(), &model.cut(&cut).expect("it can be cut"));
             let judged = judged.expect("there is room");
-            assert_eq!(judged.missing, 0, "{cut:?}\n{judged}\n{}", model.log());
+            assert_eq!(judged.missing, 0, "{cut:?}\n{judged:?}\n{:?}", model.log());
             (collateral, torn) = (collateral + judged.collateral, torn + judged.torn);
         }
     }

@@ -35,9 +35,9 @@ fn cuts(
             let cut_ = with(any_cut(end_ns, random));
             let after = cut(model.log(), medium, &cut_).expect("it can be cut");
             let judged = judge(model.log(), &after).expect("there is room");
-            assert_eq!(judged.missing, 0, "{plan:?}\n{cut_:?}\n{judged}\n{}", model.log());
+            assert_eq!(judged.missing, 0, "{plan:?}\n{cut_:?}\n{judged:?}\n{:?}", model.log());
             if cut_.under_head != UnderHead::Unreadable {
-                assert_eq!((judged.torn, judged.collateral), (0, 0), "{cut_:?}\n{judged}");
+                assert_eq!((judged.torn, judged.collateral), (0, 0), "{cut_:?}\n{judged:?}");
             }
             seen.missing += judged.missing;
             seen.collateral += judged.collateral;
@@ -97,8 +97,8 @@ fn a_cache_that_does_not_forget_keeps_the_promises_of_a_drive_that_says_it_has_n
                 let after = cut(model.log(), medium, &cut_).expect("it can be cut");
                 let judged = judge(model.log(), &after).expect("there is room");
                 if is_non_volatile {
-                    assert_eq!(judged.missing, 0, "{cut_:?}\n{judged}\n{}", model.log());
-                    assert_eq!(judged.collateral, 0, "{cut_:?}\n{judged}");
+                    assert_eq!(judged.missing, 0, "{cut_:?}\n{judged:?}\n{:?}", model.log());
+                    assert_eq!(judged.collateral, 0, "{cut_:?}\n{judged:?}");
                     kept += 1;
                 }
                 missing += judged.missing;

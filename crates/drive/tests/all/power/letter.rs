@@ -91,7 +91,7 @@ impl Letter {
         let sectors = 1 + self.random.below(6);
         let range = ByteRange::new(first * 512, sectors * 512).expect("small");
         let is_fua = self.random.below(3) == 0;
-        let number = self.host.write_sent(range, is_fua, 0, self.now_ns).expect("there is room");
+        let number = self.host.write_sent(range, is_fua, self.now_ns).expect("there is room");
         let id = u64::try_from(number).expect("small") + 1000;
         self.medium.sent(id);
         let is_through = is_fua && self.breach != Breach::FuaIsCached;
@@ -254,7 +254,7 @@ fn missing((drives, cuts): (u64, u64), breach: Breach, random: &mut Random) -> u
             let after = cut(&letter.host, &letter.medium, &cut_).expect("it can be cut");
             let judged = judge(&letter.host, &after).expect("there is room");
             let is_right = breach != Breach::None || judged.is_kept();
-            assert!(is_right, "drive {seed}, {cut_:?}\n{judged}\n{}", letter.host);
+            assert!(is_right, "drive {seed}, {cut_:?}\n{judged:?}\n{:?}", letter.host);
             missing += judged.missing;
         }
     }

@@ -10,4 +10,3 @@ mod oracle;
 mod outcomes;
 mod policies;
 mod tears;
-mod text;

@@ -151,7 +151,7 @@ fn every_policy_gives_one_of_them_and_the_oracle_misses_nothing_in_any() {
             let mut is_there = false;
             for outcome in visited {
                 let judged = judge(model.log(), &outcome).expect("there is room");
-                assert!(judged.is_kept(), "{cut_:?}\n{judged}");
+                assert!(judged.is_kept(), "{cut_:?}\n{judged:?}");
                 is_there |= outcome == after;
             }
             assert!(is_there, "{cut_:?}");

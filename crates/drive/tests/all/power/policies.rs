@@ -17,7 +17,7 @@ fn cached(firsts: &[u64]) -> (HostLog, MediumLog) {
     let told = Told { sectors: SECTORS, has_volatile_cache: true };
     let (mut host, mut medium) = (HostLog::new(told, 100), MediumLog::new(SECTORS, 1 << 20, 100));
     for (id, first) in (1..).zip(firsts) {
-        let number = host.write_sent(sectors(*first, 8), false, id, id * 10);
+        let number = host.write_sent(sectors(*first, 8), false, id * 10);
         medium.sent(id);
         medium.arrived(id, true, id * 10 + 1);
         host.write_done(number.expect("there is room"), id * 10 + 2);
@@ -79,7 +79,7 @@ fn the_head_decides_what_becomes_of_its_sector_whatever_else_may_survive() {
     let told = Told { sectors: SECTORS, has_volatile_cache: true };
     let (mut host, mut medium) = (HostLog::new(told, 100), MediumLog::new(SECTORS, 1 << 20, 100));
     for id in 1..3 {
-        host.write_sent(sectors(0, 4), false, id, id).expect("there is room");
+        host.write_sent(sectors(0, 4), false, id).expect("there is room");
         medium.sent(id);
         medium.arrived(id, true, id * 100);
         let span = Span { first: 0, sectors: 1, from_ns: 150, to_ns: 250 };
