@@ -1,7 +1,9 @@
 //! Nothing is allocated while it is measured: from the first submit of an observation to its last
 //! reap, and where its time is recorded.
 
-use crate::{ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Subject, Work};
+use crate::{
+    ArmPlan, Experiment, Limits, MappedRun, Order, Plan, Role, Slots, SlotsPlan, Subject, Work,
+};
 use device::{
     Action, Completion, Counters, CountersError, DiskCounts, Durability, Operation, Queue,
     QueueError, SyncKind,
@@ -67,7 +69,7 @@ impl Counters for Still {
 fn subject(work: Work, order: Order) -> Subject<Null, Still> {
     let null =
         Null { pushed: Vec::with_capacity(usize::from(DEPTH)), buffer: [0; 4096], now_ns: 0 };
-    let runs = [Run { offset_bytes: 0, length_bytes: 4 << 20, leaf: 0, address_bytes: 0 }];
+    let runs = [MappedRun { offset_bytes: 0, length_bytes: 4 << 20, leaf: 0, address_bytes: 0 }];
     let slots = Slots::new(SlotsPlan {
         runs: &runs,
         unit: Unit::new(4096).expect("it has a length"),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::ByteRange;
 
-use super::parts::Part;
+use super::partial_units::Part;
 use crate::power::{Data, MediumLog, Span};
 
 /// The bytes `part` of the write with this number.

@@ -7,7 +7,7 @@
 //! | `write` | what becomes of a write, until it is durable |
 //! | `dies` | how long it takes to read and program pages |
 //! | `buffer` | room for pages that are not yet programmed |
-//! | `parts` | parts of units, and the slots in which they are made whole |
+//! | `partial_units` | parts of units, and the slots in which they are made whole |
 //! | `slc` | cells that take one bit, quickly, until they are full |
 //! | `garbage` | what collecting garbage adds |
 //! | `unmapped` | what holds nothing |
@@ -25,7 +25,7 @@ mod buffer;
 mod dies;
 mod garbage;
 mod ledger;
-mod parts;
+mod partial_units;
 mod plan;
 mod slc;
 mod units;
@@ -36,7 +36,7 @@ use buffer::Buffer;
 use dies::Dies;
 use garbage::Garbage;
 use ledger::Ledger;
-use parts::Parts;
+use partial_units::Parts;
 pub use plan::FlashPlan;
 use units::{Layout, Span};
 use unmapped::Unmapped;

@@ -3,7 +3,7 @@
 use units::ByteRange;
 
 use super::FlashPlan;
-use super::parts::Part;
+use super::partial_units::Part;
 
 /// Addresses as the flash counts them: shifted so that units start at multiples of their length.
 #[derive(Clone, Copy, Debug)]

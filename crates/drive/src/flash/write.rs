@@ -1,7 +1,7 @@
 //! The way of a write: parts of units are joined in slots, pages go through the buffer to the dies,
 //! and a flush puts the mapping behind them.
 
-use super::parts::{Joined, Part};
+use super::partial_units::{Joined, Part};
 use super::units::Span;
 use super::{Arrival, Flash};
 

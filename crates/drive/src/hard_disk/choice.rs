@@ -6,11 +6,11 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::ahead::Ahead;
 use super::arm::{Arm, Run};
 use super::cache::{Cache, Extent};
 use super::plan::{HardDiskPlan, Scheduler};
 use super::platter::Spot;
+use super::read_ahead::ReadAhead;
 use crate::{Action, Command};
 
 /// A command that waits for the medium.
@@ -29,7 +29,7 @@ pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
 pub(super) struct Choice<'a> {
     pub(super) plan: &'a HardDiskPlan,
     pub(super) arm: &'a Arm,
-    pub(super) ahead: &'a Ahead,
+    pub(super) ahead: &'a ReadAhead,
     pub(super) now_ns: u64,
     /// Behind the last byte that the arm was at.
     pub(super) position: u64,

@@ -8,28 +8,28 @@
 //! | `choice` | what the arm does next |
 //! | `arm` | how long it takes to read and write them, parts of sectors included |
 //! | `cache` | what was acknowledged and is not on the medium |
-//! | `ahead` | what was read behind a read |
+//! | `read_ahead` | what was read behind a read |
 //!
 //! Why a misaligned write costs turns: a part of a physical sector cannot be written, so the sector
 //! is read, and is under the head again a turn later. What that makes of a whole write depends on
 //! the firmware: [`Rmw`]. Commands on the wire come one behind the other; a flush is alone on it,
 //! as Linux sends it (libata: `FLUSH CACHE EXT` is not a queued command).
 
-mod ahead;
 mod arm;
 pub(crate) mod cache;
 mod choice;
 pub(crate) mod plan;
 mod platter;
+mod read_ahead;
 mod seeks;
 
 use std::collections::VecDeque;
 
-use ahead::Ahead;
 use arm::{Arm, Run};
 use cache::{Cache, Extent};
 use choice::{Choice, Dirty, Waiting};
 pub use plan::{HardDiskPlan, Rmw, Scheduler};
+use read_ahead::ReadAhead;
 use units::ByteRange;
 
 use crate::bounds::PlanFault;
@@ -45,7 +45,7 @@ pub struct HardDisk {
     plan: HardDiskPlan,
     arm: Arm,
     cache: Dirty,
-    ahead: Ahead,
+    ahead: ReadAhead,
     now_ns: u64,
     wire: Wire,
     /// When the host was here last.
@@ -80,7 +80,7 @@ impl HardDisk {
         Ok(HardDisk {
             arm: Arm::new(&plan),
             cache: Cache::default(),
-            ahead: Ahead::new(plan.read_ahead_bytes / plan.physical_bytes),
+            ahead: ReadAhead::new(plan.read_ahead_bytes / plan.physical_bytes),
             now_ns: 0,
             wire: Wire::new(plan.command_ns, plan.link_bytes_per_second),
             asked_ns: 0,

@@ -5,7 +5,7 @@ use super::{array, cloud, flash, hard_disk, memory};
 
 /// A kind of drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DriveKind {
     /// A platter that turns.
     HardDisk,
     /// Flash behind a controller.
@@ -20,27 +20,33 @@ pub enum Kind {
     Controller,
 }
 
-impl Kind {
+impl DriveKind {
     /// All kinds.
-    pub(super) const ALL: [Kind; 6] =
-        [Kind::HardDisk, Kind::Flash, Kind::Memory, Kind::Cloud, Kind::Array, Kind::Controller];
+    pub(super) const ALL: [DriveKind; 6] = [
+        DriveKind::HardDisk,
+        DriveKind::Flash,
+        DriveKind::Memory,
+        DriveKind::Cloud,
+        DriveKind::Array,
+        DriveKind::Controller,
+    ];
 
     /// The word for it: `hard-disk`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Kind::HardDisk => "hard-disk",
-            Kind::Flash => "flash",
-            Kind::Memory => "memory",
-            Kind::Cloud => "cloud",
-            Kind::Array => "array",
-            Kind::Controller => "controller",
+            DriveKind::HardDisk => "hard-disk",
+            DriveKind::Flash => "flash",
+            DriveKind::Memory => "memory",
+            DriveKind::Cloud => "cloud",
+            DriveKind::Array => "array",
+            DriveKind::Controller => "controller",
         }
     }
 
     /// The word with its article: `an array`.
     pub(super) fn with_article(self) -> String {
-        format!("{} {}", if self == Kind::Array { "an" } else { "a" }, self.word())
+        format!("{} {}", if self == DriveKind::Array { "an" } else { "a" }, self.word())
     }
 
     /// True if it is made of another drive.
@@ -53,8 +59,8 @@ impl Kind {
     /// controller over that.
     pub(super) fn depth(self) -> u8 {
         match self {
-            Kind::Controller => 2,
-            Kind::Array => 1,
+            DriveKind::Controller => 2,
+            DriveKind::Array => 1,
             _ => 0,
         }
     }
@@ -65,12 +71,12 @@ impl Kind {
             fields.iter().map(|field| field.form).collect()
         }
         match self {
-            Kind::HardDisk => forms(hard_disk::FIELDS),
-            Kind::Flash => forms(flash::FIELDS),
-            Kind::Memory => forms(memory::FIELDS),
-            Kind::Cloud => forms(cloud::FIELDS),
-            Kind::Array => forms(array::FIELDS),
-            Kind::Controller => forms(array::CONTROLLER_FIELDS),
+            DriveKind::HardDisk => forms(hard_disk::FIELDS),
+            DriveKind::Flash => forms(flash::FIELDS),
+            DriveKind::Memory => forms(memory::FIELDS),
+            DriveKind::Cloud => forms(cloud::FIELDS),
+            DriveKind::Array => forms(array::FIELDS),
+            DriveKind::Controller => forms(array::CONTROLLER_FIELDS),
         }
     }
 }

@@ -5,19 +5,20 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `described` | a drive, described: [`DriveProfile`] |
+//! | `drive_profile` | a drive, described: [`DriveProfile`] |
 //! | `value`, `quantity` | one value with its label and source; how it is written |
 //! | `field` | a row in the table of a kind's values, and where in a plan it goes |
 //! | `hard_disk`, `flash`, `memory`, `cloud`, `array` | those tables |
 //! | `kind` | the kinds of drive |
-//! | `texts` | the built-in profiles' texts |
+//! | `built_in_texts` | the built-in profiles' texts |
 //! | `reader` | from text to a profile |
-//! | `built` | from a profile to a drive, and the built-in profiles |
+//! | `construction` | from a profile to a drive, and the built-in profiles |
 
 mod array;
-mod built;
+mod built_in_texts;
 mod cloud;
-mod described;
+mod construction;
+mod drive_profile;
 mod field;
 mod flash;
 mod hard_disk;
@@ -25,12 +26,12 @@ mod kind;
 mod memory;
 mod quantity;
 mod reader;
-mod texts;
 mod value;
 
-pub use built::{built_in, called, text};
-pub use described::DriveProfile;
-pub use kind::Kind;
+pub use built_in_texts::text;
+pub use construction::{built_in, called};
+pub use drive_profile::DriveProfile;
+pub use kind::DriveKind;
 pub use quantity::Quantity;
 pub use value::{Label, Value};
 

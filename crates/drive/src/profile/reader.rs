@@ -7,10 +7,10 @@ use toml::Spanned;
 use workload::InputError;
 use workload::profile_text::{ProfileText, Scalar};
 
-use super::described::DriveProfile;
+use super::built_in_texts;
+use super::drive_profile::DriveProfile;
 use super::field::Form;
-use super::kind::Kind;
-use super::texts;
+use super::kind::DriveKind;
 use super::value::{Label, Value};
 
 /// A profile as it is written.
@@ -46,8 +46,8 @@ pub(super) fn source<'a>(file: &'a str, text: &'a str) -> ProfileText<'a> {
 }
 
 /// The built-in profile called `name`.
-pub(super) fn built_in(name: &str) -> Option<DriveProfile> {
-    let text = texts::called(name)?;
+pub(super) fn built_in_profile(name: &str) -> Option<DriveProfile> {
+    let text = built_in_texts::text(name)?;
     let source = source(name, text);
     profile(&source, &source.parse().ok()?).ok()
 }
@@ -105,8 +105,8 @@ fn lacks(source: &ProfileText<'_>, raw: &RawProfile, key: &str) -> InputError {
 
 /// The built-in profile that `name` says.
 fn base(source: &ProfileText<'_>, name: &Spanned<String>) -> Result<DriveProfile, InputError> {
-    built_in(name.get_ref()).ok_or_else(|| {
-        let names = texts::names().collect::<Vec<_>>().join(", ");
+    built_in_profile(name.get_ref()).ok_or_else(|| {
+        let names = built_in_texts::names().collect::<Vec<_>>().join(", ");
         source.unreadable("base", name, &format!("one of {names}"))
     })
 }
@@ -116,10 +116,12 @@ fn kind(
     source: &ProfileText<'_>,
     raw: &RawProfile,
     base: Option<&DriveProfile>,
-) -> Result<Kind, InputError> {
+) -> Result<DriveKind, InputError> {
     match (&raw.kind, base) {
         (Some(word), Some(base)) => source.word("kind", word, &[(base.kind.word(), base.kind)]),
-        (Some(word), None) => source.word("kind", word, &Kind::ALL.map(|kind| (kind.word(), kind))),
+        (Some(word), None) => {
+            source.word("kind", word, &DriveKind::ALL.map(|kind| (kind.word(), kind)))
+        }
         (None, Some(base)) => Ok(base.kind),
         (None, None) => Err(lacks(source, raw, "kind")),
     }
@@ -128,7 +130,7 @@ fn kind(
 /// The drive that it is made of, where its kind is made of one.
 fn member(
     source: &ProfileText<'_>,
-    kind: Kind,
+    kind: DriveKind,
     raw: &RawProfile,
     base: Option<&DriveProfile>,
 ) -> Result<Option<String>, InputError> {

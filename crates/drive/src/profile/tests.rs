@@ -3,12 +3,12 @@
 use workload::InputError;
 use workload::profile_text::PROFILE_BYTES_MAX;
 
-use super::{DriveProfile, built_in, texts};
+use super::{DriveProfile, built_in, built_in_texts};
 
 const FILE: &str = "mine.toml";
 
 fn text() -> &'static str {
-    texts::called("hdd-7200-512e").expect("it is built in")
+    built_in_texts::text("hdd-7200-512e").expect("it is built in")
 }
 
 /// The error of the built-in disk with `from` replaced.
@@ -20,7 +20,7 @@ fn error(from: &str, to: &str) -> InputError {
 
 #[test]
 fn every_built_in_profile_is_read_and_is_called_as_its_file() {
-    for (profile, (file, _)) in built_in().iter().zip(texts::BUILT_IN) {
+    for (profile, (file, _)) in built_in().iter().zip(built_in_texts::BUILT_IN) {
         assert_eq!(profile.name, *file);
         assert_eq!(profile.values.len(), profile.kind.forms().len());
         profile.model().unwrap();
@@ -70,7 +70,7 @@ fn an_array_or_a_controller_is_told_of_what_it_can_be_made_and_how_that_is_writt
         ("raid5-5x64k", "member = \"hdd-7200-512e\"", "hdd-7200-512e, ", "raid0-2x16k"),
         ("raid5-bbu", "member = \"raid5-5x64k\"", "raid0-2x16k, ", "raid5-bbu"),
     ] {
-        let whole = texts::called(name).expect("it is built in");
+        let whole = built_in_texts::text(name).expect("it is built in");
         let refused = |to: &str| {
             let changed = whole.replacen(member, to, 1);
             assert_ne!(changed, whole, "{member} stands in it");

@@ -16,7 +16,7 @@ use super::figures::real;
 use super::recorded::{Step, System, entries};
 
 use crate::profile;
-use crate::run::{Job, Layout, Limits, Replay, Seen, run};
+use crate::run::{EndedOperation, Job, Layout, Limits, Replay, run};
 
 /// The drive.
 const DRIVE: &str = "wd10ears";
@@ -200,7 +200,7 @@ fn took_ns(trace: &[Entry], start_bytes: u64) -> u64 {
     let mut source = Replay::new(entries(), &layout, start_bytes, SECTOR_BYTES);
     let mut jobs = [Job { source: &mut source, lanes: LANES, has_barriers: true }];
     let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
-    let mut seen = |one: Seen| {
+    let mut seen = |one: EndedOperation| {
         assert!(one.fault.is_none(), "the recorded traces fit the drive");
     };
     run(&mut *model, &mut jobs, limits, &mut seen)

@@ -1,18 +1,18 @@
 //! The published numbers.
 
-use super::case::Case;
 use super::compared::{Article, Compared, Standing};
 use super::figures::{Figure, Figures};
+use super::scenario::Scenario;
 
 /// Origin of a model's number.
 #[derive(Clone, Copy, Debug)]
 enum From {
     /// A figure of a run.
-    Run(Case, Figure),
+    Run(Scenario, Figure),
     /// Rate of the second run divided by that of the first.
-    Ratio(Case, Case),
+    Ratio(Scenario, Scenario),
     /// Additional time of the first run over the second, in percent.
-    Longer(Case, Case),
+    Longer(Scenario, Scenario),
     /// User bytes as a share of what a sector takes on the platter, in percent.
     Efficiency { user: u32, gap: u32, code: u32 },
 }
@@ -81,7 +81,7 @@ const fn of_ssd(
     is_misaligned: bool,
     standing: Standing,
 ) -> Line {
-    let from = From::Run(Case::Jobs { reads, is_misaligned }, Rate);
+    let from = From::Run(Scenario::Jobs { reads, is_misaligned }, Rate);
     line(what, "IOPS", published, from, standing, MEAN).of(Article::SsdAlignment)
 }
 
@@ -89,7 +89,7 @@ const fn of_ssd(
 const fn turns(
     what: &'static str,
     published: f64,
-    case: Case,
+    case: Scenario,
     mille: usize,
     standing: Standing,
 ) -> Line {
@@ -99,7 +99,7 @@ const fn turns(
 const fn synced(
     what: &'static str,
     (published, published_max): (f64, f64),
-    case: Case,
+    case: Scenario,
     standing: Standing,
 ) -> Line {
     let from = From::Run(case, Period);
@@ -113,15 +113,15 @@ const fn striped(
     is_misaligned: bool,
     standing: Standing,
 ) -> Line {
-    let from = From::Run(Case::Striped { readers, is_misaligned }, Rate);
+    let from = From::Run(Scenario::Striped { readers, is_misaligned }, Rate);
     line(what, "requests/s", published, from, standing, MEAN).of(Article::BlocksAlignment)
 }
 
 /// "RAID 5 and 6: 5 to 30 %".
 const fn parity(what: &'static str, level: u8, kib: u64) -> Line {
     let from = From::Longer(
-        Case::Parity { level, kib, is_misaligned: true },
-        Case::Parity { level, kib, is_misaligned: false },
+        Scenario::Parity { level, kib, is_misaligned: true },
+        Scenario::Parity { level, kib, is_misaligned: false },
     );
     line(what, "% longer", 5.0, from, Predicted, MEAN).of(Article::FourKib).up_to(30.0)
 }
@@ -149,51 +149,72 @@ pub(super) const LINES: &[Line] = &[
         Derived,
         EXACT,
     ),
-    line("raw, aligned", "IOPS", 118.5, From::Run(Case::Raw(false), Rate), Predicted, MEAN),
-    line("raw, aligned, mean", "ms", 8.421, From::Run(Case::Raw(false), Mean), Predicted, MEAN),
+    line("raw, aligned", "IOPS", 118.5, From::Run(Scenario::Raw(false), Rate), Predicted, MEAN),
+    line("raw, aligned, mean", "ms", 8.421, From::Run(Scenario::Raw(false), Mean), Predicted, MEAN),
     line(
         "raw, aligned, p50",
         "ms",
         8.356,
-        From::Run(Case::Raw(false), Quantile(500)),
+        From::Run(Scenario::Raw(false), Quantile(500)),
         Predicted,
         MEDIAN,
     ),
-    turns("raw, aligned, p50", 1.0, Case::Raw(false), 500, Predicted),
-    turns("raw, aligned, p95", 1.0, Case::Raw(false), 950, Predicted),
-    turns("raw, aligned, p99", 1.0, Case::Raw(false), 990, Predicted),
-    turns("raw, aligned, p99.9", 5.0, Case::Raw(false), 999, Predicted).outside(RARE),
-    line("raw, misaligned", "IOPS", 38.66, From::Run(Case::Raw(true), Rate), Calibrated, MEAN)
+    turns("raw, aligned, p50", 1.0, Scenario::Raw(false), 500, Predicted),
+    turns("raw, aligned, p95", 1.0, Scenario::Raw(false), 950, Predicted),
+    turns("raw, aligned, p99", 1.0, Scenario::Raw(false), 990, Predicted),
+    turns("raw, aligned, p99.9", 5.0, Scenario::Raw(false), 999, Predicted).outside(RARE),
+    line("raw, misaligned", "IOPS", 38.66, From::Run(Scenario::Raw(true), Rate), Calibrated, MEAN)
         .noted(BY_RMW),
-    line("raw, misaligned, mean", "ms", 25.85, From::Run(Case::Raw(true), Mean), Calibrated, MEAN)
-        .noted(BY_RMW),
-    turns("raw, misaligned, p50", 3.0, Case::Raw(true), 500, Calibrated).noted(BY_RMW),
-    turns("raw, misaligned, p95", 3.0, Case::Raw(true), 950, Calibrated).noted(BY_RMW),
-    turns("raw, misaligned, p99", 9.0, Case::Raw(true), 990, Predicted).outside(RARE),
-    turns("raw, misaligned, p99.9", 12.0, Case::Raw(true), 999, Predicted).outside(RARE),
-    line("ext4, aligned", "IOPS", 29.56, From::Run(Case::Ext4(false), Rate), Predicted, MEAN),
-    line("ext4, aligned, mean", "ms", 33.81, From::Run(Case::Ext4(false), Mean), Predicted, MEAN),
-    turns("ext4, aligned, p5", 3.0, Case::Ext4(false), 50, Predicted),
-    turns("ext4, aligned, p50", 4.0, Case::Ext4(false), 500, Predicted),
-    turns("ext4, aligned, p90", 5.0, Case::Ext4(false), 900, Predicted)
+    line(
+        "raw, misaligned, mean",
+        "ms",
+        25.85,
+        From::Run(Scenario::Raw(true), Mean),
+        Calibrated,
+        MEAN,
+    )
+    .noted(BY_RMW),
+    turns("raw, misaligned, p50", 3.0, Scenario::Raw(true), 500, Calibrated).noted(BY_RMW),
+    turns("raw, misaligned, p95", 3.0, Scenario::Raw(true), 950, Calibrated).noted(BY_RMW),
+    turns("raw, misaligned, p99", 9.0, Scenario::Raw(true), 990, Predicted).outside(RARE),
+    turns("raw, misaligned, p99.9", 12.0, Scenario::Raw(true), 999, Predicted).outside(RARE),
+    line("ext4, aligned", "IOPS", 29.56, From::Run(Scenario::Ext4(false), Rate), Predicted, MEAN),
+    line(
+        "ext4, aligned, mean",
+        "ms",
+        33.81,
+        From::Run(Scenario::Ext4(false), Mean),
+        Predicted,
+        MEAN,
+    ),
+    turns("ext4, aligned, p5", 3.0, Scenario::Ext4(false), 50, Predicted),
+    turns("ext4, aligned, p50", 4.0, Scenario::Ext4(false), 500, Predicted),
+    turns("ext4, aligned, p90", 5.0, Scenario::Ext4(false), 900, Predicted)
         .outside("the writeback of metadata that a fresh file system still does is not modeled"),
-    turns("ext4, aligned, p95", 6.0, Case::Ext4(false), 950, Predicted).outside("as p90"),
-    turns("ext4, aligned, p99", 7.0, Case::Ext4(false), 990, Predicted).outside("as p90"),
-    turns("ext4, aligned, p99.9", 14.0, Case::Ext4(false), 999, Predicted).outside(RARE),
-    line("ext4, misaligned", "IOPS", 11.21, From::Run(Case::Ext4(true), Rate), Predicted, MEAN),
-    line("ext4, misaligned, mean", "ms", 89.16, From::Run(Case::Ext4(true), Mean), Predicted, MEAN),
-    turns("ext4, misaligned, p5", 9.0, Case::Ext4(true), 50, Predicted),
-    turns("ext4, misaligned, p50", 10.0, Case::Ext4(true), 500, Predicted),
-    turns("ext4, misaligned, p90", 14.0, Case::Ext4(true), 900, Predicted)
+    turns("ext4, aligned, p95", 6.0, Scenario::Ext4(false), 950, Predicted).outside("as p90"),
+    turns("ext4, aligned, p99", 7.0, Scenario::Ext4(false), 990, Predicted).outside("as p90"),
+    turns("ext4, aligned, p99.9", 14.0, Scenario::Ext4(false), 999, Predicted).outside(RARE),
+    line("ext4, misaligned", "IOPS", 11.21, From::Run(Scenario::Ext4(true), Rate), Predicted, MEAN),
+    line(
+        "ext4, misaligned, mean",
+        "ms",
+        89.16,
+        From::Run(Scenario::Ext4(true), Mean),
+        Predicted,
+        MEAN,
+    ),
+    turns("ext4, misaligned, p5", 9.0, Scenario::Ext4(true), 50, Predicted),
+    turns("ext4, misaligned, p50", 10.0, Scenario::Ext4(true), 500, Predicted),
+    turns("ext4, misaligned, p90", 14.0, Scenario::Ext4(true), 900, Predicted)
         .outside("one seek and one misaligned write more, of the same writeback"),
-    turns("ext4, misaligned, p95", 14.0, Case::Ext4(true), 950, Predicted).outside("as p90"),
-    turns("ext4, misaligned, p99", 17.0, Case::Ext4(true), 990, Predicted).outside("as p90"),
-    turns("ext4, misaligned, p99.9", 54.0, Case::Ext4(true), 999, Predicted).outside(RARE),
+    turns("ext4, misaligned, p95", 14.0, Scenario::Ext4(true), 950, Predicted).outside("as p90"),
+    turns("ext4, misaligned, p99", 17.0, Scenario::Ext4(true), 990, Predicted).outside("as p90"),
+    turns("ext4, misaligned, p99.9", 54.0, Scenario::Ext4(true), 999, Predicted).outside(RARE),
     line(
         "raw, no sync: aligned over misaligned",
         "times",
         1.0,
-        From::Ratio(Case::Unsynced(true), Case::Unsynced(false)),
+        From::Ratio(Scenario::Unsynced(true), Scenario::Unsynced(false)),
         Predicted,
         MEDIAN,
     ),
@@ -204,18 +225,18 @@ pub(super) const LINES: &[Line] = &[
         .noted("the median of five runs"),
     of_ssd("write, sector 34", 1495.0, false, true, Fitted)
         .noted("the mean of five runs; what a slot takes was chosen by this rate"),
-    synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Case::SyncedExt4(0), Calibrated)
+    synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Scenario::SyncedExt4(0), Calibrated)
         .noted("the time to program a page was chosen by this time"),
-    synced("its single client", (227.0, 230.0), Case::SyncedExt4(0), Calibrated)
-        .from("a second", From::Run(Case::SyncedExt4(0), Rate))
+    synced("its single client", (227.0, 230.0), Scenario::SyncedExt4(0), Calibrated)
+        .from("a second", From::Run(Scenario::SyncedExt4(0), Rate))
         .noted("a single client's ceiling is one commit a sync: at most 230 a second"),
-    synced("DC S3700 and its like", (0.15, 0.2), Case::Synced(1), Predicted),
-    synced("their single client: \"5000\"", (5000.0, 6700.0), Case::Synced(1), Predicted)
-        .from("a second", From::Run(Case::Synced(1), Rate)),
-    synced("DC P3700: \"below 0.1 ms\"", (0.0, 0.1), Case::Synced(2), Predicted),
-    synced("Optane", (0.02, 0.03), Case::Synced(3), Predicted),
-    synced("SSD 710 over 950 Pro", (11.0, 11.0), Case::Synced(4), Predicted)
-        .from("times", From::Ratio(Case::Synced(4), Case::Synced(1)))
+    synced("DC S3700 and its like", (0.15, 0.2), Scenario::Synced(1), Predicted),
+    synced("their single client: \"5000\"", (5000.0, 6700.0), Scenario::Synced(1), Predicted)
+        .from("a second", From::Run(Scenario::Synced(1), Rate)),
+    synced("DC P3700: \"below 0.1 ms\"", (0.0, 0.1), Scenario::Synced(2), Predicted),
+    synced("Optane", (0.02, 0.03), Scenario::Synced(3), Predicted),
+    synced("SSD 710 over 950 Pro", (11.0, 11.0), Scenario::Synced(4), Predicted)
+        .from("times", From::Ratio(Scenario::Synced(4), Scenario::Synced(1)))
         .noted("the SSD 710 is taken as its like, the DC S3700"),
     striped("n = 1, aligned", 133.0, 1, false, Calibrated)
         .noted("the mean seek was set by this rate"),
@@ -230,7 +251,7 @@ pub(super) const LINES: &[Line] = &[
 
 impl Line {
     /// The line beside what the model says; `of` gives the figures of a case.
-    pub(super) fn compared(&self, of: &mut impl FnMut(Case) -> Figures) -> Compared {
+    pub(super) fn compared(&self, of: &mut impl FnMut(Scenario) -> Figures) -> Compared {
         let (model, profile) = match self.from {
             From::Run(case, figure) => (of(case).figure(figure), case.profile()),
             From::Ratio(first, second) => (of(second).rate() / of(first).rate(), second.profile()),

@@ -4,7 +4,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `compared` | a published number beside the model's |
-//! | `case` | what is run on which drive; each once |
+//! | `scenario` | what is run on which drive; each once |
 //! | `figures` | what a run gave: rate, mean, median, turns |
 //! | `lines` | the published numbers, with where they stand |
 //! | `recorded` | what file systems asked of a disk, as traces |
@@ -12,25 +12,25 @@
 //!
 //! A drive has one set of values for all of its lines: its profile.
 
-mod case;
 mod compared;
 mod figures;
 mod filesystems;
 mod lines;
 mod recorded;
+mod scenario;
 
 use std::collections::BTreeMap;
 
-use case::Case;
 pub use compared::{Article, Compared, Standing};
 use figures::Figures;
+use scenario::Scenario;
 
 /// All published numbers beside the models', in the order of the articles; `seed` decides the
 /// places of random requests. It takes seconds.
 #[must_use]
 pub fn published(seed: u64) -> Vec<Compared> {
-    let mut done: BTreeMap<Case, Figures> = BTreeMap::new();
-    let mut of = |case: Case| done.entry(case).or_insert_with(|| case.run(seed)).clone();
+    let mut done: BTreeMap<Scenario, Figures> = BTreeMap::new();
+    let mut of = |case: Scenario| done.entry(case).or_insert_with(|| case.run(seed)).clone();
     let mut lines: Vec<Compared> = lines::LINES.iter().map(|line| line.compared(&mut of)).collect();
     // Behind the last of their own article.
     let same = |line: &Compared| line.article == Article::FourKib;

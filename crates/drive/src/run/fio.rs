@@ -3,7 +3,7 @@
 use units::random::Random;
 use workload::job::{self, Job};
 
-use super::source::{Order, Place, Stream};
+use super::source::{Order, Region, Stream};
 
 /// A clone of a job: its stream, and how many operations it has in flight.
 #[derive(Clone, Debug)]
@@ -43,22 +43,22 @@ impl FioFault {
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;
 
-/// The clones of `job` on `place`: each goes over the job's region from a part of its own, as fio's
-/// do with files of their own. What stays in the page cache is sent to the drive as it is written.
+/// Returns the clones of `job` on `region`: each has a part of its own, as fio's have files of their
+/// own. What stays in the page cache is sent to the drive as it is written.
 ///
 /// # Errors
 /// When it cannot be simulated.
-pub fn streams(job: &Job, place: Place, seed: u64) -> Result<Vec<FioStream>, FioFault> {
+pub fn streams(job: &Job, region: Region, seed: u64) -> Result<Vec<FioStream>, FioFault> {
     if job.total_depth() > DEPTH_MAX {
         return Err(FioFault::Depth(job.total_depth()));
     }
     if !job.direct && !job.writes() {
         return Err(FioFault::Buffered);
     }
-    let offset = job.offset_bytes(place.length_bytes);
-    let left = place.length_bytes.checked_sub(offset).ok_or(FioFault::Region)?;
+    let offset = job.offset_bytes(region.length_bytes);
+    let left = region.length_bytes.checked_sub(offset).ok_or(FioFault::Region)?;
     let clones = u64::from(job.numjobs.max(1));
-    let asked = job.size.map(|size| size.of(place.length_bytes));
+    let asked = job.size.map(|size| size.of(region.length_bytes));
     let each = asked.unwrap_or(left / clones).min(left / clones);
     if each < job.operation_bytes {
         return Err(FioFault::Region);
@@ -66,8 +66,8 @@ pub fn streams(job: &Job, place: Place, seed: u64) -> Result<Vec<FioStream>, Fio
     // Clones begin where operations of the first could, so that all lie alike.
     let apart = (left / clones) / job.operation_bytes * job.operation_bytes;
     let clone = |number: u64| {
-        let start_bytes = place.start_bytes + offset + number * apart;
-        let own = Place { start_bytes, length_bytes: each };
+        let start_bytes = region.start_bytes + offset + number * apart;
+        let own = Region { start_bytes, length_bytes: each };
         FioStream { stream: stream(job, own, seed ^ (number << 32)), lanes: lanes(job) }
     };
     Ok((0..clones).map(clone).collect())
@@ -77,7 +77,7 @@ fn lanes(job: &Job) -> u16 {
     u16::try_from(job.depth.max(1)).unwrap_or(u16::MAX)
 }
 
-fn stream(job: &Job, place: Place, seed: u64) -> Stream {
+fn stream(job: &Job, region: Region, seed: u64) -> Stream {
     let every = job.fsync_every.or(job.fdatasync_every).map_or(0, std::num::NonZeroU32::get);
     Stream {
         order: match job.order {
@@ -94,6 +94,6 @@ fn stream(job: &Job, place: Place, seed: u64) -> Stream {
         fua: job.durability != job::Durability::None,
         flush_every: every,
         random: Random::new(seed ^ 1),
-        ..Stream::writes(place, job.operation_bytes)
+        ..Stream::writes(region, job.operation_bytes)
     }
 }

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub use fio::{FioFault, FioStream, streams};
-pub use source::{Ext4Sync, Order, Piece, Place, Source, Stream};
+pub use source::{Ext4Sync, Order, Piece, Region, Source, Stream};
 pub use trace::{Layout, Replay};
 
 use crate::{Action, Command, Done, Fault, Model};
@@ -39,7 +39,7 @@ pub struct Limits {
 
 /// An operation that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct EndedOperation {
     /// Number of the job.
     pub job: usize,
     /// When its first command was sent.
@@ -50,7 +50,7 @@ pub struct Seen {
     pub fault: Option<Fault>,
 }
 
-impl Seen {
+impl EndedOperation {
     /// Returns how long it took, in nanoseconds.
     #[must_use]
     pub fn took_ns(&self) -> u64 {
@@ -87,7 +87,7 @@ pub fn run(
     model: &mut dyn Model,
     jobs: &mut [Job<'_>],
     limits: Limits,
-    seen: &mut dyn FnMut(Seen),
+    seen: &mut dyn FnMut(EndedOperation),
 ) -> u64 {
     let mut host = Host::new(jobs, limits.turnaround_ns, model.has_write_cache());
     let (mut done, mut left, mut ended_ns) = (Vec::<Done>::new(), limits.operations, 0);
@@ -183,7 +183,7 @@ impl Host {
     }
 
     /// Takes a completion; the operation, where it was its last.
-    fn ended(&mut self, done: &Done) -> Option<Seen> {
+    fn ended(&mut self, done: &Done) -> Option<EndedOperation> {
         let lane = usize::try_from(done.id).expect("a lane's number");
         let one = &mut self.lanes[lane];
         let turn = &mut self.turns[one.job];
@@ -239,8 +239,8 @@ impl Lane {
     }
 
     /// Its operation, where that was the last command of it.
-    fn whole(&self, at_ns: u64) -> Option<Seen> {
+    fn whole(&self, at_ns: u64) -> Option<EndedOperation> {
         let Lane { job, from_ns, fault, .. } = *self;
-        self.begins().then_some(Seen { job, from_ns, to_ns: at_ns, fault })
+        self.begins().then_some(EndedOperation { job, from_ns, to_ns: at_ns, fault })
     }
 }

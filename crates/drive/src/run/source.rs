@@ -22,16 +22,16 @@ pub trait Source {
     fn next(&mut self, pieces: &mut Vec<Piece>) -> bool;
 }
 
-/// A piece of a drive on which operations are.
+/// Part of a drive on which operations are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Region {
     /// Its first byte.
     pub start_bytes: u64,
     /// Its length, at least one operation.
     pub length_bytes: u64,
 }
 
-/// In which order operations go over a place.
+/// In which order operations go over a region.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// From its first byte to its last, and again.
@@ -45,14 +45,14 @@ pub enum Order {
     },
 }
 
-/// Operations of one length on a place.
+/// Operations of one length on a region.
 #[derive(Clone, Debug)]
 pub struct Stream {
     /// Bytes of the drive that it works on.
-    pub place: Place,
+    pub region: Region,
     /// In which order.
     pub order: Order,
-    /// Bytes of each, at most the place's.
+    /// Bytes of each, at most the region's.
     pub bytes: u64,
     /// Percentage of reads; the rest are writes.
     pub read_percent: u8,
@@ -60,7 +60,7 @@ pub struct Stream {
     pub fua: bool,
     /// Behind how many writes a flush follows; 0 for none.
     pub flush_every: u32,
-    /// Offset of the next operation in the place, in bytes, if it goes in order.
+    /// Offset of the next operation in the region, in bytes, if it goes in order.
     pub at_bytes: u64,
     /// Writes since the last flush.
     pub unflushed: u32,
@@ -74,9 +74,9 @@ const FLUSH: Piece = Piece { action: Action::Flush, offset_bytes: 0, length_byte
 impl Stream {
     /// Writes of so many bytes in order, and nothing that makes them durable.
     #[must_use]
-    pub fn writes(place: Place, bytes: u64) -> Stream {
+    pub fn writes(region: Region, bytes: u64) -> Stream {
         Stream {
-            place,
+            region,
             order: Order::Sequential,
             bytes,
             read_percent: 0,
@@ -90,8 +90,8 @@ impl Stream {
 
     /// Reads of so many bytes in order.
     #[must_use]
-    pub fn reads(place: Place, bytes: u64) -> Stream {
-        Stream { read_percent: 100, ..Stream::writes(place, bytes) }
+    pub fn reads(region: Region, bytes: u64) -> Stream {
+        Stream { read_percent: 100, ..Stream::writes(region, bytes) }
     }
 
     /// The same at places that `seed` decides, multiples of their length.
@@ -107,12 +107,12 @@ impl Stream {
         Stream { flush_every: 1, ..self }
     }
 
-    /// Returns where the next operation is, in bytes of the place.
+    /// Returns where the next operation is, in bytes of the region.
     fn next_at(&mut self) -> u64 {
-        let Stream { place, bytes, .. } = *self;
+        let Stream { region, bytes, .. } = *self;
         match &mut self.order {
             Order::Sequential => {
-                if self.at_bytes + bytes > place.length_bytes {
+                if self.at_bytes + bytes > region.length_bytes {
                     self.at_bytes = 0;
                 }
                 let at_bytes = self.at_bytes;
@@ -120,7 +120,7 @@ impl Stream {
                 at_bytes
             }
             Order::Random { align_bytes, random } => {
-                let count = place.length_bytes.saturating_sub(bytes) / *align_bytes + 1;
+                let count = region.length_bytes.saturating_sub(bytes) / *align_bytes + 1;
                 random.below(count) * *align_bytes
             }
         }
@@ -138,7 +138,7 @@ impl Stream {
 
 impl Source for Stream {
     fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        let offset_bytes = self.place.start_bytes + self.next_at();
+        let offset_bytes = self.region.start_bytes + self.next_at();
         if self.next_reads() {
             pieces.push(Piece { action: Action::Read, offset_bytes, length_bytes: self.bytes });
             return true;
@@ -159,8 +159,8 @@ impl Source for Stream {
 /// commit block behind them; a flush (fs/jbd2/commit.c: `jbd2_journal_commit_transaction`).
 #[derive(Clone, Copy, Debug)]
 pub struct Ext4Sync {
-    file: Place,
-    journal: Place,
+    file: Region,
+    journal: Region,
     /// Offset of the next data in the file, in bytes.
     at_bytes: u64,
     /// Offset of the next transaction in the journal, in bytes.
@@ -170,7 +170,7 @@ pub struct Ext4Sync {
 impl Ext4Sync {
     /// The commands for a file and a journal that are at these places of the drive.
     #[must_use]
-    pub fn new(file: Place, journal: Place) -> Ext4Sync {
+    pub fn new(file: Region, journal: Region) -> Ext4Sync {
         Ext4Sync { file, journal, at_bytes: 0, logged_bytes: 0 }
     }
 }

@@ -11,7 +11,7 @@
 mod compare;
 mod rows;
 mod sample;
-mod series;
+mod sustained;
 
 use device::durable::Way;
 use device::{Durable, DurableFault};
@@ -20,7 +20,7 @@ use units::random::Random;
 pub use compare::{Compared, Difference, compare};
 pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows};
 pub use sample::{SERIES_MAX, Sample};
-pub use series::{SeriesPoint, Span, sustained};
+pub use sustained::{SeriesPoint, Span, sustained};
 
 use crate::Histogram;
 use crate::experiment::shuffle;

@@ -1,6 +1,6 @@
 //! Input of a probe: where it may work, and how sure it must be.
 
-use crate::Run;
+use crate::MappedRun;
 
 /// The most comparisons that all questions together make; each has its share of the alpha.
 const COMPARISONS_MAX: u32 = 200;
@@ -9,7 +9,7 @@ const COMPARISONS_MAX: u32 = 200;
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     /// Stretches that may be used, and where they are on their drive.
-    pub runs: &'a [Run],
+    pub runs: &'a [MappedRun],
     /// The logical sector: the least step.
     pub sector_bytes: u64,
     /// The probability that any of all answers is wrong.

@@ -3,7 +3,7 @@
 
 use units::random::Random;
 
-use crate::Run;
+use crate::MappedRun;
 
 /// Places at `modulus` x j + `first` + `step` x i, where i is below `steps`, each with room for
 /// one operation. All are addresses of the drive in bytes.
@@ -21,7 +21,7 @@ pub(super) struct Comb {
 pub(super) struct Places {
     comb: Comb,
     /// The offset of address 0 as it would be, the first tooth, and how many teeth come before.
-    stretches: Vec<(Run, u64, u64)>,
+    stretches: Vec<(MappedRun, u64, u64)>,
     teeth: u64,
 }
 
@@ -37,7 +37,7 @@ impl Places {
     ///
     /// # Panics
     /// When the comb has no modulus or no steps.
-    pub(super) fn new(runs: &[Run], comb: Comb) -> Places {
+    pub(super) fn new(runs: &[MappedRun], comb: Comb) -> Places {
         assert!(comb.modulus_bytes > 0 && comb.steps > 0, "a comb has teeth");
         let (mut stretches, mut teeth) = (Vec::new(), 0);
         for run in runs {
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn every_place_has_the_residue_and_lies_within_a_run() {
-        let run = |offset_bytes, length_bytes, address_bytes| Run {
+        let run = |offset_bytes, length_bytes, address_bytes| MappedRun {
             offset_bytes,
             length_bytes,
             leaf: 0,

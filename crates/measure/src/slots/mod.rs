@@ -19,7 +19,7 @@ use self::shuffle::Shuffle;
 
 /// A run of bytes that offsets count, and where it lies on its leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct MappedRun {
     /// Its first byte, as operations name it: of a file or a device.
     pub offset_bytes: u64,
     /// Number of bytes it has.
@@ -47,7 +47,7 @@ pub enum Order {
 #[derive(Clone, Copy, Debug)]
 pub struct SlotsPlan<'a> {
     /// Stretches that may be used, in the order of [`Order::Cursor`]. They do not overlap.
-    pub runs: &'a [Run],
+    pub runs: &'a [MappedRun],
     /// Unit that two slots must not share.
     pub unit: Unit,
     /// The length of every operation.
@@ -151,7 +151,7 @@ impl Slots {
         let needed = crate::number::wide(arms).saturating_mul(SLOTS_PER_ARM);
         let slot_bytes = slot_bytes.unwrap_or(u64::MAX);
         if count < needed {
-            let bytes = |sum: u64, run: &Run| sum.saturating_add(run.length_bytes);
+            let bytes = |sum: u64, run: &MappedRun| sum.saturating_add(run.length_bytes);
             return Err(NoRoom {
                 found: count,
                 needed,
@@ -235,7 +235,7 @@ impl Slots {
 }
 
 /// The offset of the first slot in a run, and how many there are; `None` without any.
-fn fitting(run: &Run, unit: Unit, slot_bytes: Option<u64>) -> Option<(u64, u64)> {
+fn fitting(run: &MappedRun, unit: Unit, slot_bytes: Option<u64>) -> Option<(u64, u64)> {
     // Offsets and addresses that do not fit in 64 bits do not exist.
     run.offset_bytes.checked_add(run.length_bytes)?;
     let head_bytes = unit.ceil(run.address_bytes)? - run.address_bytes;

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{NoRoom, Order, Run, Slots, SlotsPlan};
+use super::{MappedRun, NoRoom, Order, Slots, SlotsPlan};
 use units::Unit;
 
-fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> Run {
-    Run { offset_bytes, length_bytes, leaf: 0, address_bytes }
+fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> MappedRun {
+    MappedRun { offset_bytes, length_bytes, leaf: 0, address_bytes }
 }
 
-fn slots(runs: &[Run], unit: Unit, shifts_bytes: &[u64], order: Order) -> Result<Slots, NoRoom> {
+fn slots(
+    runs: &[MappedRun],
+    unit: Unit,
+    shifts_bytes: &[u64],
+    order: Order,
+) -> Result<Slots, NoRoom> {
     Slots::new(SlotsPlan { runs, unit, operation_bytes: 4096, shifts_bytes, order, seed: 1 })
 }
 
@@ -79,12 +84,12 @@ fn no_two_operations_touch_one_unit_and_each_stays_in_its_run() {
 }
 
 /// Takes every slot once and checks each unit that is touched.
-fn check_disjoint(slots: &mut Slots, runs: &[Run], unit: Unit) {
+fn check_disjoint(slots: &mut Slots, runs: &[MappedRun], unit: Unit) {
     slots.start_pair();
     let mut touched = BTreeSet::new();
     for number in 0..slots.count() {
         let offset = slots.next(usize::try_from(number % 3).unwrap());
-        let inside = |run: &&Run| {
+        let inside = |run: &&MappedRun| {
             run.offset_bytes <= offset && offset + 4096 <= run.offset_bytes + run.length_bytes
         };
         let (place, run) = (0..).zip(runs).find(|(_, run)| inside(run)).unwrap();

@@ -37,7 +37,7 @@ use crate::Histogram;
 
 /// Observations of an arm.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct Observations {
     /// Time of each operation; at depth 1 with its sync, where it has one.
     pub latencies: Histogram,
     /// Time of each sync by itself.
@@ -81,7 +81,7 @@ const ALONE_PER_1000: u64 = 1100;
 /// At least so many are several. What is between is not told.
 const SEVERAL_PER_1000: u64 = 1800;
 
-impl Seen {
+impl Observations {
     /// Returns how many operations the drive had at once in the middle, a thousand times; `None`
     /// without counters, and as long as too little was seen.
     #[must_use]
@@ -118,8 +118,8 @@ impl Seen {
 }
 
 /// Why the arms' times are not those of the drive.
-pub(super) fn accounting(work: &Work, seen: &[Seen]) -> Option<String> {
-    let sum = |field: fn(&Seen) -> u64| seen.iter().map(field).sum::<u64>();
+pub(super) fn accounting(work: &Work, seen: &[Observations]) -> Option<String> {
+    let sum = |field: fn(&Observations) -> u64| seen.iter().map(field).sum::<u64>();
     let (fewer, all) = (sum(|seen| seen.fewer), sum(|seen| seen.observations));
     if fewer <= FEWER_MAX || fewer.saturating_mul(FEWER_PART) <= all {
         return None;
@@ -134,7 +134,7 @@ pub(super) fn accounting(work: &Work, seen: &[Seen]) -> Option<String> {
 /// Why the arms' times differ by more than the drive: at a depth it had one operation at a time of
 /// some arms, and several of all others. Either may be the baseline: where granules begin off the
 /// file system's blocks, it is what is aligned to the drive that the file system locks for.
-pub(super) fn serialized(work: &Work, seen: &[&Seen], names: &[&str]) -> Option<String> {
+pub(super) fn serialized(work: &Work, seen: &[&Observations], names: &[&str]) -> Option<String> {
     if work.depth == 1 {
         return None;
     }
@@ -163,7 +163,7 @@ pub(super) fn serialized(work: &Work, seen: &[&Seen], names: &[&str]) -> Option<
 }
 
 /// Returns what should be known; `names` are the arms'.
-pub(super) fn remarks(work: &Work, seen: &[Seen], names: &[&str]) -> Vec<String> {
+pub(super) fn remarks(work: &Work, seen: &[Observations], names: &[&str]) -> Vec<String> {
     let excesses: Vec<Option<Excess>> = seen.iter().map(|seen| excess(work, seen)).collect();
     let mut found = Vec::new();
     // A journal or a copy costs all arms alike, which is said once.
@@ -189,7 +189,7 @@ struct Excess {
 
 /// Returns what to say of an arm for which the drive counted more than asked: typically, or, where
 /// syncs of ours explain nothing, often.
-fn excess(work: &Work, seen: &Seen) -> Option<Excess> {
+fn excess(work: &Work, seen: &Observations) -> Option<Excess> {
     let per_1000 = seen.counted_per_1000.median();
     let is_often =
         seen.more > FEWER_MAX && seen.more.saturating_mul(FEWER_PART) > seen.observations;
@@ -220,7 +220,7 @@ impl Excess {
 
 /// Returns what to say of an arm for which the drive moved as much the other way: where writes make
 /// the system read, it and not the drive completes what is partial.
-fn other_way(work: &Work, name: &str, seen: &Seen) -> Option<String> {
+fn other_way(work: &Work, name: &str, seen: &Observations) -> Option<String> {
     let counts = seen.counts.as_ref().filter(|_| work.action != Action::Read)?;
     let read_bytes = counts.read_sectors.saturating_mul(SECTOR_BYTES);
     (read_bytes >= seen.asked_bytes && read_bytes > 0).then(|| {
@@ -254,7 +254,7 @@ mod tests {
         };
         let arms = write_ms.map(|write_ms| {
             let counts = DiskCounts { write_ms, ..DiskCounts::default() };
-            Seen { counts: Some(counts), busy_ns, ..Seen::default() }
+            Observations { counts: Some(counts), busy_ns, ..Observations::default() }
         });
         let found = serialized(&work, &arms.each_ref(), &NAMES);
         let is_so = match (&found, expected) {
@@ -286,10 +286,10 @@ mod tests {
 
     #[test]
     fn without_counters_nothing_is_in_flight() {
-        let seen = Seen { busy_ns: 1_000_000_000, ..Seen::default() };
+        let seen = Observations { busy_ns: 1_000_000_000, ..Observations::default() };
         assert_eq!(seen.flight_per_1000(WRITE), None);
         let counts = DiskCounts { read_ms: 2_500, ..DiskCounts::default() };
-        let seen = Seen { counts: Some(counts), ..seen };
+        let seen = Observations { counts: Some(counts), ..seen };
         assert_eq!(seen.flight_per_1000(Action::Read), Some(2_500));
         assert_eq!(seen.flight_per_1000(WRITE), Some(0));
     }

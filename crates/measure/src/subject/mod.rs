@@ -21,7 +21,7 @@ mod work;
 
 use device::{Action, Counters, Operation, Queue, SyncKind};
 
-pub use self::accounting::Seen;
+pub use self::accounting::Observations;
 use self::block::{Block, Flight, unasked};
 pub use self::fault::Fault;
 use self::fault::{is_sync, is_whole, wrong};
@@ -35,7 +35,7 @@ pub struct Subject<Q: Queue, C: Counters> {
     counters: Option<C>,
     work: Work,
     slots: Slots,
-    seen: Vec<Seen>,
+    seen: Vec<Observations>,
     flight: Flight,
     written_bytes: u64,
 }
@@ -60,7 +60,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         assert!(u64::from(work.operation_bytes) <= buffer_bytes, "an operation fits the buffer");
         assert!(arms <= slots.arms(), "each arm has its shift");
         let flight = Flight::new(work.depth);
-        let seen = (0..arms).map(|_| Seen::default()).collect();
+        let seen = (0..arms).map(|_| Observations::default()).collect();
         Subject { queue, counters, work, slots, seen, flight, written_bytes: 0 }
     }
 
@@ -119,7 +119,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     /// # Panics
     /// When there is no such arm.
     #[must_use]
-    pub fn seen(&self, arm: usize) -> &Seen {
+    pub fn seen(&self, arm: usize) -> &Observations {
         &self.seen[arm]
     }
 
@@ -147,8 +147,8 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         (self.queue, self.counters)
     }
 
-    /// Why the times are not those of the drive, by what it counted: see [`Seen::fewer`]. `None`
-    /// without counters, and while at most 3 observations or 2 % of them are short.
+    /// Why the times are not those of the drive, by what it counted: see [`Observations::fewer`].
+    /// `None` without counters, and while at most 3 observations or 2 % of them are short.
     #[must_use]
     pub fn accounting(&self) -> Option<String> {
         accounting::accounting(&self.work, &self.seen)
@@ -159,14 +159,14 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     /// and when all arms went alike. `names` are the arms', in their order.
     #[must_use]
     pub fn serialized(&self, names: &[&str]) -> Option<String> {
-        let seen: Vec<&Seen> = self.seen.iter().collect();
+        let seen: Vec<&Observations> = self.seen.iter().collect();
         accounting::serialized(&self.work, &seen, names)
     }
 
     /// Returns what [`Subject::serialized`] does, for arms that have a subject each.
     #[must_use]
     pub fn serialized_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
-        let seen: Vec<&Seen> = subjects.iter().filter_map(|one| one.seen.first()).collect();
+        let seen: Vec<&Observations> = subjects.iter().filter_map(|one| one.seen.first()).collect();
         accounting::serialized(&subjects.first()?.work, &seen, names)
     }
 

@@ -9,7 +9,9 @@ use drive::{Host, Model, ModelCounters, ModelQueue};
 use units::Unit;
 
 use super::{Fault, Subject, Work};
-use crate::{ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Stop, Verdict};
+use crate::{
+    ArmPlan, Experiment, Limits, MappedRun, Order, Plan, Role, Slots, SlotsPlan, Stop, Verdict,
+};
 
 /// A failure of an operation.
 #[derive(Clone, Copy)]
@@ -136,7 +138,8 @@ fn subject(
         has_fua: false,
     };
     let queue = ModelQueue::new(profile.unwrap().model().unwrap(), host);
-    let runs = [Run { offset_bytes: 1 << 20, length_bytes: 8 << 20, leaf: 0, address_bytes: 0 }];
+    let runs =
+        [MappedRun { offset_bytes: 1 << 20, length_bytes: 8 << 20, leaf: 0, address_bytes: 0 }];
     let slots = Slots::new(SlotsPlan {
         runs: &runs,
         unit: Unit::new(4096).unwrap(),

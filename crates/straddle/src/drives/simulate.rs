@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
-use drive::run::{Job, Limits, Seen, run as run_jobs};
+use drive::run::{EndedOperation, Job, Limits, run as run_jobs};
 use drive::{Model, Tally};
 use measure::Histogram;
 use report::drive::{
@@ -225,7 +225,7 @@ fn run_on(
     let limits =
         Limits { operations: asked.operations(), time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
     let (mut times, mut sum_ns, mut failed) = (Histogram::new(), 0, 0);
-    let mut seen = |one: Seen| {
+    let mut seen = |one: EndedOperation| {
         times.record(one.took_ns());
         sum_ns += u128::from(one.took_ns());
         failed += u64::from(one.fault.is_some());

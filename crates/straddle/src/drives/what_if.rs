@@ -2,8 +2,8 @@
 //! without PLP, side by side.
 
 use anyhow::anyhow;
-use drive::profile::{DriveProfile, Kind};
-use drive::run::Place;
+use drive::profile::{DriveKind, DriveProfile};
+use drive::run::Region;
 use report::drive::SimulatedArm;
 
 use super::profiles;
@@ -66,7 +66,7 @@ pub(super) fn variants(
             .map_err(|why| anyhow!("cannot simulate {name}, {variant}: {why}"))?;
         // As many bytes on each, so that all do the same.
         length_bytes = place.length_bytes.min(length_bytes);
-        let place = Place { length_bytes, ..place };
+        let place = Region { length_bytes, ..place };
         let told = SimulatedArm {
             variant: Some(variant),
             shift_bytes,
@@ -98,14 +98,16 @@ fn others(arm: &Variant, notes: &mut Vec<String>) -> anyhow::Result<Vec<Other>> 
     };
     let mut found = Vec::new();
     match (arm.profile.kind, arm.profile.amount("physical_sector")) {
-        (Kind::HardDisk, Some(512)) => {
+        (DriveKind::HardDisk, Some(512)) => {
             let arm = with(&["physical_sector=4096", "rmw=per-sector"])?;
             found.push(Other { arm, what: "512e", is_shifted_too: true });
         }
-        (Kind::HardDisk, _) => notes.push(format!("{name} has 4 KiB sectors itself: no 512e row")),
+        (DriveKind::HardDisk, _) => {
+            notes.push(format!("{name} has 4 KiB sectors itself: no 512e row"))
+        }
         _ => {}
     }
-    if !matches!(arm.profile.kind, Kind::Array | Kind::Controller) {
+    if !matches!(arm.profile.kind, DriveKind::Array | DriveKind::Controller) {
         let array: DriveProfile = profiles::named(RAID5)?;
         let arm = Variant { array: Some(array), ..arm.clone() };
         found.push(Other { arm, what: "RAID 5, 5 x 64 KiB", is_shifted_too: true });

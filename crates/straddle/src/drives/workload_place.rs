@@ -1,7 +1,7 @@
 //! Places of a workload on a drive: places of its own, or in layers.
 
 use drive::Model;
-use drive::run::Place;
+use drive::run::Region;
 use report::drive::SimulatedArm;
 
 use super::drives_under::DrivesUnder;
@@ -16,7 +16,7 @@ pub(super) const ALIGNED_BYTES: u64 = 1 << 20;
 /// Place where a workload is done.
 pub(super) struct WorkloadPlace<'a> {
     /// The bytes that it has: of the drive, of the layer, or of the layer's floor.
-    pub(super) place: Place,
+    pub(super) place: Region,
     /// Whose bytes they are.
     pub(super) owner: Owner<'a>,
     /// Description of it: the layer, the shift, and what it is compared with.
@@ -100,7 +100,7 @@ pub(super) fn on_grounds<'a>(
             ..SimulatedArm::default()
         };
         spots.push(WorkloadPlace { place, owner, told: told("aligned", place.start_bytes) });
-        let own = Place { start_bytes: 0, length_bytes: *length_bytes };
+        let own = Region { start_bytes: 0, length_bytes: *length_bytes };
         spots.push(WorkloadPlace {
             place: own,
             owner: Owner::Layer(ground),
@@ -116,7 +116,7 @@ fn aligned(
     start_bytes: u64,
     length_bytes: u64,
     origin_bytes: u64,
-) -> Result<Place, String> {
+) -> Result<Region, String> {
     let logical_bytes = model.logical_bytes();
     if !start_bytes.is_multiple_of(logical_bytes) {
         return Err(cut(start_bytes, logical_bytes));
@@ -127,13 +127,13 @@ fn aligned(
     let places = [near, before].map(|place| place.saturating_add(origin_bytes));
     let fits = |place: &u64| place.saturating_add(length_bytes) <= capacity;
     match places.into_iter().find(fits) {
-        Some(start_bytes) if start_bytes < capacity => Ok(Place { start_bytes, length_bytes }),
+        Some(start_bytes) if start_bytes < capacity => Ok(Region { start_bytes, length_bytes }),
         _ => Err(beyond(start_bytes.saturating_add(length_bytes), capacity)),
     }
 }
 
 /// A place as long as the layer from a full stripe of its floor on, as near after it as it goes.
-fn on_floor(model: &dyn Model, ground: &LayerPlace, origin_bytes: u64) -> Result<Place, String> {
+fn on_floor(model: &dyn Model, ground: &LayerPlace, origin_bytes: u64) -> Result<Region, String> {
     let logical_bytes = model.logical_bytes();
     for under in &ground.leaves {
         if !under.start_bytes.is_multiple_of(logical_bytes) {
@@ -151,7 +151,7 @@ fn on_floor(model: &dyn Model, ground: &LayerPlace, origin_bytes: u64) -> Result
     let near = start_bytes.checked_next_multiple_of(stripe_bytes).unwrap_or(u64::MAX);
     let fits = near.saturating_add(length_bytes) <= floor_bytes;
     let start_bytes = if fits { near } else { start_bytes - start_bytes % stripe_bytes };
-    Ok(Place { start_bytes, length_bytes })
+    Ok(Region { start_bytes, length_bytes })
 }
 
 fn cut(start_bytes: u64, logical_bytes: u64) -> String {
@@ -176,7 +176,7 @@ pub(super) fn place(
     shift_bytes: u64,
     shifts: &[u64],
     asked: &Simulate,
-) -> Result<Place, String> {
+) -> Result<Region, String> {
     whole(model, asked)?;
     let logical_bytes = model.logical_bytes();
     if !shift_bytes.is_multiple_of(logical_bytes) {
@@ -190,7 +190,7 @@ pub(super) fn place(
     let most = shifts.iter().copied().max().unwrap_or(0).max(shift_bytes);
     let length_bytes = model.capacity_bytes().saturating_sub(from.saturating_add(most));
     match length_bytes >= asked.size {
-        true => Ok(Place { start_bytes, length_bytes }),
+        true => Ok(Region { start_bytes, length_bytes }),
         false => Err(format!(
             "the drive ends at {} bytes\nhint: begin earlier: --start 1M",
             model.capacity_bytes()

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
-use drive::run::{FioStream, Job, Order, Place, Replay, Source, Stream, streams};
+use drive::run::{FioStream, Job, Order, Region, Replay, Source, Stream, streams};
 use units::prefix::Size;
 use units::text::escape;
 
@@ -114,7 +114,7 @@ impl Workload {
     /// `sector_bytes`.
     fn streams(
         &self,
-        place: Place,
+        place: Region,
         sector_bytes: u64,
         asked: &Simulate,
     ) -> anyhow::Result<Vec<FioStream>> {
@@ -150,7 +150,7 @@ impl Workload {
     /// When the place is too short for it, or its operations are no whole sectors.
     pub(super) fn programs<'a>(
         &'a self,
-        place: Place,
+        place: Region,
         sector_bytes: u64,
         drive: &str,
         asked: &Simulate,
@@ -189,7 +189,7 @@ impl Workload {
 /// Describes the operations of `stream` that are no whole sectors, if any are.
 fn odd(stream: &Stream, sector_bytes: u64) -> Option<String> {
     let is_whole = |bytes: u64| bytes.is_multiple_of(sector_bytes);
-    let Stream { place: Place { start_bytes, .. }, bytes, order, .. } = stream;
+    let Stream { region: Region { start_bytes, .. }, bytes, order, .. } = stream;
     if !is_whole(*bytes) || !is_whole(*start_bytes) {
         return Some(format!("of {bytes} bytes from {start_bytes} on"));
     }

@@ -35,7 +35,7 @@ const AGAIN_SEED: u64 = 0xa6a1;
 pub(super) struct ProbeResults {
     pub(super) written: Option<Written>,
     pub(super) stripe: Stripe,
-    pub(super) depth: depth::Found,
+    pub(super) depth: depth::QueueDepth,
 }
 
 /// Asks all questions that can be asked there.
@@ -60,7 +60,7 @@ pub(super) fn run(
         seed: run.seed,
     };
     let mut asking = Asking { run, target, watched, ask, whole: whole(run, target) };
-    let (stripe, depth) = (Stripe::not_tried(BUSY), depth::Found::not_tried(BUSY));
+    let (stripe, depth) = (Stripe::not_tried(BUSY), depth::QueueDepth::not_tried(BUSY));
     let mut found = ProbeResults { written: None, stripe, depth };
     let first = asking.part(if is_busy { 100 } else { WRITES_PERCENT });
     if target.writes {
@@ -168,13 +168,13 @@ impl Asking<'_, '_> {
     }
 
     /// Returns how many reads are had at once, with all the time that is left.
-    fn depth(&mut self, stripe: &Stripe) -> Result<depth::Found, RunRefusal> {
+    fn depth(&mut self, stripe: &Stripe) -> Result<depth::QueueDepth, RunRefusal> {
         if self.run.interrupt.is_raised() {
-            return Ok(depth::Found::not_tried("it was interrupted"));
+            return Ok(depth::QueueDepth::not_tried("it was interrupted"));
         }
         let mut queue = match self.deep(depth::QUEUE_DEPTH, depth::BUFFER_BYTES)? {
             Ok(queue) => queue,
-            Err(reason) => return Ok(depth::Found::not_tried(&reason)),
+            Err(reason) => return Ok(depth::QueueDepth::not_tried(&reason)),
         };
         self.watched.begin("reads at more than its depth");
         let mut purse = self.part(100);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use measure::Run;
+use measure::MappedRun;
 use report::Refusal;
 use report::bench::{Effort, Predicted};
 use stack::amplify::{self, Io};
@@ -39,7 +39,7 @@ pub(crate) struct MeasuredBytes {
     id: LayerId,
     /// Runs of the bytes that offsets count, in their order, each on its leaf or on the array whose
     /// chunks are meant; nothing between them can be used.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<MappedRun>,
     first_address_bytes: Option<u64>,
     /// The unit that arms are placed by.
     pub(crate) unit: Unit,
@@ -249,8 +249,8 @@ fn runs(
     id: LayerId,
     length_bytes: u64,
     onto: Option<LayerId>,
-) -> Result<Vec<Run>, Refusal> {
-    let mut runs: Vec<Run> = Vec::new();
+) -> Result<Vec<MappedRun>, Refusal> {
+    let mut runs: Vec<MappedRun> = Vec::new();
     let mut at = 0;
     while at < length_bytes {
         let length = (length_bytes - at).min(WINDOW_BYTES);
@@ -263,7 +263,7 @@ fn runs(
             let On::Leaf(leaf, address_bytes) = piece.on else {
                 return Err(lost(stack, id, &piece.on, piece.at_bytes));
             };
-            let run = Run {
+            let run = MappedRun {
                 offset_bytes: piece.at_bytes,
                 length_bytes: piece.length_bytes,
                 leaf: leaf.0,
@@ -279,7 +279,7 @@ fn runs(
     Ok(runs)
 }
 
-fn continues(last: &Run, next: &Run) -> bool {
+fn continues(last: &MappedRun, next: &MappedRun) -> bool {
     last.leaf == next.leaf
         && last.offset_bytes.checked_add(last.length_bytes) == Some(next.offset_bytes)
         && last.address_bytes.checked_add(last.length_bytes) == Some(next.address_bytes)
@@ -313,8 +313,8 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
 }
 
 /// Returns what [`MeasuredBytes::stretch`] does, of these runs and this unit.
-fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
-    let phase = |run: &Run| {
+fn stretch(runs: &[MappedRun], unit: Unit) -> Option<ByteRange> {
+    let phase = |run: &MappedRun| {
         let misses = unit.misalignment(run.address_bytes);
         let offset = run.offset_bytes % unit.length_bytes();
         (misses + unit.length_bytes() - offset) % unit.length_bytes()
@@ -348,8 +348,8 @@ fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
 mod tests {
     use super::*;
 
-    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> Run {
-        Run { offset_bytes, length_bytes, leaf: 0, address_bytes }
+    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> MappedRun {
+        MappedRun { offset_bytes, length_bytes, leaf: 0, address_bytes }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::profile::Profile;
-use crate::likeness::distance;
+use crate::edit_distance::distance;
 
 /// Number of letters a word may be off for a name to be suggested.
 const LETTERS_MAX: usize = 3;

@@ -3,14 +3,14 @@
 use units::text::escape;
 
 use super::model::{JOBS_MAX, Job};
-use super::named::{Group, NAMED};
+use super::not_honored::{Group, NAMED};
 use super::option::{OPTIONS, OptionRow};
-use super::place::{Place, Remark};
 use super::reader::Reader;
+use super::remark::{Remark, SettingPlace};
 use super::section::{Section, Setting, sections};
 use super::settings::Settings;
 use crate::InputError;
-use crate::likeness::distance;
+use crate::edit_distance::distance;
 
 /// A job file that was read: its jobs in order, and all that is done otherwise than fio would.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl JobFile {
             overrides.iter().map(|(name, value)| Setting::told(name, value)).collect();
         for setting in &overrides {
             if known(setting.name).is_none() {
-                return Err(Place::Told.refused(unknown(setting.name)));
+                return Err(SettingPlace::Told.refused(unknown(setting.name)));
             }
         }
         let mut work = Work { overrides: &overrides, jobs: vec![], count: 0, remarks: vec![] };
@@ -52,7 +52,7 @@ impl JobFile {
         }
         if work.jobs.is_empty() {
             let hint = "add a section [name] below [global]";
-            return Err(Place::File.refused(InputError::new("it has no job", hint)));
+            return Err(SettingPlace::File.refused(InputError::new("it has no job", hint)));
         }
         Ok(JobFile { jobs: work.jobs, remarks: work.remarks })
     }
@@ -93,7 +93,7 @@ impl Work<'_> {
     fn read(
         &mut self,
         settings: &mut Settings,
-        place: &Place,
+        place: &SettingPlace,
         lines: &[Setting<'_>],
     ) -> Result<(), InputError> {
         for setting in in_order(lines) {
@@ -118,7 +118,7 @@ impl Work<'_> {
     /// Makes the job of `section`, with what is told on top.
     fn job(&mut self, mut settings: Settings, section: &Section<'_>) -> Result<(), InputError> {
         let remarked = self.remarks.len();
-        self.read(&mut settings, &Place::Told, self.overrides)?;
+        self.read(&mut settings, &SettingPlace::Told, self.overrides)?;
         if !self.jobs.is_empty() {
             // What is told was remarked on at the first job.
             self.remarks.truncate(remarked);

@@ -18,7 +18,7 @@ pub const DEPTH_MAX: u32 = 4096;
 
 /// Kind of value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `4096`, `4k`.
     Size,
     /// A size, or `20%`.
@@ -37,25 +37,25 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl ValueKind {
     /// Its name in the documentation.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Size => "size",
-            Kind::Extent => "size or percentage",
-            Kind::Count => "number",
-            Kind::Time => "time",
-            Kind::Switch => "0 or 1",
-            Kind::Flag => "flag",
-            Kind::Word => "word",
-            Kind::Text => "text",
+            ValueKind::Size => "size",
+            ValueKind::Extent => "size or percentage",
+            ValueKind::Count => "number",
+            ValueKind::Time => "time",
+            ValueKind::Switch => "0 or 1",
+            ValueKind::Flag => "flag",
+            ValueKind::Word => "word",
+            ValueKind::Text => "text",
         }
     }
 
     /// Returns whether the option may stand without a value.
     pub(super) fn may_be_bare(self) -> bool {
-        self == Kind::Flag
+        self == ValueKind::Flag
     }
 }
 
@@ -66,7 +66,7 @@ pub struct OptionRow {
     /// fio's other name.
     pub alias: Option<&'static str>,
     /// Kind of value.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Effect here.
     pub meaning: &'static str,
     pub(super) store: fn(&mut Reader<'_>) -> Result<(), InputError>,
@@ -99,7 +99,7 @@ macro_rules! row {
         OptionRow {
             name: $name,
             alias: $alias,
-            kind: Kind::$kind,
+            kind: ValueKind::$kind,
             meaning: $meaning,
             store: $store,
         }

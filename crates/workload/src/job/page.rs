@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Engine;
 use super::engine::{ENGINES, EngineUse};
-use super::named::NAMED;
+use super::not_honored::NAMED;
 use super::option::OPTIONS;
 
 /// The options that are honored, those that are named and not honored, and the engines, as tables

@@ -4,7 +4,7 @@ use units::text::escape;
 
 use super::model::Extent;
 use super::number::{self, Fault};
-use super::place::{Place, Remark};
+use super::remark::{Remark, SettingPlace};
 use super::settings::Settings;
 use crate::InputError;
 
@@ -14,7 +14,7 @@ pub(crate) struct Reader<'a> {
     /// The text as written; empty for a bare flag.
     pub(crate) text: &'a str,
     pub(crate) settings: &'a mut Settings,
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a SettingPlace,
     pub(crate) remarks: &'a mut Vec<Remark>,
 }
 

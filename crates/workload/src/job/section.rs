@@ -2,7 +2,7 @@
 
 use units::text::escape;
 
-use super::place::Place;
+use super::remark::SettingPlace;
 use crate::InputError;
 
 /// The longest job file that is read, in bytes.
@@ -26,8 +26,8 @@ impl Section<'_> {
     }
 
     /// Returns where line `number` of it is.
-    pub(crate) fn place(&self, number: usize) -> Place {
-        Place::Line { number, section: Some(self.name.to_owned()) }
+    pub(crate) fn place(&self, number: usize) -> SettingPlace {
+        SettingPlace::Line { number, section: Some(self.name.to_owned()) }
     }
 }
 
@@ -73,13 +73,13 @@ impl<'a> Setting<'a> {
 pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, InputError> {
     if text.len() > TEXT_BYTES_MAX {
         let problem = format!("it has {} bytes, more than {TEXT_BYTES_MAX}", text.len());
-        return Err(Place::File.refused(InputError::new(problem, "is this a job file")));
+        return Err(SettingPlace::File.refused(InputError::new(problem, "is this a job file")));
     }
     let mut sections: Vec<Section<'_>> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let number = number + 1;
         let section = sections.last().map(|section| section.name.to_owned());
-        let fail = |problem| Place::Line { number, section }.refused(problem);
+        let fail = |problem| SettingPlace::Line { number, section }.refused(problem);
         let line = match content(line) {
             Ok("") => continue,
             Ok(line) => line,

@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::model::{Action, Durability, Extent, Job, Order};
 use super::number::KbBase;
-use super::place::{Place, Remark};
+use super::remark::{Remark, SettingPlace};
 use crate::InputError;
 
 /// Every option's value, first fio's default. `[global]` fills one, each job changes a copy.
@@ -72,7 +72,7 @@ impl Settings {
         mut self,
         section: &str,
         previous: Option<&Job>,
-        place: &Place,
+        place: &SettingPlace,
         remarks: &mut Vec<Remark>,
     ) -> Result<Job, InputError> {
         let mut remark = |option: &str, value: &str, words: &str| {
@@ -106,8 +106,8 @@ impl Settings {
         Ok(Job {
             name: self.name.unwrap_or_else(|| section.to_owned()),
             line: match place {
-                Place::Line { number, .. } => *number,
-                Place::Told | Place::File => 0,
+                SettingPlace::Line { number, .. } => *number,
+                SettingPlace::Told | SettingPlace::File => 0,
             },
             operation_bytes,
             align_bytes,

@@ -10,7 +10,7 @@ use super::entry::Device;
 use super::notes::{Notes, Skipped};
 use super::refusal::{second_trace, shown};
 use super::request::{Data, Entries, Request, SECTOR_BYTES, Stage};
-use super::word::{self, Words, expected, expected_u32, missing, unreadable};
+use super::words::{self, Words, expected, expected_u32, missing, unreadable};
 use crate::InputError;
 
 const NONE: Entries = [None, None];
@@ -116,7 +116,7 @@ impl Blkparse {
 /// The device that `word` is: `8,0`.
 fn device(word: &[u8]) -> Option<Device> {
     let comma = word.iter().position(|&byte| byte == b',')?;
-    let number = |digits: &[u8]| u32::try_from(word::number(digits)?).ok();
+    let number = |digits: &[u8]| u32::try_from(words::number(digits)?).ok();
     Some(Device { major: number(&word[..comma])?, minor: number(&word[comma + 1..])? })
 }
 
@@ -125,8 +125,8 @@ fn time(word: &[u8]) -> Result<u64, InputError> {
     let point = word.iter().position(|&byte| byte == b'.');
     let time_ns = point.and_then(|point| {
         let behind = Some(&word[point + 1..]).filter(|digits| digits.len() == 9)?;
-        let seconds_ns = word::number(&word[..point])?.checked_mul(1_000_000_000)?;
-        seconds_ns.checked_add(word::number(behind)?)
+        let seconds_ns = words::number(&word[..point])?.checked_mul(1_000_000_000)?;
+        seconds_ns.checked_add(words::number(behind)?)
     });
     time_ns.ok_or_else(|| {
         unreadable(word, "the time", "seconds with nine digits after the point, below 2^64 ns")

@@ -12,7 +12,7 @@ use super::files::Files;
 use super::format::{TraceFormat, iolog_version, is_iolog_head, other_version};
 use super::notes::{Notes, Skipped};
 use super::refusal::{damaged, second_trace, shown};
-use super::word::{self, Words, expected, expected_u32, missing};
+use super::words::{self, Words, expected, expected_u32, missing};
 use crate::InputError;
 
 /// Parser of an iolog.
@@ -69,9 +69,9 @@ impl Iolog {
             return Ok(self.waited_ns);
         }
         let word = words.first().unwrap_or_default();
-        let at_ns = word::number(word).and_then(|at_us| at_us.checked_mul(1000));
+        let at_ns = words::number(word).and_then(|at_us| at_us.checked_mul(1000));
         at_ns.map(Some).ok_or_else(|| {
-            word::unreadable(word, "the time", "microseconds that are below 2^64 nanoseconds")
+            words::unreadable(word, "the time", "microseconds that are below 2^64 nanoseconds")
         })
     }
 

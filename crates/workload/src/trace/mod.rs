@@ -22,7 +22,7 @@ mod reader;
 mod refusal;
 mod request;
 mod stream;
-mod word;
+mod words;
 
 pub use entry::{Action, Device, END_BYTES_MAX, Entry, Target};
 pub use files::{FILES_MAX, NAME_BYTES_MAX};

@@ -6,7 +6,7 @@ use std::process::Output;
 use testkit::{Scratch, scratch, tool};
 use units::random::Random;
 use workload::InputError;
-use workload::job::named::NAMED;
+use workload::job::not_honored::NAMED;
 use workload::job::option::OPTIONS;
 use workload::job::{Extent, Job, JobFile};
 
@@ -361,7 +361,7 @@ fn the_tables_hold_every_option_of_fio_and_no_other() {
         theirs.extend(listed(&tool::run("fio", &[&format!("--enghelp={engine}")])));
     }
     let ours = || {
-        let named = NAMED.iter().flat_map(workload::job::named::Group::names);
+        let named = NAMED.iter().flat_map(workload::job::not_honored::Group::names);
         OPTIONS.iter().flat_map(|row| row.names()).chain(named)
     };
     for name in &theirs {

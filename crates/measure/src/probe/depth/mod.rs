@@ -63,18 +63,18 @@ pub struct Depth {
 
 /// A queue depth with the comparisons behind it.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct QueueDepth {
     /// Number of reads in flight at once.
     pub depth: Answer<Depth>,
     /// Every comparison.
     pub compared: Vec<Compared>,
 }
 
-impl Found {
+impl QueueDepth {
     /// A queue that was not looked for.
     #[must_use]
-    pub fn not_tried(reason: &str) -> Found {
-        Found { depth: Answer::not(Unidentified::NotTried, reason), compared: Vec::new() }
+    pub fn not_tried(reason: &str) -> QueueDepth {
+        QueueDepth { depth: Answer::not(Unidentified::NotTried, reason), compared: Vec::new() }
     }
 }
 
@@ -90,7 +90,7 @@ pub fn find<Q: Queue>(
     stripe: &Stripe,
     spending: &mut Spending,
     pause: Pause<'_>,
-) -> Result<Found, Fault> {
+) -> Result<QueueDepth, Fault> {
     let is_of_member = stripe.chunk.value().is_some();
     let comb = match (stripe.chunk.value(), stripe.members.value()) {
         (None, _) => anywhere(),
@@ -98,19 +98,19 @@ pub fn find<Q: Queue>(
         (Some(_), None) => {
             let reason = "each member of an array has a queue of its own, and how many there are \
                           is not known";
-            return Ok(Found::not_tried(reason));
+            return Ok(QueueDepth::not_tried(reason));
         }
     };
     let places = Places::new(ask.runs, comb);
     if places.teeth().saturating_mul(comb.steps) < TEETH_LEAST {
-        return Ok(Found::not_tried("there is no room for reads of 1024 places"));
+        return Ok(QueueDepth::not_tried("there is no room for reads of 1024 places"));
     }
     let random = Random::new(ask.seed(90));
     let mut reads = Reads { queue, places: &places, random, spending, pause };
     let (reads, alpha, said_by) = match reads.depth(ask.share())? {
         Answer::Found { value, alpha, said_by } => (value, alpha, said_by),
         Answer::Not { why, reason } => {
-            return Ok(Found { depth: Answer::not(why, reason), compared: Vec::new() });
+            return Ok(QueueDepth { depth: Answer::not(why, reason), compared: Vec::new() });
         }
     };
     let depth = u16::try_from(reads).unwrap_or(QUEUE_DEPTH / 2);
@@ -124,7 +124,7 @@ pub fn find<Q: Queue>(
             said_by: format!("{said_by}; and twice as many in flight are no faster"),
         },
     };
-    Ok(Found { depth, compared })
+    Ok(QueueDepth { depth, compared })
 }
 
 /// Reads of random places, batch by batch.

@@ -10,7 +10,7 @@ use super::super::operations::Operations;
 use super::super::{Ask, Pause, Spending};
 use crate::number::{count, real, whole};
 use crate::statistics::Ratios;
-use crate::{Fault, Run};
+use crate::{Fault, MappedRun};
 
 /// The writes from which the turn is guessed.
 const PILOT: usize = 9;
@@ -186,7 +186,7 @@ const STEP_BYTES: u64 = 64 << 10;
 
 impl Places {
     /// The first place of a run, and how many there are.
-    fn of(self, run: &Run) -> Option<(u64, u64)> {
+    fn of(self, run: &MappedRun) -> Option<(u64, u64)> {
         let ahead = run.address_bytes.checked_next_multiple_of(STEP_BYTES)? - run.address_bytes;
         let ahead = ahead + self.origin_bytes;
         let count = run.length_bytes.checked_sub(ahead)?.div_euclid(STEP_BYTES);

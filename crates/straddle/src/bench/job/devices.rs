@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use host::PrivateMounts;
-use measure::{Order, Run, Slots, SlotsPlan};
+use measure::{MappedRun, Order, Slots, SlotsPlan};
 use report::bench::Experiment;
 use units::Unit;
 use workload::{Job, job};
@@ -113,7 +113,8 @@ fn slots(session: &Session<'_>, job: &Job, length_bytes: u64) -> Result<Slots, H
     let start = job.offset_bytes(length_bytes).min(length_bytes);
     let left = length_bytes - start;
     let length = job.size.map_or(left, |size| size.of(length_bytes)).min(left);
-    let runs = [Run { offset_bytes: start, length_bytes: length, leaf: 0, address_bytes: start }];
+    let runs =
+        [MappedRun { offset_bytes: start, length_bytes: length, leaf: 0, address_bytes: start }];
     let is_random = job.order == job::Order::Random;
     let step = if is_random { job.align_bytes } else { job.operation_bytes };
     let unit = Unit::new(step.max(1)).expect("a step of at least a byte");

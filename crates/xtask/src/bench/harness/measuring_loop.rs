@@ -10,7 +10,7 @@ use host::DiskStats;
 use host::engine::{
     Access, Buffers, NullQueue, SyncQueue, ThreadUsage, UringQueue, now_ns, open_measured,
 };
-use measure::{Order, Run, Slots, SlotsPlan, Subject, Work};
+use measure::{MappedRun, Order, Slots, SlotsPlan, Subject, Work};
 use units::Unit;
 use units::random::Random;
 
@@ -94,7 +94,8 @@ fn subject(
     order: Order,
 ) -> anyhow::Result<impl Slice> {
     let shifts_bytes = [0; ARMS];
-    let runs = [Run { offset_bytes: 0, length_bytes: LENGTH_BYTES, leaf: 0, address_bytes: 0 }];
+    let runs =
+        [MappedRun { offset_bytes: 0, length_bytes: LENGTH_BYTES, leaf: 0, address_bytes: 0 }];
     let unit = Unit::new(OPERATION_BYTES.into()).context("a unit of whole operations")?;
     let slots = Slots::new(SlotsPlan {
         runs: &runs,

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use device::{Action, Durability, Queue, SyncKind};
 use host::DiskStats;
 use host::engine::{Access, Buffers, EngineError, NullQueue, SyncQueue, UringQueue, open_measured};
-use measure::{Order, Run, Slots, SlotsPlan, Subject, Work};
+use measure::{MappedRun, Order, Slots, SlotsPlan, Subject, Work};
 use testkit::memory::{Counting, allocations_of};
 use testkit::{Scratch, skip};
 use units::Unit;
@@ -63,7 +63,7 @@ fn allocates_nothing(name: &str, depth: u16, mut queue: impl Queue) {
 }
 
 fn slots(order: Order) -> Slots {
-    let run = Run { offset_bytes: 0, length_bytes: FILE_BYTES, leaf: 0, address_bytes: 0 };
+    let run = MappedRun { offset_bytes: 0, length_bytes: FILE_BYTES, leaf: 0, address_bytes: 0 };
     let plan = SlotsPlan {
         runs: &[run],
         unit: Unit::new(u64::from(OPERATION_BYTES)).unwrap(),

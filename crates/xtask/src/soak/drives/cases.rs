@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use drive::profile::{DriveProfile, built_in};
 use drive::{Host, Model, ModelQueue};
-use measure::Run;
+use measure::MappedRun;
 
 use super::exact::Exact;
 use super::truth::Truth;
@@ -71,9 +71,9 @@ impl DriveCase {
 }
 
 /// The stretch of a drive that `seed` picks.
-pub(super) fn stretch(seed: u64) -> Run {
+pub(super) fn stretch(seed: u64) -> MappedRun {
     let address_bytes = start_bytes(seed);
-    Run { offset_bytes: 0, length_bytes: SCRATCH_BYTES, leaf: 0, address_bytes }
+    MappedRun { offset_bytes: 0, length_bytes: SCRATCH_BYTES, leaf: 0, address_bytes }
 }
 
 fn start_bytes(seed: u64) -> u64 {

@@ -21,7 +21,7 @@ const BUDGET: Budget =
 pub(super) struct ProbeFindings {
     pub(super) granule: Granule,
     pub(super) stripe: Stripe,
-    pub(super) depth: depth::Found,
+    pub(super) depth: depth::QueueDepth,
     pub(super) turn: Answer<Turn>,
     pub(super) turns: Answer<Turns>,
 }

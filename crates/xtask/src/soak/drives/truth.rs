@@ -1,7 +1,7 @@
 //! Facts in a profile that a probe may find of its drive.
 
 use anyhow::Context as _;
-use drive::profile::{DriveProfile, Kind};
+use drive::profile::{DriveKind, DriveProfile};
 use measure::probe::depth::DEPTH_MAX;
 use measure::probe::{Alignment, Depth};
 
@@ -48,12 +48,12 @@ impl Truth {
     /// When it lacks a value, or is made of a drive that is not built in.
     pub(super) fn of(profile: &DriveProfile) -> anyhow::Result<Truth> {
         match profile.kind {
-            Kind::HardDisk => hard_disk(profile),
-            Kind::Flash => flash(profile),
+            DriveKind::HardDisk => hard_disk(profile),
+            DriveKind::Flash => flash(profile),
             // Their units are below a sector.
-            Kind::Memory | Kind::Cloud => Ok(Truth::default()),
-            Kind::Array => array(profile),
-            Kind::Controller => controller(profile),
+            DriveKind::Memory | DriveKind::Cloud => Ok(Truth::default()),
+            DriveKind::Array => array(profile),
+            DriveKind::Controller => controller(profile),
         }
     }
 

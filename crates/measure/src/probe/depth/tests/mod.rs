@@ -7,7 +7,7 @@ use drive::{Host, ModelQueue};
 use self::waiting::{Choice, Drives, Inside, Plan, Time};
 use super::super::Budget;
 use super::*;
-use crate::Run;
+use crate::MappedRun;
 
 const SEEDS: u64 = 6;
 const BUDGET: Budget =
@@ -102,8 +102,8 @@ fn queue(plan: Plan, seed: u64) -> ModelQueue<Drives> {
     ModelQueue::new(Drives::new(plan, seed), host)
 }
 
-fn probe(plan: Plan, seed: u64) -> Found {
-    let run = Run { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
+fn probe(plan: Plan, seed: u64) -> QueueDepth {
+    let run = MappedRun { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed };
     let mut queue = queue(plan, seed);
     let mut spending = Spending::new(BUDGET, 0);
@@ -129,7 +129,7 @@ fn of_every_queue_its_depth_is_found_or_nothing() {
 
 #[test]
 fn without_operations_or_room_nothing_is_told() {
-    let run = |length_bytes| Run { offset_bytes: 0, length_bytes, leaf: 0, address_bytes: 0 };
+    let run = |length_bytes| MappedRun { offset_bytes: 0, length_bytes, leaf: 0, address_bytes: 0 };
     let why = |length_bytes, operations, goes_on: bool| {
         let runs = [run(length_bytes)];
         let ask = Ask { runs: &runs, sector_bytes: 512, alpha: 0.02, seed: 1 };
@@ -149,7 +149,7 @@ fn without_operations_or_room_nothing_is_told() {
 #[test]
 fn of_an_array_reads_stay_on_one_member_or_none_is_made() {
     let found = |value| Answer::Found { value, alpha: 0.0, said_by: String::new() };
-    let run = Run { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
+    let run = MappedRun { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed: 3 };
     let plan = Plan { drives: 3, ..chooses(16, Choice::Any) };
     let probe = |members: Answer<u64>| {

@@ -2,11 +2,11 @@
 
 use super::figures::Figures;
 use crate::profile;
-use crate::run::{Ext4Sync, Job, Limits, Place, Seen, Source, Stream, run};
+use crate::run::{EndedOperation, Ext4Sync, Job, Limits, Region, Source, Stream, run};
 
 /// A run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Case {
+pub(super) enum Scenario {
     /// Synced 4 KiB writes in order on a raw partition of a 512e disk; misaligned or not.
     Raw(bool),
     /// The same in a file on ext4.
@@ -60,36 +60,36 @@ const SECTOR_34_BYTES: u64 = 34 * 512;
 /// "stripeoffset 7680".
 const STRIPE_OFFSET_BYTES: u64 = 7680;
 
-impl Case {
+impl Scenario {
     /// Returns what it gives.
     pub(super) fn run(self, seed: u64) -> Figures {
         let shift = |is_misaligned: bool| if is_misaligned { SHIFT_BYTES } else { 0 };
         let name = self.profile();
         match self {
-            Case::Raw(is_misaligned) => {
+            Scenario::Raw(is_misaligned) => {
                 on(name, &mut [(&mut in_order(shift(is_misaligned), true), 1)])
             }
-            Case::Ext4(is_misaligned) => on(name, &mut [(&mut ext4(shift(is_misaligned)), 1)]),
-            Case::Unsynced(is_misaligned) => {
+            Scenario::Ext4(is_misaligned) => on(name, &mut [(&mut ext4(shift(is_misaligned)), 1)]),
+            Scenario::Unsynced(is_misaligned) => {
                 on(name, &mut [(&mut in_order(shift(is_misaligned), false), 16)])
             }
-            Case::Jobs { reads, is_misaligned } => {
+            Scenario::Jobs { reads, is_misaligned } => {
                 let start = if is_misaligned { SECTOR_34_BYTES } else { 2048 * 512 };
                 let mut jobs: Vec<Stream> = (0..8).map(|job| job_file(start, job, reads)).collect();
                 let mut jobs: Vec<(&mut dyn Source, u16)> =
                     jobs.iter_mut().map(|job| (job as &mut dyn Source, 4)).collect();
                 on(name, &mut jobs)
             }
-            Case::Synced(_) => on(name, &mut [(&mut overwrite(), 1)]),
-            Case::SyncedExt4(_) => on(name, &mut [(&mut near_ext4(), 1)]),
-            Case::Striped { readers, is_misaligned } => {
+            Scenario::Synced(_) => on(name, &mut [(&mut overwrite(), 1)]),
+            Scenario::SyncedExt4(_) => on(name, &mut [(&mut near_ext4(), 1)]),
+            Scenario::Striped { readers, is_misaligned } => {
                 let start_bytes = if is_misaligned { STRIPE_OFFSET_BYTES } else { 0 };
-                let place = Place { start_bytes, length_bytes: 4 << 30 };
+                let place = Region { start_bytes, length_bytes: 4 << 30 };
                 on(name, &mut [(&mut Stream::reads(place, 16_384).at_random(seed), readers)])
             }
-            Case::Parity { kib, is_misaligned, .. } => {
+            Scenario::Parity { kib, is_misaligned, .. } => {
                 let start_bytes = if is_misaligned { 512 } else { 0 };
-                let place = Place { start_bytes, length_bytes: 64 << 30 };
+                let place = Region { start_bytes, length_bytes: 64 << 30 };
                 on(name, &mut [(&mut Stream::reads(place, kib << 10).at_random(seed), 64)])
             }
         }
@@ -98,12 +98,12 @@ impl Case {
     /// The profile of its drive.
     pub(super) fn profile(self) -> &'static str {
         match self {
-            Case::Raw(_) | Case::Ext4(_) | Case::Unsynced(_) => "hdd-7200-512e",
-            Case::Jobs { .. } => "m4-256",
-            Case::Synced(place) | Case::SyncedExt4(place) => SYNCED[place],
-            Case::Striped { .. } => "raid0-2x16k",
-            Case::Parity { level: 5, .. } => "raid5-5x64k",
-            Case::Parity { .. } => "raid6-6x64k",
+            Scenario::Raw(_) | Scenario::Ext4(_) | Scenario::Unsynced(_) => "hdd-7200-512e",
+            Scenario::Jobs { .. } => "m4-256",
+            Scenario::Synced(place) | Scenario::SyncedExt4(place) => SYNCED[place],
+            Scenario::Striped { .. } => "raid0-2x16k",
+            Scenario::Parity { level: 5, .. } => "raid5-5x64k",
+            Scenario::Parity { .. } => "raid6-6x64k",
         }
     }
 }
@@ -111,19 +111,19 @@ impl Case {
 /// A job's file of 500 MB behind those of the jobs before it.
 fn job_file(start_bytes: u64, job: u64, reads: bool) -> Stream {
     let length_bytes = 500 * MIB;
-    let place = Place { start_bytes: start_bytes + job * length_bytes, length_bytes };
+    let place = Region { start_bytes: start_bytes + job * length_bytes, length_bytes };
     if reads { Stream::reads(place, 4096) } else { Stream::writes(place, 4096) }
 }
 
 /// Returns what pg_test_fsync's fdatasync row does: 8 KiB to the same place, and a flush.
 fn overwrite() -> Stream {
-    let place = Place { start_bytes: 128 * MIB, length_bytes: 8192 };
+    let place = Region { start_bytes: 128 * MIB, length_bytes: 8192 };
     Stream::writes(place, 8192).flushed()
 }
 
 /// ext4 on a drive on which it does not matter where things are.
 fn near_ext4() -> Ext4Sync {
-    let place = |start_bytes| Place { start_bytes, length_bytes: 1 << 30 };
+    let place = |start_bytes| Region { start_bytes, length_bytes: 1 << 30 };
     Ext4Sync::new(place(1 << 30), place(4 << 30))
 }
 
@@ -134,7 +134,7 @@ fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let mut took_ns = Vec::with_capacity(1 << 16);
     let limits = Limits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
-    let mut seen = |one: Seen| {
+    let mut seen = |one: EndedOperation| {
         assert!(one.fault.is_none(), "the published workloads fit their drives");
         took_ns.push(one.took_ns());
     };
@@ -148,7 +148,7 @@ fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
 
 /// Writes on the partition at 128 MiB.
 fn in_order(shift_bytes: u64, flushes: bool) -> Stream {
-    let place = Place { start_bytes: 128 * MIB + shift_bytes, length_bytes: 1 << 40 };
+    let place = Region { start_bytes: 128 * MIB + shift_bytes, length_bytes: 1 << 40 };
     let writes = Stream::writes(place, 4096);
     if flushes { writes.flushed() } else { writes }
 }
@@ -157,6 +157,6 @@ fn in_order(shift_bytes: u64, flushes: bool) -> Stream {
 /// where mkfs puts it.
 fn ext4(shift_bytes: u64) -> Ext4Sync {
     let place =
-        |start_bytes| Place { start_bytes: start_bytes + shift_bytes, length_bytes: 1 << 30 };
+        |start_bytes| Region { start_bytes: start_bytes + shift_bytes, length_bytes: 1 << 30 };
     Ext4Sync::new(place(162 * MIB), place(1_429_568 * MIB))
 }

@@ -4,11 +4,12 @@ use std::sync::LazyLock;
 
 use workload::InputError;
 
-use super::described::DriveProfile;
+use super::built_in_texts;
+use super::drive_profile::DriveProfile;
 use super::field::filled;
-use super::kind::Kind;
+use super::kind::DriveKind;
 use super::reader::RawProfile;
-use super::{array, cloud, flash, hard_disk, memory, reader, texts};
+use super::{array, cloud, flash, hard_disk, memory, reader};
 use crate::bounds::PlanFault;
 use crate::{Controller, Flash, HardDisk, Memory, Model};
 
@@ -16,7 +17,7 @@ static BUILT_IN: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
     let read = |&(name, text): &(&str, &str)| {
         DriveProfile::parse(name, text).expect("a test reads every built-in profile")
     };
-    texts::BUILT_IN.iter().map(read).collect()
+    built_in_texts::BUILT_IN.iter().map(read).collect()
 });
 
 /// The built-in profiles.
@@ -31,12 +32,6 @@ pub fn called(name: &str) -> Option<&'static DriveProfile> {
     BUILT_IN.iter().find(|profile| profile.name == name)
 }
 
-/// The text of the built-in profile called `name`, to be copied and edited.
-#[must_use]
-pub fn text(name: &str) -> Option<&'static str> {
-    texts::called(name)
-}
-
 impl DriveProfile {
     /// The profile that `text` holds; `file` is what errors call it.
     ///
@@ -49,7 +44,7 @@ impl DriveProfile {
         let profile = reader::profile(&source, &raw)?;
         let Err(fault) = profile.model() else { return Ok(profile) };
         if let ("member", Some(member)) = (fault.value, &raw.member) {
-            let simpler = texts::names().filter_map(reader::built_in);
+            let simpler = built_in_texts::names().filter_map(reader::built_in_profile);
             let simpler = simpler.filter(|other| other.kind.depth() < profile.kind.depth());
             let names: Vec<String> = simpler.map(|other| other.name).collect();
             let expects = format!("one of {}", names.join(", "));
@@ -76,12 +71,12 @@ impl DriveProfile {
     fn plain_model(&self) -> Result<Box<dyn Model>, PlanFault> {
         let values = &self.values[..];
         Ok(match self.kind {
-            Kind::HardDisk => Box::new(HardDisk::new(filled(hard_disk::FIELDS, values))?),
-            Kind::Flash => Box::new(Flash::new(filled(flash::FIELDS, values))?),
-            Kind::Memory => Box::new(Memory::new(filled(memory::FIELDS, values))?),
-            Kind::Cloud => Box::new(filled(cloud::FIELDS, values).model()?),
-            Kind::Array => self.array_of(&self.inner()?)?,
-            Kind::Controller => {
+            DriveKind::HardDisk => Box::new(HardDisk::new(filled(hard_disk::FIELDS, values))?),
+            DriveKind::Flash => Box::new(Flash::new(filled(flash::FIELDS, values))?),
+            DriveKind::Memory => Box::new(Memory::new(filled(memory::FIELDS, values))?),
+            DriveKind::Cloud => Box::new(filled(cloud::FIELDS, values).model()?),
+            DriveKind::Array => self.array_of(&self.inner()?)?,
+            DriveKind::Controller => {
                 let plan = filled(array::CONTROLLER_FIELDS, values);
                 Box::new(Controller::new(plan, self.inner()?.model()?)?)
             }
@@ -92,7 +87,7 @@ impl DriveProfile {
     fn inner(&self) -> Result<DriveProfile, PlanFault> {
         let wanted = "a built-in drive profile of a simpler kind";
         let fault = PlanFault { value: "member", found: 0, wanted };
-        let member = self.member.as_deref().and_then(reader::built_in);
+        let member = self.member.as_deref().and_then(reader::built_in_profile);
         member.filter(|member| member.kind.depth() < self.kind.depth()).ok_or(fault)
     }
 
@@ -101,7 +96,7 @@ impl DriveProfile {
     /// # Errors
     /// When this is no array, `member` is one or has one within, or a value is out of its bounds.
     pub fn array_of(&self, member: &DriveProfile) -> Result<Box<dyn Model>, PlanFault> {
-        if self.kind != Kind::Array || member.kind.depth() >= self.kind.depth() {
+        if self.kind != DriveKind::Array || member.kind.depth() >= self.kind.depth() {
             let wanted = "a drive that is no array and no controller";
             return Err(PlanFault { value: "member", found: 0, wanted });
         }

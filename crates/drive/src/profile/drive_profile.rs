@@ -1,6 +1,6 @@
 //! A drive, described.
 
-use super::kind::Kind;
+use super::kind::DriveKind;
 use super::value::{Label, Value};
 
 /// A drive, described.
@@ -11,7 +11,7 @@ pub struct DriveProfile {
     /// Description in one line.
     pub title: String,
     /// Kind of drive.
-    pub kind: Kind,
+    pub kind: DriveKind,
     /// The built-in drive that an array or a controller is made of.
     pub member: Option<String>,
     /// Remarks for the reader.

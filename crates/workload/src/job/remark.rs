@@ -8,7 +8,7 @@ use crate::InputError;
 
 /// Place of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SettingPlace {
     /// On a line of a section.
     Line {
         /// From 1.
@@ -22,22 +22,22 @@ pub enum Place {
     File,
 }
 
-impl Place {
+impl SettingPlace {
     /// The error that a job file has `problem` here.
     pub(crate) fn refused(&self, problem: InputError) -> InputError {
         problem.within(format_args!("cannot read the job file: {self}: "))
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Line { number, section: Some(section) } => {
+            SettingPlace::Line { number, section: Some(section) } => {
                 write!(f, "line {number}, [{}]", escape(section.as_bytes()))
             }
-            Place::Line { number, section: None } => write!(f, "line {number}"),
-            Place::Told => f.write_str("--set"),
-            Place::File => f.write_str("the job file"),
+            SettingPlace::Line { number, section: None } => write!(f, "line {number}"),
+            SettingPlace::Told => f.write_str("--set"),
+            SettingPlace::File => f.write_str("the job file"),
         }
     }
 }
@@ -57,7 +57,7 @@ pub struct Remark {
     /// Subject.
     pub kind: RemarkKind,
     /// Place of the setting.
-    pub place: Place,
+    pub place: SettingPlace,
     /// The option, by its first name.
     pub option: String,
     /// The value as it was written; empty for a flag without one.
@@ -68,16 +68,21 @@ pub struct Remark {
 
 impl Remark {
     /// That `option` is not honored, since `why`.
-    pub(crate) fn not_honored(place: Place, option: &str, value: &str, why: &str) -> Remark {
+    pub(crate) fn not_honored(place: SettingPlace, option: &str, value: &str, why: &str) -> Remark {
         Remark::new(RemarkKind::NotHonored, place, (option, value), why)
     }
 
     /// That `option` means `words`.
-    pub(crate) fn reading(place: Place, option: &str, value: &str, words: &str) -> Remark {
+    pub(crate) fn reading(place: SettingPlace, option: &str, value: &str, words: &str) -> Remark {
         Remark::new(RemarkKind::Reading, place, (option, value), words)
     }
 
-    fn new(kind: RemarkKind, place: Place, (option, value): (&str, &str), words: &str) -> Remark {
+    fn new(
+        kind: RemarkKind,
+        place: SettingPlace,
+        (option, value): (&str, &str),
+        words: &str,
+    ) -> Remark {
         let (option, value) = (option.to_owned(), value.to_owned());
         Remark { kind, place, option, value, words: words.to_owned() }
     }

@@ -25,8 +25,9 @@ pub(super) const BUILT_IN: &[(&str, &str)] = built_in! {
     "raid5-bbu"
 };
 
-/// The text of the built-in profile called `name`.
-pub(super) fn called(name: &str) -> Option<&'static str> {
+/// The text of the built-in profile called `name`, to be copied and edited.
+#[must_use]
+pub fn text(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 

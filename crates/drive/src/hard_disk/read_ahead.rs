@@ -4,7 +4,7 @@ use super::arm::Run;
 
 /// Bytes that were read, and the head's further way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     most: u64,
     /// Sectors that were read, with the time at which the last of them had passed.
     read: Option<(u64, u64, u64)>,
@@ -12,10 +12,10 @@ pub(super) struct Ahead {
     goes_on: bool,
 }
 
-impl Ahead {
+impl ReadAhead {
     /// Nothing yet; at most `most` sectors will be read behind a read.
-    pub(super) fn new(most: u64) -> Ahead {
-        Ahead { most, read: None, goes_on: false }
+    pub(super) fn new(most: u64) -> ReadAhead {
+        ReadAhead { most, read: None, goes_on: false }
     }
 
     /// Returns whether `run` was read, or will be without the arm moving.
@@ -63,7 +63,7 @@ mod tests {
     fn a_disk_that_reads_nothing_ahead_reads_a_sector_again() {
         let run = Run { first: 7, sectors: 1, has_head: false, has_tail: false };
         for (most, has) in [(0, false), (8, true)] {
-            let mut ahead = Ahead::new(most);
+            let mut ahead = ReadAhead::new(most);
             ahead.read(run, 0);
             assert_eq!(ahead.has(run), has);
         }
