@@ -10,8 +10,8 @@
 use units::random::Random;
 
 use crate::Histogram;
-use crate::number::{count, real, whole};
 use crate::tail::quantile;
+use units::number::{count, real, whole};
 
 /// The nanoseconds of a second.
 const SECOND_NS: f64 = 1e9;

@@ -5,7 +5,7 @@
 //! bucket is at most 1/64 of its values wide, and its middle is off by at most 1/128 (0.8 %).
 //! Below 128 ns each value has its own bucket. All of `u64` fits; nothing is clamped.
 
-use crate::number::{real, whole};
+use units::number::{real, whole};
 
 /// Buckets in each power of two, as a power of two.
 const FINE_BITS: u32 = 6;
@@ -40,7 +40,7 @@ fn bucket(ns: u64) -> usize {
 
 /// The least value of a bucket, and how many values share it.
 fn span(bucket: usize) -> (u64, u64) {
-    let bucket = crate::number::wide(bucket);
+    let bucket = units::number::wide(bucket);
     let shift = (bucket >> FINE_BITS).saturating_sub(1);
     ((bucket - (shift << FINE_BITS)) << shift, 1 << shift)
 }

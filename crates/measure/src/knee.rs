@@ -18,7 +18,9 @@
 
 use units::random::Random;
 
-use crate::number::{count, real, wide};
+use units::number::{count, real};
+
+use crate::experiment::shuffle;
 
 /// The windows.
 pub const WINDOWS: usize = 64;
@@ -185,10 +187,7 @@ fn as_strong(windows: &[f64], strength: f64, seed: u64) -> u32 {
     let mut blocks: Vec<&[f64]> = ranks.chunks(BLOCK).collect();
     let mut number = 0;
     for _ in 0..DRAWS {
-        for place in (1..blocks.len()).rev() {
-            let other = usize::try_from(random.below(wide(place) + 1)).unwrap_or(0);
-            blocks.swap(place, other);
-        }
+        shuffle(&mut blocks, &mut random);
         number += u32::from(strongest(&blocks.concat()).1 >= strength);
     }
     number

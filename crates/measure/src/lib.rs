@@ -9,7 +9,6 @@ pub mod experiment;
 pub mod fitness;
 pub mod histogram;
 pub mod knee;
-mod number;
 pub mod plan;
 pub mod probe;
 pub mod regime;

@@ -83,8 +83,8 @@ impl Warmup {
 fn pace(times_ns: &[u64], arms: usize) -> f64 {
     let mut paces = [0.0; HALF];
     for (pace, pair) in paces.iter_mut().zip(times_ns.chunks_exact(arms)) {
-        let sum: f64 = pair.iter().map(|ns| crate::number::real((*ns).max(1)).ln()).sum();
-        *pace = sum / crate::number::count(arms);
+        let sum: f64 = pair.iter().map(|ns| units::number::real((*ns).max(1)).ln()).sum();
+        *pace = sum / units::number::count(arms);
     }
     paces.sort_unstable_by(f64::total_cmp);
     paces[HALF / 2]

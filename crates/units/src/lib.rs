@@ -7,6 +7,7 @@ mod alignment;
 pub mod durable;
 mod fact;
 pub mod finite;
+pub mod number;
 pub mod prefix;
 pub mod random;
 mod range;

@@ -45,7 +45,7 @@ fn job_file(text: &str, overrides: &[(String, String)]) {
 fn check(job: &Job) {
     assert!((1..=OPERATION_BYTES_MAX).contains(&job.operation_bytes));
     assert!((1..=OPERATION_BYTES_MAX).contains(&job.align_bytes));
-    assert!(job.depth >= 1 && job.numjobs >= 1 && job.loops >= 1 && job.runtime_ns != Some(0));
+    assert!(job.depth >= 1 && job.numjobs >= 1 && job.runtime_ns != Some(0));
     assert!(!job.time_based || job.runtime_ns.is_some());
     if let Some(Extent::Bytes(size_bytes)) = job.size {
         assert!(size_bytes >= job.operation_bytes);

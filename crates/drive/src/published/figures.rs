@@ -1,5 +1,7 @@
 //! Figures of a run.
 
+use units::number::{count, real};
+
 /// A number of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Figure {
@@ -54,14 +56,4 @@ impl Figures {
         let place = self.sorted_ns.len() * mille / 1000;
         self.sorted_ns[place.min(self.sorted_ns.len() - 1)]
     }
-}
-
-/// A count or a time as a real number: below 2^53 here.
-#[expect(clippy::cast_precision_loss, reason = "below 2^53")]
-pub(super) fn real(number: u64) -> f64 {
-    number as f64
-}
-
-fn count(number: usize) -> f64 {
-    real(u64::try_from(number).unwrap_or(u64::MAX))
 }

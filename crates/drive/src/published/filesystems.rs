@@ -9,10 +9,10 @@
 //! after each so that caches do not weigh. Done one behind the other on one disk without a pause,
 //! what one step leaves in the cache burdens the next, and more lines are outside their bounds.
 
+use units::number::real;
 use workload::trace::Entry;
 
 use super::compared::{Article, Compared, Standing};
-use super::figures::real;
 use super::recorded::{Step, System, entries};
 
 use crate::profile;

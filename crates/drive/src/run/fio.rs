@@ -43,8 +43,8 @@ impl FioFault {
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;
 
-/// Returns the clones of `job` on `region`: each has a part of its own, as fio's have files of their
-/// own. What stays in the page cache is sent to the drive as it is written.
+/// Returns the clones of `job` on `region`: each has a part of its own, as fio's have files of
+/// their own. What stays in the page cache is sent to the drive as it is written.
 ///
 /// # Errors
 /// When it cannot be simulated.

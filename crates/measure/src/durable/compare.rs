@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Interval;
-use crate::number::{count, wide};
+use units::number::{count, wide};
 
 /// Result of comparing two rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -128,7 +128,7 @@ mod tests {
     fn the_interval_misses_no_more_often_than_it_says() {
         let mut random = testkit::random(11);
         let mut draw = |factor: f64| {
-            let noise = crate::number::real(random.below(1000)) / 1000.0;
+            let noise = units::number::real(random.below(1000)) / 1000.0;
             // A long tail, as latencies have.
             Some(factor * (1.0 + noise.powi(8) * 20.0))
         };

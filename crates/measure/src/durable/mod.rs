@@ -85,7 +85,7 @@ impl RowSeen {
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         let count = self.latencies.count();
-        (count > 0).then(|| crate::number::real(self.busy_ns) / crate::number::real(count))
+        (count > 0).then(|| units::number::real(self.busy_ns) / units::number::real(count))
     }
 
     /// Returns whether it goes on.
@@ -289,7 +289,7 @@ impl Run<'_> {
             }
         }
         doer.end(row)?;
-        let mean = crate::number::real(busy_ns) / crate::number::real(operations);
+        let mean = units::number::real(busy_ns) / units::number::real(operations);
         Ok(counts.then_some(mean))
     }
 }

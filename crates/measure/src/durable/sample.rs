@@ -2,7 +2,7 @@
 
 use units::random::Random;
 
-use crate::number::wide;
+use units::number::wide;
 
 /// Number of latencies kept at least of a run that has as many: half of the most.
 pub const SERIES_MAX: usize = 1 << 16;

@@ -14,7 +14,7 @@
 
 use units::random::Random;
 
-use crate::number::{real, wide};
+use crate::Histogram;
 use crate::plan::{ArmPlan, Plan, PlanError, Role};
 use crate::regime::{Regime, Regimes};
 use crate::statistics::{Interval, Ratios};
@@ -22,7 +22,7 @@ use crate::verdict::{
     Comparison, Conclusion, Standing, Step, Stop, Verdict, certain, figure, last, more, sentence,
 };
 use crate::warmup::Warmup;
-use crate::{Histogram, number};
+use units::number::{real, wide};
 
 /// A paired experiment on its way.
 #[derive(Clone, Debug)]
@@ -250,7 +250,7 @@ impl Experiment {
     /// Brings the standing up to date.
     fn look(&mut self) {
         self.is_due = true;
-        let grown = number::whole(real(self.pairs) * 0.03).max(1);
+        let grown = units::number::whole(real(self.pairs) * 0.03).max(1);
         let next = self.pairs + if self.pairs < LOOK_ALWAYS { 1 } else { grown };
         self.next_look = next.min(wide(self.plan.pairs_max)).max(self.pairs + 1);
         self.standing.pairs = self.pairs;
@@ -334,7 +334,7 @@ impl Experiment {
 
 /// Puts `order` into an order that is drawn, each equally likely (Durstenfeld, "Algorithm 235:
 /// Random permutation", 1964).
-pub(crate) fn shuffle(order: &mut [usize], random: &mut Random) {
+pub(crate) fn shuffle<T>(order: &mut [T], random: &mut Random) {
     for last in (1..order.len()).rev() {
         let other = random.below(wide(last) + 1);
         order.swap(last, usize::try_from(other).expect("it is at most a place"));

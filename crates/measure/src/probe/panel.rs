@@ -11,8 +11,8 @@ use super::answer::{Compared, Reading, SLOWER_ABOVE};
 use super::budget::{Ended, Spending};
 use crate::Fault;
 use crate::experiment::shuffle;
-use crate::number::{real, wide};
 use crate::statistics::{Interval, Ratios};
+use units::number::{real, wide};
 
 /// The blocks that are left out at the start: cold caches.
 const WARM_UP: u64 = 4;

@@ -148,7 +148,7 @@ impl Slots {
             count = count.saturating_add(slots);
         }
         let arms = plan.shifts_bytes.len().max(1);
-        let needed = crate::number::wide(arms).saturating_mul(SLOTS_PER_ARM);
+        let needed = units::number::wide(arms).saturating_mul(SLOTS_PER_ARM);
         let slot_bytes = slot_bytes.unwrap_or(u64::MAX);
         if count < needed {
             let bytes = |sum: u64, run: &MappedRun| sum.saturating_add(run.length_bytes);

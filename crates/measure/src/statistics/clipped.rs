@@ -16,7 +16,7 @@
 //! (Huber's estimate of location). It is narrower than the median's interval where tails are light,
 //! and where a cost is added rather than multiplied it is a figure of its own: not the median.
 
-use crate::number::count;
+use units::number::count;
 
 /// The pairs from which the clip is fixed.
 pub(super) const PILOT: usize = 20;
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn sums_of_sorted_values_are_those_of_the_definition() {
         let mut random = testkit::random(6);
-        let mut draw = || crate::number::real(random.below(1 << 20)) / f64::from(1 << 20) - 0.3;
+        let mut draw = || units::number::real(random.below(1 << 20)) / f64::from(1 << 20) - 0.3;
         let values: Vec<f64> = (0..200).map(|_| draw()).collect();
         let mut clipped = Clipped::new(0.05, 200);
         values.iter().for_each(|value| clipped.record(*value));

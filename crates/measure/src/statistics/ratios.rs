@@ -105,7 +105,7 @@ mod tests {
             let mut ratios = Ratios::new(0.05, 1000);
             let mut all = Vec::new();
             for _ in 0..random.below(1200) {
-                let value = crate::number::real(random.below(100)) / 100.0;
+                let value = units::number::real(random.below(100)) / 100.0;
                 ratios.record(value);
                 if all.len() < 1000 {
                     all.push(value);

@@ -62,7 +62,7 @@ impl SignBound {
         // M at (n + 1, k) is M at (n, k) times 2 (n − k + a) / (n + 2a); at (n + 1, k + 1) it is
         // that times 2 (k + a) / (n + 2a). Above n/2 the first factor is below 1 and the second
         // above 1, so the next K is this one or one more.
-        let (pairs, upper) = (crate::number::count(self.pairs), crate::number::count(self.upper));
+        let (pairs, upper) = (units::number::count(self.pairs), units::number::count(self.upper));
         let total = pairs + 2.0 * self.mixture;
         let stay = self.wealth + (2.0 * (pairs - upper + self.mixture) / total).ln();
         if self.is_reached() && stay >= self.limit {

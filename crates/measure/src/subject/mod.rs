@@ -56,7 +56,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         assert!(work.depth >= 1 && work.depth <= queue.depth(), "a depth that the queue has");
         assert!(work.operation_bytes > 0 && work.block_operations > 0, "something to do");
         assert!(!matches!(work.action, Action::Sync(_)), "a sync moves no bytes");
-        let buffer_bytes = crate::number::wide(queue.buffer(0).len());
+        let buffer_bytes = units::number::wide(queue.buffer(0).len());
         assert!(u64::from(work.operation_bytes) <= buffer_bytes, "an operation fits the buffer");
         assert!(arms <= slots.arms(), "each arm has its shift");
         let flight = Flight::new(work.depth);

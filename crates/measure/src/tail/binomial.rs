@@ -4,7 +4,7 @@
 //! rank l is above it when B < l, the one at rank u is below it when B ≥ u. l is the greatest rank
 //! with P(B < l) ≤ α/2, u the least with P(B ≥ u) ≤ α/2.
 
-use crate::number::real;
+use units::number::real;
 
 /// Weights below this part of the greatest one are left out; their sum is below 10^-12 for any n
 /// that fits in memory.
@@ -24,7 +24,7 @@ pub(super) fn ranks(n: u64, p: f64, alpha: f64) -> (Option<u64>, Option<u64>) {
             sum += **weight / total;
             sum <= level
         });
-        first + crate::number::wide(passed.count())
+        first + units::number::wide(passed.count())
     };
     let low = reach(alpha / 2.0);
     // P(B >= u) = 1 - P(B < u): the rank after the number that reaches 1 - α/2.
@@ -35,7 +35,7 @@ pub(super) fn ranks(n: u64, p: f64, alpha: f64) -> (Option<u64>, Option<u64>) {
 /// The probabilities of the numbers around n p, each as a part of the greatest one, and the first
 /// such number. They are made from the middle outwards, so that none of them falls to 0.
 fn weights(n: u64, p: f64) -> (u64, Vec<f64>) {
-    let mode = crate::number::whole(real(n.saturating_add(1)) * p).min(n);
+    let mode = units::number::whole(real(n.saturating_add(1)) * p).min(n);
     let odds = p / (1.0 - p);
     let (mut down, mut weight, mut k) = (Vec::new(), 1.0, mode);
     while k > 0 && weight > LEAST {

@@ -28,7 +28,7 @@
 
 mod binomial;
 
-use crate::number::{count, real, whole, wide};
+use units::number::{count, real, whole, wide};
 
 /// Largest share of intervals that miss: 5 %, half of it on either side.
 pub const ALPHA: f64 = 0.05;

@@ -125,7 +125,7 @@ impl Work<'_> {
         }
         let place = section.place(section.line);
         let job = settings
-            .job(section.name, self.jobs.last(), &place, &mut self.remarks)
+            .job(section.name, &place, &mut self.remarks)
             .map_err(|problem| place.refused(problem))?;
         self.count += u64::from(job.numjobs);
         self.jobs.push(job);

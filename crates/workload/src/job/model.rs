@@ -100,29 +100,15 @@ pub struct Job {
     pub fsync_every: Option<NonZeroU32>,
     /// After how many writes `fdatasync` is called.
     pub fdatasync_every: Option<NonZeroU32>,
-    /// True if `fsync` is called at the end.
-    pub end_fsync: bool,
     /// Number of operations of one clone in flight at once; 1 where the engine is
     /// [`Engine::Sync`].
     pub depth: u32,
     /// Number of clones of it run at once; 1 to [`JOBS_MAX`].
     pub numjobs: u32,
-    /// Number of passes over its region; at least 1.
-    pub loops: u32,
-    /// To which group it belongs, from 0: jobs of one group are reported together.
-    pub group: u32,
     /// True if it waits for all jobs before it (`stonewall`).
     pub stonewall: bool,
-    /// True if it opens a group (`new_group`).
-    pub new_group: bool,
-    /// True if its clones are reported as one (`group_reporting`).
-    pub group_reporting: bool,
-    /// True if blocks may be met twice in a random pass (`norandommap`).
-    pub norandommap: bool,
     /// The seed that was told; fio's own sequence is not reproduced.
     pub seed: Option<u64>,
-    /// True if two runs use the same offsets (`randrepeat`).
-    pub repeatable: bool,
     /// The file or device as it was written. It is never opened.
     pub filename: Option<String>,
     /// The directory as it was written. It is never opened.

@@ -192,9 +192,11 @@ pub const OPTIONS: &[OptionRow] = &[
         it => job.fdatasync_every = NonZeroU32::new(it.count(0, u32::MAX)?)
     ),
     row!(
-        "end_fsync", None, Switch,
+        "end_fsync",
+        None,
+        Switch,
         "accepted: what a block leaves in a cache is written out within its time",
-        it => job.end_fsync = it.boolean()?
+        |it| it.boolean().map(drop)
     ),
     row!(
         "iodepth", None, Count, "operations under way at once; 1 with a synchronous engine",
@@ -223,33 +225,28 @@ pub const OPTIONS: &[OptionRow] = &[
         "time_based", None, Flag, "accepted: a region is begun again until the answer is certain",
         it => job.time_based = it.flag()?
     ),
-    row!(
-        "loops", None, Count, "accepted: the measurement decides how often; 0 is refused",
-        it => job.loops = it.count(1, u32::MAX)?
-    ),
+    row!("loops", None, Count, "accepted: the measurement decides how often; 0 is refused", |it| {
+        it.count(1, u32::MAX).map(drop)
+    }),
     row!("overwrite", None, Switch, "always on: the run first fills the file", |it| {
         it.boolean().map(drop)
     }),
-    row!(
-        "new_group", None, Flag, "accepted: jobs run one after the other",
-        it => job.new_group = it.flag()?
-    ),
+    row!("new_group", None, Flag, "accepted: jobs run one after the other", |it| it
+        .flag()
+        .map(drop)),
     row!(
         "stonewall", Some("wait_for_previous"), Flag, "accepted: jobs run one after the other",
         it => job.stonewall = it.flag()?
     ),
-    row!(
-        "group_reporting", None, Flag, "accepted: clones are always reported as one",
-        it => job.group_reporting = it.flag()?
-    ),
-    row!(
-        "norandommap", None, Flag, "accepted: random offsets do not repeat within a pair",
-        it => job.norandommap = it.flag()?
-    ),
-    row!(
-        "randrepeat", None, Switch, "accepted: --seed decides the offsets",
-        it => job.repeatable = it.boolean()?
-    ),
+    row!("group_reporting", None, Flag, "accepted: clones are always reported as one", |it| it
+        .flag()
+        .map(drop)),
+    row!("norandommap", None, Flag, "accepted: random offsets do not repeat within a pair", |it| {
+        it.flag().map(drop)
+    }),
+    row!("randrepeat", None, Switch, "accepted: --seed decides the offsets", |it| it
+        .boolean()
+        .map(drop)),
     row!(
         "randseed", None, Count, "the seed of random offsets; fio's own sequence is not reproduced",
         it => job.seed = Some(it.number()?)

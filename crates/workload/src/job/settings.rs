@@ -40,17 +40,10 @@ impl Default for Settings {
             durability: Durability::None,
             fsync_every: None,
             fdatasync_every: None,
-            end_fsync: false,
             depth: 1,
             numjobs: 1,
-            loops: 1,
-            group: 0,
             stonewall: false,
-            new_group: false,
-            group_reporting: false,
-            norandommap: false,
             seed: None,
-            repeatable: true,
             filename: None,
             directory: None,
         };
@@ -66,12 +59,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The job of the section called `section`, behind `previous`. What is done otherwise than was
+    /// The job of the section called `section`. What is done otherwise than was
     /// said is remarked on at `place`, the section's heading.
     pub(crate) fn job(
         mut self,
         section: &str,
-        previous: Option<&Job>,
         place: &SettingPlace,
         remarks: &mut Vec<Remark>,
     ) -> Result<Job, InputError> {
@@ -102,7 +94,6 @@ impl Settings {
             remark("time_based", "", "it has no runtime, as in fio");
             job.time_based = false;
         }
-        let opens = job.stonewall || job.new_group;
         Ok(Job {
             name: self.name.unwrap_or_else(|| section.to_owned()),
             line: match place {
@@ -111,9 +102,6 @@ impl Settings {
             },
             operation_bytes,
             align_bytes,
-            group: previous.map_or(0, |job| job.group + u32::from(opens)),
-            // fio: any use of blockalign turns the map off.
-            norandommap: job.norandommap || align_bytes != operation_bytes,
             ..job
         })
     }

@@ -73,7 +73,7 @@ fn a_job_of_flushed_writes_is_read_whole_and_without_a_remark() {
     assert_eq!(job.runtime_ns, Some(60_000_000_000));
     assert_eq!((job.fsync_every, job.direct), (NonZeroU32::new(1), false));
     assert_eq!(job.filename.as_deref(), Some("/dev/nowhere1"));
-    assert!(job.is_durable() && job.new_group);
+    assert!(job.is_durable());
     assert_eq!(job.title(), "4 KiB write + fsync, depth 1");
 }
 
@@ -83,7 +83,7 @@ fn eight_clones_at_depth_four_are_thirty_two_operations_at_once() {
     assert_eq!(file.remarks, []);
     let job = &file.jobs[0];
     assert_eq!((job.engine, job.depth, job.numjobs, job.total_depth()), (Engine::Async, 4, 8, 32));
-    assert!(job.direct && job.time_based && job.group_reporting && !job.is_durable());
+    assert!(job.direct && job.time_based && !job.is_durable());
     assert_eq!(job.title(), "4 KiB direct read, depth 32 (8 jobs x 4)");
     let file = told(CROWD, &[("rw", "write")]).unwrap();
     assert_eq!(file.jobs[0].title(), "4 KiB direct write, depth 32 (8 jobs x 4)");
@@ -113,10 +113,10 @@ fn global_speaks_for_the_jobs_below_it_only() {
 }
 
 #[test]
-fn stonewall_and_new_group_open_groups_but_for_the_first_job() {
-    let text = "[a]\nstonewall\n[b]\n[c]\nwait_for_previous\n[d]\nnew_group=1\n[e]\nnew_group=0\n";
-    let groups: Vec<u32> = parse(text).unwrap().jobs.iter().map(|job| job.group).collect();
-    assert_eq!(groups, [0, 0, 1, 2, 2]);
+fn a_job_waits_for_those_before_it_by_either_name_of_stonewall() {
+    let text = "[a]\nstonewall\n[b]\n[c]\nwait_for_previous\n[d]\nnew_group=1\n[e]\nstonewall=0\n";
+    let waits: Vec<bool> = parse(text).unwrap().jobs.iter().map(|job| job.stonewall).collect();
+    assert_eq!(waits, [true, false, true, false, false]);
 }
 
 #[test]
@@ -208,9 +208,9 @@ fn reads_and_writes_may_differ_in_size() {
 #[test]
 fn alignment_follows_the_size_unless_it_is_told() {
     let plain = job("bs=8k\nrw=randwrite");
-    assert_eq!((plain.align_bytes, plain.norandommap), (8192, false));
+    assert_eq!(plain.align_bytes, 8192);
     let told = job("bs=4k\nba=512\nrw=randwrite\nsync=dsync\ndirect=1");
-    assert_eq!((told.align_bytes, told.norandommap), (512, true));
+    assert_eq!(told.align_bytes, 512);
     assert_eq!(told.durability, Durability::Dsync);
     assert_eq!(told.title(), "4 KiB direct random write + O_DSYNC, depth 1");
     assert!(told.is_durable());

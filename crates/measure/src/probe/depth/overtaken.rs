@@ -2,7 +2,7 @@
 
 use super::super::answer::{Answer, Unidentified};
 use super::super::operations::Ended;
-use crate::number::{real, wide};
+use units::number::{real, wide};
 
 /// The largest depth that is found: at the smaller of the two depths, a quarter must wait.
 pub const DEPTH_MAX: u64 = 48;

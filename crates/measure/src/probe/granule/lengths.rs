@@ -7,7 +7,7 @@ use super::super::panel::{Pairing, PanelResult, Wanted};
 use super::super::pattern::{self, Pattern};
 use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
-use crate::number::count;
+use units::number::count;
 
 impl<Q: Queue> Search<'_, '_, Q> {
     /// The size, and the alignment once its halves were seen to cost.

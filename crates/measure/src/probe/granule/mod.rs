@@ -37,8 +37,8 @@ use super::answer::{Answer, Compared, Unidentified};
 use super::operations::Operations;
 use super::panel::{Pairing, Panel, PanelResult, Wanted};
 use super::{Ask, Pause, Spending};
-use crate::number::wide;
 use crate::{Fault, Order, Slots, SlotsPlan};
+use units::number::wide;
 
 /// The length of the writes, and the largest granule that can be found.
 pub const WHOLE_BYTES: u64 = 64 << 10;

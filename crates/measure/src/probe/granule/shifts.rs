@@ -8,7 +8,7 @@ use super::super::panel::{Pairing, PanelResult, Wanted};
 use super::super::pattern::{self, Pattern};
 use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
-use crate::number::count;
+use units::number::count;
 
 /// A shift that no alignment up to [`WHOLE_BYTES`] minds.
 const FAR_BYTES: u64 = WHOLE_BYTES << 1;

@@ -41,7 +41,7 @@ use self::search::{Refused, Search};
 use super::answer::{Answer, Compared, Reading, Unidentified};
 use super::{Ask, Pause, Spending};
 use crate::Fault;
-use crate::number::count;
+use units::number::count;
 
 /// An array with the comparisons behind it.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::super::operations::Operations;
 use super::super::panel::Timed;
 use super::super::places::Places;
 use crate::Fault;
-use crate::number::wide;
+use units::number::wide;
 
 /// Blocks of reads at the queue's depth.
 pub(super) struct Reads<'a, 'b, Q: Queue> {

@@ -7,7 +7,7 @@ use super::super::granule::{self, Granule};
 use super::super::{Ask, Pause, Spending};
 use super::revolution::Turn;
 use crate::Fault;
-use crate::number::real;
+use units::number::real;
 
 /// Largest distance of the turns of a write from a whole number.
 const WHOLE_WITHIN: f64 = 0.25;

@@ -8,9 +8,9 @@ use super::super::budget::Ended;
 use super::super::granule::Granule;
 use super::super::operations::Operations;
 use super::super::{Ask, Pause, Spending};
-use crate::number::{count, real, whole};
 use crate::statistics::Ratios;
 use crate::{Fault, MappedRun};
+use units::number::{count, real, whole};
 
 /// The writes from which the turn is guessed.
 const PILOT: usize = 9;

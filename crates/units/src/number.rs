@@ -1,31 +1,35 @@
 //! Numbers between the whole and the real, each way in one place.
 
-/// `value` as a real number; above 2^53 the nearest one.
-pub(crate) fn real(value: u64) -> f64 {
+/// Returns `value` as a real number; above 2^53 the nearest one.
+#[must_use]
+pub fn real(value: u64) -> f64 {
     // Two halves, each of which is exact.
     let high = u32::try_from(value >> 32).expect("the upper half has 32 bits");
     let low = u32::try_from(value & 0xFFFF_FFFF).expect("the lower half has 32 bits");
     f64::from(high) * 4_294_967_296.0 + f64::from(low)
 }
 
-/// A number of things in memory as a real number.
-pub(crate) fn count(value: usize) -> f64 {
+/// Returns a number of things in memory as a real number.
+#[must_use]
+pub fn count(value: usize) -> f64 {
     real(wide(value))
 }
 
-/// A number of things in memory, as 64 bits.
-pub(crate) fn wide(value: usize) -> u64 {
+/// Returns a number of things in memory, as 64 bits.
+#[must_use]
+pub fn wide(value: usize) -> u64 {
     value.try_into().expect("no machine addresses more than 64 bits")
 }
 
-/// The whole number at or below `value`: 0 for what is negative or no number, the greatest for
-/// what is too large.
+/// Returns the whole number at or below `value`: 0 for what is negative or no number, the greatest
+/// for what is too large.
+#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a cast of a real number saturates, which is what is wanted"
 )]
-pub(crate) fn whole(value: f64) -> u64 {
+pub fn whole(value: f64) -> u64 {
     value as u64
 }
 
