@@ -12,7 +12,7 @@ use stack::Verdict;
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
 const NAME_SHORTEST: usize = 24;
-/// How far it goes wrong, or why nothing is known, is not shortened below this.
+/// The reason or the distance of a misalignment is not shortened below this.
 const PLACE_SHORTEST: usize = 16;
 /// More of it is shown where there is room left.
 const PLACE_WANTED: usize = 40;

@@ -86,7 +86,7 @@ fn not_judged(summary: &Summary) -> u64 {
     summary.verdicts.unknown
 }
 
-/// Returns what a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 without a verdict`.
+/// Returns what a check came to, in a few words: `1 error in 12 targets, 1 without a verdict`.
 #[must_use]
 pub fn headline(summary: &Summary) -> String {
     let findings = words::severities(summary.errors, summary.warnings, summary.infos).join(", ");

@@ -153,7 +153,7 @@ fn at<Q: Queue>(
         return Ok(Answer::not(
             Unidentified::Contradiction,
             format!(
-                "all writes fit a period of {}, wherever they go: a clock serves them, not a platter",
+                "all writes fit a period of {}, wherever they go: served by a clock, not a platter",
                 milliseconds(guess_ns)
             ),
         ));
