@@ -2,6 +2,7 @@
 
 use host::Pinned;
 use host::scratch::Scratch;
+use measure::Role;
 use units::prefix::Size;
 
 use super::method::Method;
@@ -41,7 +42,7 @@ pub(super) fn announce(
 ) -> Result<(), Halt> {
     possible(session, way, directory)?;
     let titles = match way {
-        Method::Inside => titles(session, None),
+        Method::Inside => titles(session, None)?,
         other => other.experiments(session.bench),
     };
     printer::note(&format!(
@@ -62,10 +63,46 @@ pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, tit
     ));
 }
 
-/// The workloads inside the scratch file.
-pub(super) fn titles(session: &Session<'_>, place: Option<&MeasuredBytes>) -> Vec<String> {
-    let bytes = operation_bytes(session, place);
-    Work::all(session.bench, bytes).iter().map(Work::title).collect()
+/// The comparisons inside the scratch file.
+///
+/// # Errors
+/// When no shift that was asked for can be compared.
+pub(super) fn titles(
+    session: &Session<'_>,
+    place: Option<&MeasuredBytes>,
+) -> Result<Vec<String>, Halt> {
+    let works = Work::all(session.bench, operation_bytes(session, place));
+    Ok(comparisons(session, &works, place)?)
+}
+
+/// One title for each workload and shift.
+///
+/// # Errors
+/// When no shift that was asked for can be compared.
+pub(super) fn comparisons(
+    session: &Session<'_>,
+    works: &[Work],
+    place: Option<&MeasuredBytes>,
+) -> Result<Vec<String>, String> {
+    let (bench, bytes) = (session.bench, operation_bytes(session, place));
+    let shifts: Vec<String> = match place {
+        Some(place) => {
+            let step = place.logical_sector_bytes.unwrap_or(512);
+            let arms = plan::arms(&bench.shift, bench.full, step, bytes.into(), place.unit)?;
+            let judged = arms.into_iter().filter(|arm| arm.role == Role::Shifted);
+            judged.map(|arm| arm.name).collect()
+        }
+        None if bench.shift.is_empty() && bench.full => {
+            ["shifted by a sector", "shifted by half a unit"].map(str::to_owned).to_vec()
+        }
+        None if bench.shift.is_empty() => vec!["shifted by a sector".to_owned()],
+        None => bench.shift.iter().map(|&bytes| format!("shifted {}", Size(bytes))).collect(),
+    };
+    let titled = |work: &Work| {
+        let title = work.title();
+        shifts.iter().map(move |shift| format!("{title}, {shift}")).collect::<Vec<_>>()
+    };
+    Ok(works.iter().flat_map(titled).collect())
 }
 
 /// Returns how long an operation would be, in bytes.

@@ -4,16 +4,15 @@ use host::Pinned;
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
-use super::announcement::{operation_bytes, possible, seconds, titles};
+use super::announcement::{comparisons, operation_bytes, possible, seconds, titles};
 use super::method::{self, Method};
 use super::plan::{self, Budget};
 use super::raw;
 use super::session::Session;
-use super::work::Work;
 use crate::arguments::BenchFormat;
 use crate::exit::Outcome;
 use crate::shared::halt::Halt;
-use crate::shared::measure_target::MeasureTarget;
+use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::{self, shown};
 use crate::shared::raw_claim;
@@ -65,7 +64,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     let place = place.and_then(Result::ok);
     let mut experiments = way.experiments(session.bench);
     if let Method::Inside = way {
-        experiments = titles(session, place.as_ref());
+        experiments = titles(session, place.as_ref())?;
     }
     let mut plan = begun(session, shown(directory.given()), place.as_ref());
     plan.scratch_bytes = scratch_bytes;
@@ -96,15 +95,14 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
         let length_bytes = session.bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes);
         raw_claim::rehearse(&session.bench.raw, node, length_bytes)?;
     }
-    let place = looked(session, number);
-    if let Err(reason) = &place {
-        session.note(reason);
-    }
-    let place = place.ok();
-    let mut plan = begun(session, shown(node.given()), place.as_ref());
-    let bytes = operation_bytes(session, place.as_ref());
+    raw::unsupported(session)?;
+    let (name, wanted) = (shown(node.given()), plan::unit_kind(session.bench.unit));
+    let place = MeasuredBytes::of_device(&session.inspected, number, LOOK_BYTES, wanted);
+    let place = place.map_err(|refusal| cannot(&format!("measure {name}"), refusal))?;
+    let mut plan = begun(session, name, Some(&place));
+    let bytes = operation_bytes(session, Some(&place));
     let works = raw::works(session, bytes, writes);
-    plan.experiments = works.iter().map(Work::title).collect();
+    plan.experiments = comparisons(session, &works, Some(&place))?;
     plan.seconds_max = seconds(session, &plan.experiments);
     if writes {
         session.grant(Budget::HEADLINE);
@@ -114,7 +112,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     } else {
         plan.impact.push("the device is only read".to_owned());
     }
-    plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
+    plan.wear = bench::wear(plan.written_bytes_max, capacity(session, Some(&place)));
     Ok(plan)
 }
 

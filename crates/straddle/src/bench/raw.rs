@@ -69,7 +69,7 @@ pub(crate) fn run(
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit)?;
     let works = works(session, size, claim.is_some());
     if claim.is_some() {
-        let titles: Vec<String> = works.iter().map(Work::title).collect();
+        let titles = announcement::comparisons(session, &works, Some(&place))?;
         announcement::announce_device(session, &name, length_bytes, &titles);
     }
     each(session, &works, &arms, found, |_| {
@@ -79,7 +79,7 @@ pub(crate) fn run(
 }
 
 /// Returns what a raw device is not asked for.
-fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
+pub(super) fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
     let bench = session.bench;
     let on_devices =
         bench.job.is_some() || bench.suite || bench.raidtest.is_some() || !bench.command.is_empty();
