@@ -13,10 +13,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::run::has_group_ended;
 use testkit::{Scratch, scratch, tool};
 
 /// Longest duration of an answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// Longest duration until it has to go by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// No sandbox: it is run by root in tests, on our own page. No network: nothing is to be fetched.
@@ -194,14 +195,8 @@ impl Drop for Browser {
         let _ = self.child.wait();
         // Those it started are gone a moment later; none may write to the profile as it goes.
         let begun = Instant::now();
-        while begun.elapsed() < FAREWELL && is_there(&group) {
+        while begun.elapsed() < PATIENCE && !has_group_ended(self.child.id()) {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
-}
-
-/// Returns whether a process of the group is left.
-fn is_there(group: &str) -> bool {
-    let asked = tool::command("kill").args(["-0", "--", group]).stderr(Stdio::null()).status();
-    asked.is_ok_and(|status| status.success())
 }
