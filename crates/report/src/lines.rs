@@ -30,7 +30,7 @@ pub fn lines(targets: &[Target], look: &Look) -> String {
 #[must_use]
 pub fn rows(rows: &[Row], look: &Look) -> String {
     let words = Words { look };
-    let columns = Columns::of(rows, look.columns());
+    let columns = Columns::of(rows, look);
     let mut page = String::new();
     for row in rows {
         row.write(&columns, words, &mut page);
@@ -144,7 +144,8 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(rows: &[Row], limit: usize) -> Columns {
+    fn of(rows: &[Row], look: &Look) -> Columns {
+        let limit = look.columns();
         let widest = |cell: fn(&Row) -> &str| rows.iter().map(|row| width(cell(row))).max();
         let name = widest(|row| &row.name).unwrap_or(0);
         let what = widest(|row| &row.what).unwrap_or(0);
@@ -168,7 +169,11 @@ impl Columns {
             columns.name < name.min(NAME_SHORTEST) || place < widest_place.min(PLACE_SHORTEST);
         // A reason takes what is left.
         let taken = gapped(columns.name) + gapped(columns.what) + GAP;
-        columns.place = widest_place.min(place.max(left.saturating_sub(taken)));
+        // What is read by a program is not cut.
+        columns.place = match look.width {
+            Some(_) => widest_place.min(place.max(left.saturating_sub(taken))),
+            None => widest_place,
+        };
         columns
     }
 

@@ -52,9 +52,10 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
     }
     let summary = summary(&rows, &only_before, &only_after);
     let answer = rows.iter().filter(counts).map(|row| row.answer).max();
-    let answer = answer.or(is_twin.then_some(CompareAnswer::Same));
     let sentence = match is_twin {
-        true if rows.is_empty() => "same: both files hold the same run, and no value".to_owned(),
+        true if rows.is_empty() => {
+            "cannot tell: both files hold the same run, without a value to compare".to_owned()
+        }
         true => "same: both files hold the same run".to_owned(),
         false => sentence(answer, &rows, &summary),
     };
