@@ -2,7 +2,7 @@
 
 /// Why such a drive cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{value} is {found}; it must be {wanted}")]
+#[error("{value} is {found}, must be {wanted}")]
 pub struct PlanFault {
     /// Name of the value in profiles.
     pub value: &'static str,

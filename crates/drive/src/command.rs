@@ -47,10 +47,10 @@ pub struct Done {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Fault {
     /// The range ends beyond the drive.
-    #[error("the range ends beyond the drive's end")]
+    #[error("the range ends past the end of the drive")]
     Bounds,
     /// The range is empty, or neither starts nor ends at logical sectors.
-    #[error("the range is empty, or is not made of whole logical sectors")]
+    #[error("the range is empty, or not a multiple of the logical sector")]
     Sectors,
 }
 

@@ -62,7 +62,7 @@ impl ProfileText<'_> {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, InputError> {
         let bytes = self.text.len();
         if bytes > PROFILE_BYTES_MAX {
-            let problem = format!("it has {bytes} bytes, more than {PROFILE_BYTES_MAX}");
+            let problem = format!("{bytes} bytes are more than the limit of {PROFILE_BYTES_MAX}");
             return Err(self.error_at(0, &problem, self.form_hint));
         }
         toml::from_str(self.text).map_err(|error| {
@@ -94,8 +94,8 @@ impl ProfileText<'_> {
     pub fn unreadable<T>(&self, key: &str, value: &Spanned<T>, expects: &str) -> InputError {
         let written: String =
             self.text.get(value.span()).unwrap_or_default().chars().take(80).collect();
-        let problem = format!("`{key} = {written}` is not {expects}");
-        self.error(value, &problem, format!("write {expects} behind {key} ="))
+        let problem = format!("expected {expects}, got `{key} = {written}`");
+        self.error(value, &problem, format!("write {expects} after {key} ="))
     }
 
     /// `number`, which `value` says, if it is within the bounds, which `show` puts in words.

@@ -229,7 +229,7 @@ impl Shape {
         }
         let whole = least - least % chunk_bytes;
         if whole == 0 {
-            let wanted = "small enough for a chunk behind it on each member";
+            let wanted = "small enough for a chunk after it on each member";
             let offset = members.iter().map(|member| member.offset_bytes).max().unwrap_or(0);
             return Err(fault("data_offset", offset, wanted));
         }

@@ -81,7 +81,7 @@ pub enum CutFault {
     #[error("the drive kept no log of what it did")]
     NoLog,
     /// There is no such member.
-    #[error("there are {members} members, and none with number {member}")]
+    #[error("no member {member}: the array has {members}, counted from 0")]
     NoSuchMember {
         /// The number that was named.
         member: u16,
@@ -89,10 +89,10 @@ pub enum CutFault {
         members: usize,
     },
     /// A log had no room.
-    #[error("the log is full: it was made for fewer commands than came")]
+    #[error("the log is full: more commands came than it can hold")]
     Full,
     /// The logs are not of the same drive.
-    #[error("the drive wrote write {number}, which the host's log has not")]
+    #[error("the drive wrote write {number}, which is missing from the host's log")]
     NoSuchWrite {
         /// The write.
         number: usize,

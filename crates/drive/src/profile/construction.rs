@@ -97,7 +97,7 @@ impl DriveProfile {
     /// When this is no array, `member` is one or has one within, or a value is out of its bounds.
     pub fn array_of(&self, member: &DriveProfile) -> Result<Box<dyn Model>, PlanFault> {
         if self.kind != DriveKind::Array || member.kind.depth() >= self.kind.depth() {
-            let wanted = "a drive that is no array and no controller";
+            let wanted = "a drive that is neither an array nor a controller";
             return Err(PlanFault { value: "member", found: 0, wanted });
         }
         let array = filled(array::FIELDS, &self.values);

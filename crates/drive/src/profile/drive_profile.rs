@@ -38,11 +38,13 @@ impl DriveProfile {
     pub fn with(mut self, key: &str, text: &str) -> Result<DriveProfile, String> {
         let Some(value) = self.values.iter_mut().find(|value| value.key == key) else {
             let keys: Vec<&str> = self.kind.forms().iter().map(|form| form.key).collect();
-            return Err(format!("it has no `{key}`; it has {}", keys.join(", ")));
+            let kind = self.kind.with_article();
+            return Err(format!("{kind} has no `{key}`: expected one of {}", keys.join(", ")));
         };
         let amount = value.quantity.read(text);
-        value.amount = amount
-            .ok_or_else(|| format!("`{key} = {text}` is not {}", value.quantity.expects()))?;
+        value.amount = amount.ok_or_else(|| {
+            format!("expected {}, got `{key} = {text}`", value.quantity.expects())
+        })?;
         (value.label, value.source) = (Label::Predicted, "the command line".to_owned());
         Ok(self)
     }

@@ -66,7 +66,7 @@ pub(super) fn profile(
         let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
         let found: String = key.get_ref().chars().take(80).collect();
         let problem = format!("{} has no `{found}`", kind.with_article());
-        return Err(source.error(key, &problem, format!("it has {}", keys.join(", "))));
+        return Err(source.error(key, &problem, format!("choose one of {}", keys.join(", "))));
     }
     let of_form = |form: &Form| {
         if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
@@ -99,7 +99,7 @@ pub(super) fn profile(
 fn lacks(source: &ProfileText<'_>, raw: &RawProfile, key: &str) -> InputError {
     let hint =
         format!("add {key} = \"...\", or base = \"hdd-7200-512e\" to change a built-in profile");
-    let problem = format!("it has no `{key}`, and no `base` to take it from");
+    let problem = format!("the profile has neither `{key}` nor a `base` to take it from");
     source.error(&raw.name, &problem, hint)
 }
 
@@ -148,7 +148,7 @@ fn member(
         },
         (Some(member), false) => {
             let problem = format!(
-                "{word} is made of no other drive: an array and a controller have a `member`"
+                "{word} has no `member`: only an array and a controller are made of another drive"
             );
             Err(source.error(member, &problem, "leave member out"))
         }
@@ -171,7 +171,8 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<Label, I
         ("calibrated", Some(by)) => Ok(Label::Calibrated(by)),
         ("fitted", Some(by)) => Ok(Label::Fitted(by)),
         (label @ ("calibrated" | "fitted"), None) => {
-            let problem = format!("`{key}` is {label} and says not `by` which published number");
+            let problem =
+                format!("`{key}` is {label} but has no `by` that names the published number");
             Err(source.error(&raw.label, &problem, "add by = \"...\""))
         }
         _ => {

@@ -18,13 +18,13 @@ pub struct FioStream {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FioFault {
     /// It needs more of the drive than there is.
-    #[error("its region ends beyond the drive, or is shorter than one operation")]
+    #[error("the job's region ends past the end of the drive, or is shorter than one operation")]
     Region,
     /// More operations in flight than can be simulated.
-    #[error("it has {0} operations in flight; 1024 can be simulated")]
+    #[error("{0} operations in flight are more than the 1024 that can be simulated")]
     Depth(u64),
     /// It reads through the page cache, which is not modeled.
-    #[error("it reads through the page cache, which answers for the drive")]
+    #[error("the job reads through the page cache, which is not modeled")]
     Buffered,
 }
 
@@ -33,9 +33,11 @@ impl FioFault {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            FioFault::Region => "write another offset, size or bs in it, or take a larger drive",
-            FioFault::Depth(_) => "write a lower iodepth or numjobs in it",
-            FioFault::Buffered => "write direct=1 in it",
+            FioFault::Region => {
+                "change offset, size or bs in the job file, or choose a larger drive"
+            }
+            FioFault::Depth(_) => "lower iodepth or numjobs in the job file",
+            FioFault::Buffered => "set direct=1 in the job file",
         }
     }
 }

@@ -433,7 +433,7 @@ fn a_flash_drive_that_cannot_be_is_refused_with_the_value_and_its_bounds() {
     ];
     for (plan, wanted) in wrong {
         let fault = Flash::new(plan).unwrap_err().to_string();
-        assert!(fault.starts_with(wanted) && fault.contains("; it must be "), "{fault}");
+        assert!(fault.starts_with(wanted) && fault.contains(", must be "), "{fault}");
     }
 }
 

@@ -147,12 +147,12 @@ fn a_volume_shows_the_drive_under_it() {
 fn a_plan_that_cannot_be_says_which_value_and_why() {
     let limits = Limits::gp2(100);
     let wrong = [
-        (Limits { baseline_per_second: 0, ..limits }, "baseline is 0; it must be from 1 to 10^9"),
+        (Limits { baseline_per_second: 0, ..limits }, "baseline is 0, must be from 1 to 10^9"),
         (
             Limits { burst_per_second: 299, ..limits },
-            "burst is 299; it must be from the baseline to 10^9",
+            "burst is 299, must be from the baseline to 10^9",
         ),
-        (Limits { counted_bytes: 3, ..limits }, "counted is 3; it must be from 512 to 2^40"),
+        (Limits { counted_bytes: 3, ..limits }, "counted is 3, must be from 512 to 2^40"),
     ];
     for (limits, wanted) in wrong {
         let fault = Cloud::new(plan(limits), Ideal::new(GIB, 512).unwrap()).unwrap_err();

@@ -61,14 +61,14 @@ fn many_in_flight_are_bound_by_the_host_side_and_parts_of_lines_by_the_banks() {
 #[test]
 fn a_plan_that_cannot_be_says_which_value_and_why() {
     let wrong = [
-        (MemoryPlan { banks: 0, ..OPTANE }, "banks is 0; it must be from 1 to 4096"),
+        (MemoryPlan { banks: 0, ..OPTANE }, "banks is 0, must be from 1 to 4096"),
         (
             MemoryPlan { line_bytes: 3, ..OPTANE },
-            "line is 3; it must be a power of two from 64 to 65536",
+            "line is 3, must be a power of two from 64 to 65536",
         ),
         (
             MemoryPlan { write_ns: u64::MAX, ..OPTANE },
-            "write is 18446744073709551615; it must be at most 10 s",
+            "write is 18446744073709551615, must be at most 10 s",
         ),
     ];
     for (plan, wanted) in wrong {

@@ -91,12 +91,12 @@ impl NoRoom {
     #[must_use]
     pub fn hint(&self) -> String {
         if self.runs == 0 {
-            return "nothing of the file lies where its address is known".to_owned();
+            return "no part of the file has a known address on its device".to_owned();
         }
         let bytes = self.needed.saturating_mul(self.slot_bytes);
         format!(
-            "give it {bytes} bytes or more that lie in few pieces, or take shorter operations or a \
-             smaller unit"
+            "use a file of {bytes} bytes or more in few pieces, shorter operations or a smaller \
+             unit"
         )
     }
 }

@@ -120,9 +120,9 @@ fn too_few_slots_are_refused_with_what_to_do() {
     let refused = slots(&runs, unit(4096, 0), &[0, 512], Order::Cursor).unwrap_err();
     assert_eq!((refused.found, refused.needed), (7, 8));
     assert!(refused.to_string().contains("7 places for 4096 bytes shifted by up to 512"));
-    assert!(refused.hint().starts_with("give it 65536 bytes"), "{}", refused.hint());
+    assert!(refused.hint().starts_with("use a file of 65536 bytes"), "{}", refused.hint());
     let none = slots(&[], unit(4096, 0), &[0], Order::Cursor).unwrap_err();
-    assert!(none.hint().starts_with("nothing of the file"));
+    assert!(none.hint().starts_with("no part of the file"));
 }
 
 #[test]

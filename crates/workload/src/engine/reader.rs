@@ -70,7 +70,7 @@ fn profile(source: &ProfileText<'_>) -> Result<Profile, InputError> {
     let (warn, fail) = (limit(source, "warn", &raw.warn)?, limit(source, "fail", &raw.fail)?);
     if warn.above_ns > fail.above_ns {
         let [warn, fail] = [warn, fail].map(|limit| Duration(limit.above_ns));
-        let problem = format!("warn is above {warn}, which is more than fail with {fail}");
+        let problem = format!("the warn limit of {warn} is above the fail limit of {fail}");
         return Err(source.error(&raw.warn.above, &problem, "lower warn, or raise fail"));
     }
     let quantiles = QUANTILES.map(|quantile| (quantile.name(), quantile));
@@ -125,7 +125,7 @@ fn limit(source: &ProfileText<'_>, table: &str, raw: &RawLimit) -> Result<Limit,
     let reason = raw.reason.as_ref().map(|reason| source.line("reason", reason)).transpose()?;
     let from = match source.line("source", &raw.source)?.as_str() {
         "ours" if reason.is_none() => {
-            let problem = format!("{table} is \"ours\" and says no reason");
+            let problem = format!("{table} has source \"ours\" but no reason");
             let hint = "add a line reason = \"...\"";
             return Err(source.error(&raw.source, &problem, hint));
         }

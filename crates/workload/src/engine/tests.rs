@@ -108,26 +108,34 @@ fn check(old: &str, new: &str, expected: &str) {
 fn what_cannot_be_meant_is_refused_with_its_line() {
     check("write = 2300", "writes = \"2300\"", "own.toml:17: unknown field `writes`");
     check("sync = \"fdatasync\"\n", "", "missing field `sync`");
-    check("above = \"10 ms\"", "above = \"10\"", "own.toml:26: `above = \"10\"` is not a whole");
-    check("above = \"10 ms\"", "above = \"-10 ms\"", "`above = \"-10 ms\"` is not");
+    check("above = \"10 ms\"", "above = \"10\"", "such as 10 ms, got `above = \"10\"`");
+    check("above = \"10 ms\"", "above = \"-10 ms\"", "got `above = \"-10 ms\"`");
     check("above = \"10 ms\"", "above = \"10 mb\"", "own.toml:26");
-    check("above = \"10 ms\"", "above = 10", "own.toml:26: `above = 10` is not a whole");
+    check("above = \"10 ms\"", "above = 10", "own.toml:26: expected a whole number with ns");
     check("above = \"10 ms\"", "above = \"0 ms\"", "above is 0 ms, outside of 1 us to 60 s");
     check("above = \"10 ms\"", "above = \"99999999 s\"", "outside of 1 us to 60 s");
-    check("above = \"10 ms\"", "above = \"200 ms\"", "own.toml:26: warn is above 200 ms, which is");
+    check(
+        "above = \"10 ms\"",
+        "above = \"200 ms\"",
+        "own.toml:26: the warn limit of 200 ms is above",
+    );
     check("quantile = \"p99\"", "quantile = \"p98\"", "one of p50, p90, p95, p99, p99.9");
     check("write = 2300", "write = \"0\"", "write is 0, outside of 1 B to 16 MiB");
-    check("write = 2300", "write = \"2300 ms\"", "is not a size such as 4 KiB");
+    check("write = 2300", "write = \"2300 ms\"", "expected a size such as 4 KiB");
     check("samples = 30000", "samples = -1", "samples is -1, outside of 100 to 1000000");
     check("samples = 30000", "samples = 1e9", "own.toml:22: expected a number");
-    check("samples = 30000", "samples = \"many\"", "`samples = \"many\"` is not a whole");
+    check(
+        "samples = 30000",
+        "samples = \"many\"",
+        "expected a whole number, got `samples = \"many\"`",
+    );
     check("sync = \"fdatasync\"", "sync = \"O_DIRECT+O_DSYNC\"", "choose a multiple of 512 B");
-    check("source = \"ours\"\n", "source = \"ftp://x\"\n", "is not an address");
-    check("name = \"etcd\"", "name = \"et cd\"", "own.toml:2: `name = \"et cd\"` is not a name");
+    check("source = \"ours\"\n", "source = \"ftp://x\"\n", "expected an address");
+    check("name = \"etcd\"", "name = \"et cd\"", "own.toml:2: expected a name");
     check("name = \"etcd\"", "name = \"etcd", "own.toml:2: ");
     check("name = \"etcd\"", "name = \"etcd\"\nname = \"etcd\"", "own.toml:3: duplicate key");
-    check("title = \"etcd: write-ahead log\"", "title = \"a\\u001b[31m\"", "is not one line");
-    check("title = \"etcd: write-ahead log\"", "title = \" \"", "is not one line of text");
+    check("title = \"etcd: write-ahead log\"", "title = \"a\\u001b[31m\"", "expected one line");
+    check("title = \"etcd: write-ahead log\"", "title = \" \"", "expected one line of text");
     check(
         "file = \"64 MB\"",
         "file = \"4 KiB\"\nwrites_per_sync = 2",
@@ -148,7 +156,7 @@ fn a_limit_of_ones_own_needs_a_reason() {
     let end = at + text[at..].find('\n').unwrap();
     let without = format!("{}{}", &text[..at], &text[end + 1..]);
     let error = Profile::parse("own.toml", &without).unwrap_err();
-    assert!(error.to_string().ends_with("fail is \"ours\" and says no reason"), "{error}");
+    assert!(error.to_string().ends_with("fail has source \"ours\" but no reason"), "{error}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub(crate) fn engine(name: &str) -> Result<(Engine, Option<&'static str>), Input
     // `external:PATH` names a library.
     let head = name.split(':').next().unwrap_or_default();
     let row = ENGINES.iter().find(|row| row.name == head);
-    match row.ok_or_else(|| fail("is none of fio's"))?.becomes {
+    match row.ok_or_else(|| fail("is not an engine of fio"))?.becomes {
         EngineUse::As(engine) => Ok((engine, None)),
         EngineUse::Instead(engine, lost) => Ok((engine, Some(lost))),
         EngineUse::Never(why) => Err(fail(why)),

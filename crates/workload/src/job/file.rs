@@ -52,7 +52,7 @@ impl JobFile {
         }
         if work.jobs.is_empty() {
             let hint = "add a section [name] below [global]";
-            return Err(SettingPlace::File.refused(InputError::new("it has no job", hint)));
+            return Err(SettingPlace::File.refused(InputError::new("no job section", hint)));
         }
         Ok(JobFile { jobs: work.jobs, remarks: work.remarks })
     }

@@ -3,7 +3,7 @@
 //! The rules are those of fio 3.33 (`HOWTO`, section "Job file format"), read from its behavior:
 //! `fio --parse-only` and `fio --debug=parse` are what the tests compare with. Options stand in one
 //! table, [`option::OPTIONS`]; what is known to fio but not done here stands in
-//! [`not_honored::NAMED`]. Where fio reads a number otherwise than it is written (`bs= 4k` is 4
+//! [`not_honored::NAMED`]. Where fio reads a number as another value than the one written (`bs= 4k` is 4
 //! bytes, `runtime=1min` is one microsecond), the value is refused rather than believed.
 
 mod engine;

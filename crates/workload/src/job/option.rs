@@ -140,16 +140,16 @@ pub const OPTIONS: &[OptionRow] = &[
     ),
     row!(
         "ba", Some("blockalign"), Size,
-        "of what random offsets are multiples; default: bs. Turns the random map off",
+        "alignment of random offsets; default: bs",
         it => align_bytes = Some(it.two_sizes(1, OPERATION_BYTES_MAX)?)
     ),
     row!(
         "offset", Some("fileoffset"), Extent,
-        "where the region begins; a percentage is rounded up to an operation",
+        "start of the region; a percentage is rounded up to an operation",
         it => job.offset = it.extent()?
     ),
     row!(
-        "size", None, Extent, "how long the region is; at least bs",
+        "size", None, Extent, "length of the region; at least bs",
         it => job.size = Some(not_empty(it)?)
     ),
     row!(
@@ -184,22 +184,18 @@ pub const OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     row!(
-        "fsync", None, Count, "fsync after so many writes; 0: never",
+        "fsync", None, Count, "number of writes before each fsync; 0: never",
         it => job.fsync_every = NonZeroU32::new(it.count(0, u32::MAX)?)
     ),
     row!(
-        "fdatasync", None, Count, "fdatasync after so many writes; 0: never",
+        "fdatasync", None, Count, "number of writes before each fdatasync; 0: never",
         it => job.fdatasync_every = NonZeroU32::new(it.count(0, u32::MAX)?)
     ),
+    row!("end_fsync", None, Switch, "accepted: the time of a block includes writeback", |it| it
+        .boolean()
+        .map(drop)),
     row!(
-        "end_fsync",
-        None,
-        Switch,
-        "accepted: what a block leaves in a cache is written out within its time",
-        |it| it.boolean().map(drop)
-    ),
-    row!(
-        "iodepth", None, Count, "operations under way at once; 1 with a synchronous engine",
+        "iodepth", None, Count, "operations in flight; 1 with a synchronous engine",
         it => job.depth = it.count(1, DEPTH_MAX)?
     ),
     row!("numjobs", None, Count, "clones that run at once, to 4096 in all; 0 is refused", |it| {
@@ -207,14 +203,12 @@ pub const OPTIONS: &[OptionRow] = &[
         it.settings.job.numjobs = it.count(1, most)?;
         Ok(())
     }),
-    row!("thread", None, Flag, "clones are threads whatever is said here", |it| it
-        .flag()
-        .map(drop)),
+    row!("thread", None, Flag, "accepted: clones are never processes", |it| it.flag().map(drop)),
     row!(
         "runtime",
         Some("timeout"),
         Time,
-        "the longest time of each arm; 0: none. The budget of bench bounds it too",
+        "time limit of each arm; 0: none. The budget of bench applies too",
         |it| {
             let runtime_ns = it.duration_ns()?;
             it.settings.job.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);
@@ -222,12 +216,16 @@ pub const OPTIONS: &[OptionRow] = &[
         }
     ),
     row!(
-        "time_based", None, Flag, "accepted: a region is begun again until the answer is certain",
+        "time_based", None, Flag, "accepted: the region is repeated until the verdict is certain",
         it => job.time_based = it.flag()?
     ),
-    row!("loops", None, Count, "accepted: the measurement decides how often; 0 is refused", |it| {
-        it.count(1, u32::MAX).map(drop)
-    }),
+    row!(
+        "loops",
+        None,
+        Count,
+        "accepted: the measurement decides the number of passes; 0 is refused",
+        |it| { it.count(1, u32::MAX).map(drop) }
+    ),
     row!("overwrite", None, Switch, "always on: the run first fills the file", |it| {
         it.boolean().map(drop)
     }),

@@ -181,7 +181,8 @@ impl Reader<'_> {
         match fault {
             Fault::Refused => self.unreadable(expects),
             Fault::Ambiguous => {
-                let problem = format!("fio reads {} otherwise than it is written", self.written());
+                let problem =
+                    format!("fio reads {} as another value than the one written", self.written());
                 InputError::new(problem, format!("write {expects}, without blanks"))
             }
             Fault::TooLarge => self.out_of_range(0, u64::MAX),

@@ -25,7 +25,10 @@ pub enum SettingPlace {
 impl SettingPlace {
     /// The error that a job file has `problem` here.
     pub(crate) fn refused(&self, problem: InputError) -> InputError {
-        problem.within(format_args!("cannot read the job file: {self}: "))
+        match self {
+            SettingPlace::File => problem.within("cannot read the job file: "),
+            place => problem.within(format_args!("cannot read the job file: {place}: ")),
+        }
     }
 }
 

@@ -68,12 +68,14 @@ impl<'a> Setting<'a> {
 /// The sections of `text`.
 ///
 /// # Errors
-/// When the text or a line is too long, holds control characters, stands before the first section,
+/// When the text or a line is too long, holds control characters, is before the first section,
 /// or is a heading that does not end.
 pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, InputError> {
     if text.len() > TEXT_BYTES_MAX {
-        let problem = format!("it has {} bytes, more than {TEXT_BYTES_MAX}", text.len());
-        return Err(SettingPlace::File.refused(InputError::new(problem, "is this a job file")));
+        let problem = format!("{} bytes are more than the limit of {TEXT_BYTES_MAX}", text.len());
+        return Err(
+            SettingPlace::File.refused(InputError::new(problem, "check that this is a job file"))
+        );
     }
     let mut sections: Vec<Section<'_>> = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -90,12 +92,12 @@ pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, InputError> {
             sections.push(Section { name, line: number, settings: Vec::new() });
         } else if let Some(file) = line.strip_prefix("include") {
             let problem = format!("`include {}` is not followed", escape(file.trim().as_bytes()));
-            let hint = "put the text of that file in its place";
+            let hint = "paste the text of that file in its place";
             return Err(fail(InputError::new(problem, hint)));
         } else if let Some(section) = sections.last_mut() {
             section.settings.push(setting(number, line));
         } else {
-            let problem = format!("`{}` stands before the first section", escape(line.as_bytes()));
+            let problem = format!("`{}` is before the first section", escape(line.as_bytes()));
             let hint = "put [global] or [name] above it; without a byte order mark";
             return Err(fail(InputError::new(problem, hint)));
         }
@@ -134,10 +136,10 @@ fn setting(line: usize, text: &str) -> Setting<'_> {
 }
 
 fn line_too_long(line: &str) -> InputError {
-    let problem = format!("it has {} bytes, more than {LINE_BYTES_MAX}", line.len());
+    let problem = format!("{} bytes are more than the limit of {LINE_BYTES_MAX}", line.len());
     InputError::new(problem, "shorten the line; fio refuses it too")
 }
 
 fn control() -> InputError {
-    InputError::new("it holds control characters", "save the file as plain text in UTF-8")
+    InputError::new("the text has control characters", "save the file as plain text in UTF-8")
 }

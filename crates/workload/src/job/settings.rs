@@ -91,7 +91,7 @@ impl Settings {
             job.depth = 1;
         }
         if job.time_based && job.runtime_ns.is_none() {
-            remark("time_based", "", "it has no runtime, as in fio");
+            remark("time_based", "", "ignored without runtime, as in fio");
             job.time_based = false;
         }
         Ok(Job {

@@ -143,7 +143,7 @@ fn values_that_fio_reads_otherwise_than_written_are_refused() {
     for lines in
         ["bs= 4k", "bs=4.5k", "runtime=1min", "runtime=0.5s", "bs=-5", "bs=0x1000k", "direct=1x"]
     {
-        refused(lines, "otherwise than it is written");
+        refused(lines, "as another value than the one written");
     }
 }
 
@@ -168,10 +168,10 @@ fn an_error_names_its_line_and_says_what_to_do() {
     let error = parse("[a]\nblocksze=4k\n").unwrap_err();
     assert_eq!(error.hint(), "did you mean blocksize");
     let error = parse("bs=4k\n[a]\n").unwrap_err();
-    assert!(error.to_string().contains("stands before the first section"), "{error}");
+    assert!(error.to_string().contains("is before the first section"), "{error}");
     for text in ["", "[global]\nbs=4k\n", "# nothing\n"] {
         let error = parse(text).unwrap_err();
-        assert_eq!(error.to_string(), "cannot read the job file: the job file: it has no job");
+        assert_eq!(error.to_string(), "cannot read the job file: no job section");
     }
 }
 
@@ -235,11 +235,13 @@ fn an_offset_in_percent_is_rounded_up_to_an_operation_and_one_in_bytes_is_taken_
 #[test]
 fn hostile_text_is_refused_or_read_and_never_more() {
     let long = "x".repeat(5000);
-    refused(&format!("name={long}"), "bytes, more than 4096");
+    refused(&format!("name={long}"), "bytes are more than the limit of 4096");
     refused("bs=4\0k", "control characters");
     refused("\u{1b}[31m", "control characters");
     let big = "#".repeat(TEXT_BYTES_MAX + 1);
-    assert!(parse(&big).unwrap_err().to_string().contains("bytes, more than 262144"));
+    assert!(
+        parse(&big).unwrap_err().to_string().contains("bytes are more than the limit of 262144")
+    );
     for lines in [
         "bs=99999999999999999999",
         "size=99999999999p",

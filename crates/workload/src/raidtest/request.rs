@@ -10,7 +10,7 @@ pub const COUNT_MAX: usize = 1 << 20;
 pub const LENGTH_BYTES_MAX: u32 = 128 << 10;
 
 /// Hint for a file with a request that cannot be.
-const FOREIGN: &str = "is this a file made by raidtest genfile";
+const FOREIGN: &str = "use a file made by raidtest genfile";
 
 /// Direction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,7 @@ impl Request {
             1 => RequestKind::Write,
             kind => {
                 let problem = format!(
-                    "cannot read record {number}: its type is {kind}, neither 0 (read) nor 1 \
-                     (write)"
+                    "cannot read record {number}: expected type 0 (read) or 1 (write), got {kind}"
                 );
                 return Err(InputError::new(problem, FOREIGN));
             }
@@ -66,8 +65,8 @@ impl Request {
         let Request { offset_bytes, length_bytes, .. } = self;
         if length_bytes == 0 || length_bytes > LENGTH_BYTES_MAX {
             let problem = format!(
-                "cannot use request {number}: it is {length_bytes} bytes long, not 1 to \
-                 {LENGTH_BYTES_MAX}"
+                "cannot use request {number}: expected 1 to {LENGTH_BYTES_MAX} bytes, got \
+                 {length_bytes}"
             );
             return Err(InputError::new(problem, FOREIGN));
         }
@@ -77,7 +76,7 @@ impl Request {
             _ => {
                 let problem = format!(
                     "cannot use request {number}: {length_bytes} bytes at {offset_bytes} end \
-                     behind any disk"
+                     past any disk"
                 );
                 Err(InputError::new(problem, FOREIGN))
             }

@@ -47,7 +47,7 @@ impl Requests {
         if !rest.is_empty() {
             let bytes = bytes.len();
             let problem = format!(
-                "cannot read the request file: {bytes} bytes are no multiple of {RECORD_BYTES}"
+                "cannot read the request file: {bytes} bytes are not a multiple of {RECORD_BYTES}"
             );
             return Err(InputError::new(problem, "copy the file again, in binary mode"));
         }

@@ -51,17 +51,17 @@ fn damaged_files_are_refused_with_the_record_that_is_wrong() {
     let good = record(0, 512, 0, [0; 3]);
     let refused = |bytes: &[u8]| Requests::decode(bytes).unwrap_err().to_string();
     let second = |bad: Vec<u8>| refused(&[good.clone(), bad].concat());
-    let torn = "cannot read the request file: 15 bytes are no multiple of 16";
+    let torn = "cannot read the request file: 15 bytes are not a multiple of 16";
     assert_eq!(refused(&good[..15]), torn);
     assert_eq!(refused(&[]), "cannot use 0 requests: 1 to 1048576 are possible");
-    let kind = "cannot read record 1: its type is 2, neither 0 (read) nor 1 (write)";
+    let kind = "cannot read record 1: expected type 0 (read) or 1 (write), got 2";
     assert_eq!(second(record(0, 512, 2, [0; 3])), kind);
     for length in [0, u32::MAX] {
-        let wanted = format!("cannot use request 1: it is {length} bytes long, not 1 to 131072");
+        let wanted = format!("cannot use request 1: expected 1 to 131072 bytes, got {length}");
         assert_eq!(second(record(0, length, 1, [0; 3])), wanted);
     }
     for offset in [u64::MAX, u64::MAX - 511, u64::MAX >> 1, (u64::MAX >> 1) - 511] {
-        let wanted = format!("cannot use request 1: 512 bytes at {offset} end behind any disk");
+        let wanted = format!("cannot use request 1: 512 bytes at {offset} end past any disk");
         assert_eq!(second(record(offset, 512, 1, [0; 3])), wanted);
     }
     let most = Requests::decode(&record((u64::MAX >> 1) - 512, 512, 1, [0; 3])).unwrap();

@@ -105,8 +105,9 @@ impl Blkparse {
         let heading = words.contains(&b'(') && (words.ends_with(b":") || words.ends_with(b")"));
         self.summary |= heading;
         if !self.summary && !is_input_line(line) {
-            let problem = format!("`{}` is no event in blkparse's default format", shown(words));
-            return Err(InputError::new(problem, "give what blkparse prints without -f and -F"));
+            let problem =
+                format!("`{}` is not an event in blkparse's default format", shown(words));
+            return Err(InputError::new(problem, "use the output of blkparse without -f and -F"));
         }
         notes.skip(Skipped::Summary);
         Ok(())

@@ -67,8 +67,9 @@ pub(super) fn check_version(version: u8) -> Result<(), InputError> {
     if version == VERSION {
         return Ok(());
     }
-    let problem = format!("it holds blktrace's records of version {version}: version 7 is read");
-    let hint = "print it with the blkparse that belongs to it, and give that text";
+    let problem =
+        format!("the file holds blktrace records of version {version}; only version 7 can be read");
+    let hint = "convert it to text with the matching version of blkparse";
     Err(InputError::new(problem, hint))
 }
 
@@ -211,8 +212,8 @@ impl Blktrace {
         if missing == 0 {
             return Ok(());
         }
-        let problem = format!("it ends {missing} bytes before its last record does");
-        let hint = "copy the file again; what stands before its end was read";
+        let problem = format!("the last record is cut: {missing} bytes are missing");
+        let hint = "copy the file again; all complete records were read";
         Err(of_file(InputError::new(problem, hint)))
     }
 

@@ -37,8 +37,8 @@ impl Files {
         }
         let number = u16::try_from(self.names.len()).ok().filter(|&n| usize::from(n) < FILES_MAX);
         let number = number.ok_or_else(|| {
-            let problem = format!("it names more than {FILES_MAX} files");
-            InputError::new(problem, "record fewer of them in one trace")
+            let problem = format!("the trace names more than {FILES_MAX} files");
+            InputError::new(problem, "record fewer files in one trace")
         })?;
         self.numbers.insert(name.into(), number);
         self.names.push(DiskText::from_bytes(name));

@@ -56,7 +56,7 @@ fn kind(head: &[u8]) -> Result<TraceFormat, InputError> {
     }
     if let Some((kind, _, unpack)) = COMPRESSED.iter().find(|(_, magic, _)| head.starts_with(magic))
     {
-        let problem = format!("it is compressed with {kind}");
+        let problem = format!("the file is compressed with {kind}");
         return Err(InputError::new(problem, format!("unpack it first: {unpack}")));
     }
     if let Some(magic) = head.first_chunk().and_then(Magic::of) {
@@ -72,10 +72,10 @@ fn kind(head: &[u8]) -> Result<TraceFormat, InputError> {
         Some(line) if blkparse::is_event(line) => Ok(TraceFormat::Blkparse),
         _ => {
             let problem = format!(
-                "it begins with `{}`: no iolog, no text of blkparse, no records of blktrace",
+                "the file begins with `{}`: not an iolog, blkparse text or blktrace records",
                 shown(first_text(head))
             );
-            let hint = "give what fio --write_iolog, blkparse or blktrace wrote";
+            let hint = "use a file written by fio --write_iolog, blkparse or blktrace";
             Err(InputError::new(problem, hint))
         }
     }
@@ -113,6 +113,7 @@ pub(super) fn is_iolog_head(line: &[u8]) -> bool {
 /// The error of an iolog of a version that is not read, whose first line is `line`.
 pub(super) fn other_version(line: &[u8]) -> InputError {
     let found = shown(line);
-    let problem = format!("it begins with `{found}`: of fio's iologs, versions 2 and 3 are read");
+    let problem =
+        format!("the file begins with `{found}`; only iolog versions 2 and 3 can be read");
     InputError::new(problem, "record again with a fio that writes version 2 or 3")
 }

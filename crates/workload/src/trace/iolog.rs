@@ -100,7 +100,7 @@ impl Iolog {
             }
             b"wait" => return self.wait(operation.offset, notes).map(|()| None),
             found => {
-                let problem = format!("`{}` is no action of an iolog", shown(found));
+                let problem = format!("`{}` is not an action of an iolog", shown(found));
                 return Err(damaged(problem));
             }
         };

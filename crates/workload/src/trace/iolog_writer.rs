@@ -17,7 +17,7 @@ pub enum Unwritable {
     #[error("an iolog has no word for {action:?}")]
     Action { action: Action },
     /// The entry's target is none of the files.
-    #[error("an iolog names files, and {target:?} is none of its {files}")]
+    #[error("{target:?} is not one of the {files} files of the iolog")]
     Target { target: Target, files: usize },
     /// A name that fio would not read back.
     #[error("an iolog cannot name a file `{name}`: blanks, or not 1 to {NAME_BYTES_MAX} bytes")]

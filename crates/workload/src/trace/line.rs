@@ -42,7 +42,7 @@ impl Lines {
         *input = rest.get(1..).unwrap_or_default();
         if line.len() > LINE_BYTES_MAX - self.held.len() {
             self.number += 1;
-            return Err(damaged(format!("it is longer than {LINE_BYTES_MAX} bytes")));
+            return Err(damaged(format!("the line is longer than {LINE_BYTES_MAX} bytes")));
         }
         if end.is_none() {
             self.held.extend_from_slice(line);

@@ -135,8 +135,8 @@ impl Notes {
             self.last_device = found.unwrap_or(self.devices.len());
             if found.is_none() {
                 if self.devices.len() == DEVICES_MAX {
-                    let problem = format!("it names more than {DEVICES_MAX} devices");
-                    let hint = "record fewer of them in one trace";
+                    let problem = format!("the trace names more than {DEVICES_MAX} devices");
+                    let hint = "record fewer files in one trace";
                     return Err(InputError::new(problem, hint));
                 }
                 self.devices.push((device, 0));

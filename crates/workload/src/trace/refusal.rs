@@ -12,17 +12,20 @@ const ESCAPED_MAX: usize = 32;
 
 /// The error that a trace holds what its writer would not have written.
 pub(super) fn damaged(problem: impl Into<String>) -> InputError {
-    InputError::new(problem, "is the file whole, and as fio or blktrace wrote it")
+    InputError::new(
+        problem,
+        "check that the file is complete and unchanged since fio or blktrace wrote it",
+    )
 }
 
 /// The error that there is nothing in the trace.
 pub(super) fn nothing() -> InputError {
-    InputError::new("it is empty", "record again: blktrace needs debugfs and root")
+    InputError::new("the file is empty", "record again: blktrace needs debugfs and root")
 }
 
 /// The error that a second trace follows the first.
 pub(super) fn second_trace() -> InputError {
-    let hint = "split the file there; fio appends to an iolog that exists";
+    let hint = "split the file at that line: fio appends to an existing iolog";
     InputError::new("a second trace begins", hint)
 }
 

@@ -76,7 +76,7 @@ impl Request {
         let sector = self.sector;
         let offset_bytes = sector.checked_mul(SECTOR_BYTES.into());
         let offset_bytes = offset_bytes
-            .ok_or_else(|| damaged(format!("sector {sector} lies past byte {END_BYTES_MAX}")))?;
+            .ok_or_else(|| damaged(format!("sector {sector} is past byte {END_BYTES_MAX}")))?;
         let length_bytes = self.length_bytes;
         let data = Entry { offset_bytes, length_bytes, ..self.entry(action) }.checked()?;
         Ok([flush, Some(data)])

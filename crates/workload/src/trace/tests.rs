@@ -116,17 +116,17 @@ fn a_damaged_iolog_is_refused_with_its_line() {
     check("x a add\n", "the time is `x`");
     check("0 a add\n1 b write 0 1\n", "line 3: file `b` was not added before");
     check("0 a open\n", "line 2: file `a` was not added before");
-    check("0 a add\n1 a scribble 0 1\n", "line 3: `scribble` is no action of an iolog");
+    check("0 a add\n1 a scribble 0 1\n", "line 3: `scribble` is not an action of an iolog");
     check("0 a add\nfio version 3 iolog\n", "line 3: a second trace begins");
     check("0 \u{1b}[31m open\n", "file `\\u{1b}[31m` was");
     check(&format!("0 {} add\n", "x".repeat(NAME_BYTES_MAX + 1)), "name is longer than 256");
-    check(&format!("0 a add\n{}", "x".repeat(LINE_BYTES_MAX + 1)), "line 3: it is longer");
+    check(&format!("0 a add\n{}", "x".repeat(LINE_BYTES_MAX + 1)), "line 3: the line is longer");
     assert!(
         iolog_error(2, "a add\na wait 18446744073710 0\n")
             .contains("a wait until 18446744073710 ms")
     );
     let added = |count: usize| (0..count).map(|n| format!("0 {n} add\n")).collect::<String>();
-    check(&added(FILES_MAX + 1), "line 4098: it names more than 4096 files");
+    check(&added(FILES_MAX + 1), "line 4098: the trace names more than 4096 files");
     check_iolog(3, &added(FILES_MAX), &[]);
 }
 
@@ -250,9 +250,12 @@ fn damaged_text_of_blkparse_is_refused_with_its_line() {
     check("8,16 0 2 0.000000001 77 D W y + 8 [x]", "the sector is `y`");
     check("8,16 0 2 0.000000001 77 D W 8 + 8388608 [x]", "the count of sectors is `8388608`");
     check("8,16 0 2 0.000000001 77 D W 18014398509481984 + 1 [x]", "512 bytes at 922337203685477");
-    check("8,16 0 2 0.000000001 77 D W 36028797018963968 + 1 [x]", "sector 36028797018963968 lies");
+    check(
+        "8,16 0 2 0.000000001 77 D W 36028797018963968 + 1 [x]",
+        "sector 36028797018963968 is past",
+    );
     check("4294967296,0 0 2 0.000000001 77 D W 8 + 8 [x]", "`4294967296,0 0 2");
-    check("\u{1b}c", "`\\u{1b}c` is no event in blkparse's default format");
+    check("\u{1b}c", "`\\u{1b}c` is not an event in blkparse's default format");
     let second = "CPU0 (sdb):\n8,16 0 1 0.000000000 77 D W 8 + 8 [fio]\n";
     assert!(blkparse_error(second).contains("line 3: a second trace begins"));
 }
@@ -351,13 +354,13 @@ fn damaged_records_are_refused_with_their_byte() {
         error.to_string().replace("cannot read the trace: ", "")
     };
     let cut = &whole[..whole.len() - 5];
-    assert_eq!(said(cut), "it ends 5 bytes before its last record does");
-    assert_eq!(said(&whole[..60]), "it ends 4 bytes before its last record does");
+    assert_eq!(said(cut), "the last record is cut: 5 bytes are missing");
+    assert_eq!(said(&whole[..60]), "the last record is cut: 4 bytes are missing");
     let mut other = whole.clone();
     other[64] = 6;
     assert_eq!(
         said(&other),
-        "byte 64: it holds blktrace's records of version 6: version 7 is read"
+        "byte 64: the file holds blktrace records of version 6; only version 7 can be read"
     );
     other[66] = 0;
     assert_eq!(said(&other), "byte 64: a record begins with 0x65007406, not with 0x65617407");
@@ -365,7 +368,7 @@ fn damaged_records_are_refused_with_their_byte() {
     let at = whole.len();
     assert!(said(&mixed).starts_with(&format!("byte {at}: a record begins with 0x07746165, not")));
     let far = record(1, u64::MAX, 512, ISSUE).bytes(false);
-    assert!(said(&far).starts_with("byte 0: sector 18446744073709551615 lies past"));
+    assert!(said(&far).starts_with("byte 0: sector 18446744073709551615 is past"));
     // A flush has no place, whatever its record says.
     let flush = record(1, u64::MAX, 0, ISSUE | 1 << 18).bytes(false);
     assert!(read(TraceFormat::Blktrace, Stage::Issued, &flush).end.is_ok());
@@ -384,8 +387,8 @@ fn what_a_file_begins_with_tells_its_kind() {
     assert_eq!(kind(b"\n  8,0    1  1 0.0"), Ok(TraceFormat::Blkparse));
     assert_eq!(kind(TEXT.as_bytes()), Ok(TraceFormat::Blkparse));
     assert_eq!(kind(&records(true)[..4]), Ok(TraceFormat::Blktrace));
-    refused(b"", "it is empty");
-    refused(b" \n\n", "it is empty");
+    refused(b"", "the file is empty");
+    refused(b" \n\n", "the file is empty");
     refused(b"\x1f\x8b\x08\0rest", "compressed with gzip; unpack it first: gunzip");
     refused(b"\x28\xb5\x2f\xfd", "compressed with zstd");
     refused(b"fio version 1 iolog\n", "begins with `fio version 1 iolog`");
@@ -399,7 +402,7 @@ fn what_a_file_begins_with_tells_its_kind() {
 fn nothing_is_empty_in_every_format() {
     for format in [TraceFormat::Iolog2, TraceFormat::Iolog3, TraceFormat::Blkparse] {
         let end = read(format, Stage::Issued, b"").end;
-        assert_eq!(end.unwrap_err().to_string(), "cannot read the trace: it is empty");
+        assert_eq!(end.unwrap_err().to_string(), "cannot read the trace: the file is empty");
     }
     assert!(read(TraceFormat::Blktrace, Stage::Issued, b"").end.is_err());
     // A log of a job that did nothing is a log.
@@ -424,7 +427,7 @@ fn more_devices_than_are_kept_are_refused() {
     assert!(most.end.is_ok() && most.notes.devices().len() == DEVICES_MAX);
     assert_eq!(most.notes.devices()[0].1, 2);
     let error = read(DEVICES_MAX + 1).end.unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the trace: it names more than 1024 devices");
+    assert_eq!(error.to_string(), "cannot read the trace: the trace names more than 1024 devices");
 }
 
 /// A feed of `bytes`, at most `step` at a time.
@@ -495,7 +498,7 @@ fn what_an_iolog_cannot_say_is_not_written() {
 #[test]
 fn an_error_shows_a_beginning_that_fits_a_line_whatever_stands_there() {
     let said = |head: &[u8]| TraceFormat::of(head).unwrap_err().to_string();
-    let rest = ": no iolog, no text of blkparse, no records of blktrace";
+    let rest = ": not an iolog, blkparse text or blktrace records";
     for (head, shown) in [
         (&[0xff; 4096][..], r"\xff\xff\xff\xff\xff\xff\xff\xff"),
         (&[0; 4096], r"\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"),
@@ -503,7 +506,10 @@ fn an_error_shows_a_beginning_that_fits_a_line_whatever_stands_there() {
         (b"\n\n  dear reader\nno trace is here\n", "dear reader"),
         (&[b'x'; 4096], &"x".repeat(60)),
     ] {
-        assert_eq!(said(head), format!("cannot read the trace: it begins with `{shown}`{rest}"));
+        assert_eq!(
+            said(head),
+            format!("cannot read the trace: the file begins with `{shown}`{rest}")
+        );
     }
     let junk = [b"fio version 2 iolog\ndisk add\ndisk open\ndisk ", &[0xfe; 90][..]].concat();
     let end = read(TraceFormat::Iolog2, Stage::default(), &junk).end.unwrap_err();

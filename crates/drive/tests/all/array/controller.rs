@@ -150,14 +150,14 @@ fn controllers_that_cannot_be_are_refused() {
         let fault = Controller::new(plan, Recorder::new(1 << 20, 0)).expect_err("it cannot be");
         assert_eq!(fault.to_string(), wanted);
     };
-    let cache = "it must be from 64 KiB to 1 TiB";
-    check(ControllerPlan { cache_bytes: 0, ..PLAN }, &format!("cache is 0; {cache}"));
-    check(ControllerPlan { depth: 0, ..PLAN }, "depth is 0; it must be from 1 to 1024");
+    let cache = "must be from 64 KiB to 1 TiB";
+    check(ControllerPlan { cache_bytes: 0, ..PLAN }, &format!("cache is 0, {cache}"));
+    check(ControllerPlan { depth: 0, ..PLAN }, "depth is 0, must be from 1 to 1024");
     check(
         ControllerPlan { run_bytes: 2 << 20, ..PLAN },
-        "run is 2097152; it must be from 4096 to cache",
+        "run is 2097152, must be from 4096 to cache",
     );
     let small = ControllerPlan { cache_bytes: 256 << 10, ..PLAN };
     let fault = Controller::new(small, raid5()).expect_err("it does not hold two stripes");
-    assert_eq!(fault.to_string(), "cache is 262144; it must be two full stripes at least");
+    assert_eq!(fault.to_string(), "cache is 262144, must be two full stripes at least");
 }

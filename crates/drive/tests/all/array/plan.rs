@@ -29,31 +29,28 @@ fn absurd_plans_are_refused_with_the_value_that_is_absurd() {
     let power = "a power of two from 512 to 1 GiB";
     check(
         ArrayPlan { chunk_bytes: 0, ..raid0 },
-        "chunk is 0; it must be a multiple of 512 from 512 bytes to 1 GiB",
+        "chunk is 0, must be a multiple of 512 from 512 bytes to 1 GiB",
     );
-    check(ArrayPlan { chunk_bytes: 0, ..RAID5 }, &format!("chunk is 0; it must be {power}"));
-    check(
-        ArrayPlan { chunk_bytes: 49_152, ..RAID5 },
-        &format!("chunk is 49152; it must be {power}"),
-    );
+    check(ArrayPlan { chunk_bytes: 0, ..RAID5 }, &format!("chunk is 0, must be {power}"));
+    check(ArrayPlan { chunk_bytes: 49_152, ..RAID5 }, &format!("chunk is 49152, must be {power}"));
     assert!(ArrayPlan { chunk_bytes: 49_152, ..raid0 }.checked().is_ok());
     let many = ArrayPlan { members: 1_000_000_000, ..RAID5 };
-    check(many, "members is 1000000000; it must be from 2 to 1920");
-    check(ArrayPlan { members: 1, ..raid0 }, "members is 1; it must be from 2 to 1920");
-    check(ArrayPlan { members: 3, ..raid6 }, "members is 3; it must be from 4 to 257");
-    check(ArrayPlan { members: 258, ..raid6 }, "members is 258; it must be from 4 to 257");
+    check(many, "members is 1000000000, must be from 2 to 1920");
+    check(ArrayPlan { members: 1, ..raid0 }, "members is 1, must be from 2 to 1920");
+    check(ArrayPlan { members: 3, ..raid6 }, "members is 3, must be from 4 to 257");
+    check(ArrayPlan { members: 258, ..raid6 }, "members is 258, must be from 4 to 257");
     let raid10 = |copies| ArrayPlan { level: Level::Raid10 { copies }, ..RAID5 };
     for copies in [0, 1, 2, u64::MAX] {
-        let wanted = format!("copies is {copies}; it must be 2 at least, and divide members");
+        let wanted = format!("copies is {copies}, must be 2 at least, and divide members");
         check(raid10(copies), &wanted);
     }
-    let row = "it must be a power of two from 512 to chunk";
+    let row = "must be a power of two from 512 to chunk";
     for row_bytes in [0, 3, 131_072] {
-        check(ArrayPlan { row_bytes, ..RAID5 }, &format!("row is {row_bytes}; {row}"));
+        check(ArrayPlan { row_bytes, ..RAID5 }, &format!("row is {row_bytes}, {row}"));
     }
-    check(ArrayPlan { stripes: 0, ..RAID5 }, "stripes is 0; it must be from 1 to 65536");
+    check(ArrayPlan { stripes: 0, ..RAID5 }, "stripes is 0, must be from 1 to 65536");
     let hold = ArrayPlan { hold_ns: u64::MAX, ..RAID5 };
-    check(hold, "hold is 18446744073709551615; it must be at most 10 s");
+    check(hold, "hold is 18446744073709551615, must be at most 10 s");
 }
 
 #[test]
@@ -89,19 +86,19 @@ fn a_wrapper_has_the_stripe_of_the_array_that_it_wraps() {
 fn members_that_do_not_fit_are_refused() {
     let good = (1 << 20, 0);
     let cases: [(&[(u64, u64)], &str); 5] = [
-        (&[good, good], "the number of models is 2; it must be what members says"),
-        (&[], "the number of models is 0; it must be what members says"),
+        (&[good, good], "the number of models is 2, must be what members says"),
+        (&[], "the number of models is 0, must be what members says"),
         (
             &[good, good, (1 << 20, (1 << 20) + 512)],
-            "data_offset is 1049088; it must be within the member",
+            "data_offset is 1049088, must be within the member",
         ),
         (
             &[good, good, (1 << 20, 1000)],
-            "data_offset is 1000; it must be a multiple of the member's logical sector",
+            "data_offset is 1000, must be a multiple of the member's logical sector",
         ),
         (
             &[good, good, (1 << 20, (1 << 20) - 512)],
-            "data_offset is 1048064; it must be small enough for a chunk behind it on \
+            "data_offset is 1048064, must be small enough for a chunk after it on \
              each member",
         ),
     ];
@@ -111,6 +108,6 @@ fn members_that_do_not_fit_are_refused() {
     }
     let huge = [(1 << 55, 0); 3];
     let fault = Array::new(ArrayPlan { level: Level::Raid0, ..RAID5 }, members(&huge));
-    let wanted = "a member's bytes is 36028797018963968; it must be 2^56 over all";
+    let wanted = "a member's bytes is 36028797018963968, must be 2^56 over all";
     assert_eq!(fault.expect_err("too large").to_string(), wanted);
 }

@@ -172,7 +172,7 @@ impl<Q: Queue> Reads<'_, '_, Q> {
         operations.keep(*queue, BATCH, BUFFER_BYTES, &mut || places.draw(random), &mut ended)?;
         spending.spend(made, 0);
         let goes_on = goes_on && pause(queue.now_ns().saturating_sub(begun_ns));
-        Ok((!goes_on).then(|| "it was interrupted".to_owned()))
+        Ok((!goes_on).then(|| "the probe was interrupted".to_owned()))
     }
 }
 

@@ -111,7 +111,7 @@ fn not_settled(divisor: u64, when: &str) -> String {
 
 fn no_members(chunk_bytes: u64) -> String {
     format!(
-        "boundaries of {chunk_bytes} bytes make reads slower, but no members are seen behind them: \
+        "boundaries of {chunk_bytes} bytes make reads slower, but no members show: \
          something splits commands there"
     )
 }

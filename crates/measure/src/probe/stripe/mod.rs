@@ -90,7 +90,8 @@ pub fn find<Q: Queue>(
     let stripe = match found {
         Ok(chunk_bytes) => search.round(chunk_bytes)?,
         Err((why, reason)) => {
-            let members = Answer::not(Unidentified::NotTried, "there is no chunk to count them by");
+            let members =
+                Answer::not(Unidentified::NotTried, "members cannot be counted without a chunk");
             Stripe { members, ..Stripe::not(why, &reason, Vec::new()) }
         }
     };

@@ -99,7 +99,9 @@ pub fn policy<Q: Queue>(
         ),
         None => Answer::not(
             Unidentified::Noise,
-            format!("shifted writes take {low:.2} to {high:.2} turns more, which is no number"),
+            format!(
+                "shifted writes take {low:.2} to {high:.2} turns more, which is not a whole number"
+            ),
         ),
     })
 }

@@ -113,7 +113,7 @@ fn at<Q: Queue>(
         return Ok(Answer::not(
             Unidentified::NoSignal,
             format!(
-                "a durable write of one place takes {}, which is no drive's turn",
+                "a durable write of one place takes {}, which is not the turn of a drive",
                 milliseconds(guess_ns)
             ),
         ));
