@@ -41,7 +41,7 @@ pub enum WritePlace {
 
 /// One way of making writes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Way {
+pub struct DurableMethod {
     /// The call or flag that makes it durable.
     pub method: Method,
     /// True if the page cache is passed by (`O_DIRECT`).
@@ -56,7 +56,7 @@ pub struct Way {
     pub is_contended: bool,
 }
 
-impl Way {
+impl DurableMethod {
     /// The bytes that one operation writes.
     #[must_use]
     pub fn operation_bytes(&self) -> u64 {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::kernel_tree::{KernelTree, TreeError};
-use crate::manifest::{Entry, Manifest};
+use crate::manifest::{Manifest, ManifestEntry};
 use crate::text_tree::TextTree;
 
 /// A tree in memory, made path by path: for tests and models. It is a [`Manifest`], which is read
 /// when the first question is asked.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTree {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ManifestEntry>,
     read: OnceLock<TextTree>,
 }
 
@@ -31,22 +31,22 @@ impl MemoryTree {
     /// The tree with a file more, of any bytes.
     #[must_use]
     pub fn with_bytes(self, path: &str, content: &[u8]) -> MemoryTree {
-        self.with(path, Entry::File(content.to_owned()))
+        self.with(path, ManifestEntry::File(content.to_owned()))
     }
 
     /// The tree with a link more, from `path` to the absolute path `target`.
     #[must_use]
     pub fn with_link(self, path: &str, target: &str) -> MemoryTree {
-        self.with(path, Entry::Link(target.to_owned()))
+        self.with(path, ManifestEntry::Link(target.to_owned()))
     }
 
     /// The tree with something more that cannot be read.
     #[must_use]
     pub fn with_unreadable(self, path: &str, reason: &str) -> MemoryTree {
-        self.with(path, Entry::Unreadable(reason.to_owned()))
+        self.with(path, ManifestEntry::Unreadable(reason.to_owned()))
     }
 
-    fn with(mut self, path: &str, entry: Entry) -> MemoryTree {
+    fn with(mut self, path: &str, entry: ManifestEntry) -> MemoryTree {
         self.entries.insert(path.to_owned(), entry);
         self.read = OnceLock::new();
         self

@@ -15,7 +15,7 @@ const LINKS_MAX: usize = 40;
 
 /// A run of bytes: of the text, or after its end, of the bytes that had to be decoded.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Span {
+pub(crate) struct TextSpan {
     pub(crate) start: u32,
     pub(crate) length: u32,
 }
@@ -38,11 +38,11 @@ pub(crate) enum NodeKind {
 
 /// A name in a directory, and what it stands for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
+pub(crate) struct TreeNode {
     /// The first bytes of the name, so that numbers compare as the names do.
     pub(crate) prefix: u64,
-    pub(crate) name: Span,
-    pub(crate) value: Span,
+    pub(crate) name: TextSpan,
+    pub(crate) value: TextSpan,
     pub(crate) parent: u32,
     /// The line that states it.
     pub(crate) line: u32,
@@ -52,7 +52,7 @@ pub(crate) struct Node {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Directory {
     pub(crate) parent: u32,
-    pub(crate) name: Span,
+    pub(crate) name: TextSpan,
     /// Its nodes.
     pub(crate) first: u32,
     pub(crate) end: u32,
@@ -64,7 +64,7 @@ pub(crate) struct Nodes {
     pub(crate) text: String,
     /// Names and targets that the text holds escaped.
     pub(crate) decoded: Vec<u8>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<TreeNode>,
     pub(crate) directories: Vec<Directory>,
     /// The directory that each link leads to, once that is [`known`](Nodes::leads).
     pub(crate) links: Arc<[AtomicU32]>,
@@ -79,7 +79,7 @@ const NOT_STRAIGHT: u32 = u32::MAX - 1;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PathEnd<'a> {
     Directory(u32),
-    Node(&'a Node),
+    Node(&'a TreeNode),
 }
 
 /// Why a path leads to nothing.
@@ -89,7 +89,7 @@ pub(crate) enum WalkStop<'a> {
     Missing(u32, &'a [u8]),
     /// A file that lies on the way, or something that could not be read, and what was looked for
     /// below it.
-    NoDirectory(&'a Node, &'a [u8]),
+    NoDirectory(&'a TreeNode, &'a [u8]),
     Out,
     Turns,
     /// A link on the way is not UTF-8.
@@ -109,7 +109,7 @@ pub(crate) fn prefix(name: &[u8]) -> u64 {
 }
 
 impl Nodes {
-    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
+    pub(crate) fn bytes(&self, span: TextSpan) -> &[u8] {
         let (start, length) = (index(span.start), index(span.length));
         match start.checked_sub(self.text.len()) {
             None => &self.text.as_bytes()[start..start + length],
@@ -117,17 +117,17 @@ impl Nodes {
         }
     }
 
-    pub(crate) fn children(&self, directory: u32) -> &[Node] {
+    pub(crate) fn children(&self, directory: u32) -> &[TreeNode] {
         let directory = &self.directories[index(directory)];
         &self.nodes[index(directory.first)..index(directory.end)]
     }
 
     /// Returns how the names of two nodes compare.
-    pub(crate) fn order(&self, one: &Node, other: &Node) -> Ordering {
+    pub(crate) fn order(&self, one: &TreeNode, other: &TreeNode) -> Ordering {
         one.prefix.cmp(&other.prefix).then_with(|| self.bytes(one.name).cmp(self.bytes(other.name)))
     }
 
-    pub(crate) fn find(&self, directory: u32, name: &[u8]) -> Option<&Node> {
+    pub(crate) fn find(&self, directory: u32, name: &[u8]) -> Option<&TreeNode> {
         let children = self.children(directory);
         let first = prefix(name);
         let found = children.binary_search_by(|node| {
@@ -138,7 +138,7 @@ impl Nodes {
 
     /// The directory that a link in `directory` leads to, when no other link is on the way: so it
     /// counts as one link however it is found. That is remembered.
-    fn leads(&self, link: u32, target: Span, directory: u32) -> Option<u32> {
+    fn leads(&self, link: u32, target: TextSpan, directory: u32) -> Option<u32> {
         let known = &self.links[index(link)];
         let leads = match known.load(Relaxed) {
             UNKNOWN => {
@@ -171,14 +171,14 @@ impl Nodes {
 
     /// Follows `path` and its links to the end.
     pub(crate) fn walk<'a>(&'a self, path: &'a str) -> Result<PathEnd<'a>, WalkStop<'a>> {
-        Way::new(self, path).go()
+        FollowedPath::new(self, path).go()
     }
 
     /// Follows `path` and its links as far as there is something, and returns an absolute path.
     pub(crate) fn resolve<'a>(&'a self, path: &'a str) -> Result<String, WalkStop<'a>> {
-        let mut way = Way::new(self, path);
+        let mut way = FollowedPath::new(self, path);
         let mut parts: Vec<&[u8]> = Vec::new();
-        let file = |parts: &mut Vec<&'a [u8]>, node: &Node| {
+        let file = |parts: &mut Vec<&'a [u8]>, node: &TreeNode| {
             self.parts_of(node.parent, parts);
             parts.push(self.bytes(node.name));
         };
@@ -223,7 +223,7 @@ impl Nodes {
     }
 
     /// The content of a file; the reason of what could not be read.
-    pub(crate) fn value(&self, node: &Node) -> Cow<'_, [u8]> {
+    pub(crate) fn value(&self, node: &TreeNode) -> Cow<'_, [u8]> {
         let written = self.bytes(node.value);
         // The parser decoded everything once, or it would not have taken the text.
         let plain = |written| escape::read(written).unwrap_or_default();
@@ -255,7 +255,7 @@ pub(crate) fn behind_bar(line: &[u8]) -> &[u8] {
 }
 
 /// A path being followed. Where a link is met, its target is put before what is left.
-struct Way<'a> {
+struct FollowedPath<'a> {
     nodes: &'a Nodes,
     /// The parts ahead: the last is next. It grows by one with each link, and nothing is allocated.
     ahead: [&'a [u8]; LINKS_MAX + 1],
@@ -263,11 +263,11 @@ struct Way<'a> {
     links: usize,
 }
 
-impl<'a> Way<'a> {
-    fn new(nodes: &'a Nodes, path: &'a str) -> Way<'a> {
+impl<'a> FollowedPath<'a> {
+    fn new(nodes: &'a Nodes, path: &'a str) -> FollowedPath<'a> {
         let mut ahead: [&[u8]; LINKS_MAX + 1] = [&[]; LINKS_MAX + 1];
         ahead[0] = path.as_bytes();
-        Way { nodes, ahead, depth: 0, links: 0 }
+        FollowedPath { nodes, ahead, depth: 0, links: 0 }
     }
 
     /// The next part; a `.` is none.
@@ -313,7 +313,7 @@ impl<'a> Way<'a> {
     }
 
     /// Returns the end of a link, or, after its target was put ahead, the start of that.
-    fn turn(&mut self, node: &Node, link: u32, directory: u32) -> Result<u32, WalkStop<'a>> {
+    fn turn(&mut self, node: &TreeNode, link: u32, directory: u32) -> Result<u32, WalkStop<'a>> {
         let target = self.nodes.bytes(node.value);
         if self.links == LINKS_MAX {
             return Err(WalkStop::Turns);

@@ -6,7 +6,7 @@ use units::text::escape;
 
 use crate::kernel_tree::{self, KernelTree, TreeError};
 use crate::manifest::{self, ManifestError};
-use crate::nodes::{Node, NodeKind, Nodes, PathEnd, WalkStop};
+use crate::nodes::{NodeKind, Nodes, PathEnd, TreeNode, WalkStop};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: usize = 1 << 20;
@@ -59,7 +59,7 @@ impl TextTree {
     }
 
     /// Why something could not be read.
-    fn reason(&self, node: &Node) -> String {
+    fn reason(&self, node: &TreeNode) -> String {
         String::from_utf8_lossy(&self.nodes.value(node)).into_owned()
     }
 

@@ -4,7 +4,7 @@ use units::ByteRange;
 
 /// Kind of command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum CommandKind {
     /// Read the range.
     Read,
     /// Write the range.
@@ -21,11 +21,11 @@ pub enum Action {
 
 /// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct DriveCommand {
     /// Name of its completion; whoever submits it keeps it unique among those in flight.
     pub id: u64,
     /// Kind of command.
-    pub action: Action,
+    pub action: CommandKind,
     /// The first byte.
     pub offset_bytes: u64,
     /// Number of bytes; 0 for a flush.
@@ -34,18 +34,18 @@ pub struct Command {
 
 /// Completion of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct DriveCompletion {
     /// The command's name.
     pub id: u64,
     /// When, in nanoseconds of simulated time.
     pub at_ns: u64,
     /// Success, or the reason why the drive did nothing.
-    pub outcome: Result<(), Fault>,
+    pub outcome: Result<(), CommandFault>,
 }
 
 /// Why a drive did not do what it was told; the bytes are as they were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Fault {
+pub enum CommandFault {
     /// The range ends beyond the drive.
     #[error("the range ends past the end of the drive")]
     Bounds,
@@ -54,7 +54,7 @@ pub enum Fault {
     Sectors,
 }
 
-impl Command {
+impl DriveCommand {
     /// The bytes that are meant; `None` for none, or where they would end beyond `u64::MAX`.
     #[must_use]
     pub fn range(&self) -> Option<ByteRange> {
@@ -65,18 +65,18 @@ impl Command {
     ///
     /// # Errors
     /// When it names bytes that the drive has not, or parts of sectors.
-    pub fn checked(&self, capacity_bytes: u64, logical_bytes: u64) -> Result<(), Fault> {
-        if self.action == Action::Flush {
+    pub fn checked(&self, capacity_bytes: u64, logical_bytes: u64) -> Result<(), CommandFault> {
+        if self.action == CommandKind::Flush {
             return Ok(());
         }
-        let end = self.offset_bytes.checked_add(self.length_bytes).ok_or(Fault::Bounds)?;
+        let end = self.offset_bytes.checked_add(self.length_bytes).ok_or(CommandFault::Bounds)?;
         if end > capacity_bytes {
-            return Err(Fault::Bounds);
+            return Err(CommandFault::Bounds);
         }
         let is_whole = |bytes: u64| bytes.is_multiple_of(logical_bytes);
         match self.length_bytes > 0 && is_whole(self.offset_bytes) && is_whole(self.length_bytes) {
             true => Ok(()),
-            false => Err(Fault::Sectors),
+            false => Err(CommandFault::Sectors),
         }
     }
 }

@@ -27,12 +27,12 @@ mod wire;
 
 pub use array::{Array, ArrayPlan, Member};
 pub use bounds::PlanFault;
-pub use cloud::{Cloud, CloudPlan, Ideal, Limits, Spread};
-pub use command::{Action, Command, Done, Fault};
+pub use cloud::{Cloud, CloudPlan, Ideal, Spread, VolumeLimits};
+pub use command::{CommandFault, CommandKind, DriveCommand, DriveCompletion};
 pub use controller::{Controller, ControllerPlan};
 pub use flash::{Flash, FlashPlan};
 pub use hard_disk::{HardDisk, HardDiskPlan};
 pub use memory::{Memory, MemoryPlan};
 pub use model::Model;
-pub use queue::{Host, ModelCounters, ModelQueue};
-pub use tally::Tally;
+pub use queue::{HostRules, ModelCounters, ModelQueue};
+pub use tally::DriveTally;

@@ -8,9 +8,9 @@
 
 use crate::bounds::{PlanFault, capacity, check, logical_sector, speed, time};
 use crate::model::refuses;
-use crate::power::{MediumLog, Sectors, Span, Told};
+use crate::power::{HostPromises, MediumLog, MediumPass, Sectors};
 use crate::server::{Agenda, Server, transfer_ns, turn};
-use crate::{Action, Command, Done, Model, Tally};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// Values of such a drive: [`MemoryPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,8 +58,8 @@ impl MemoryPlan {
     }
 }
 
-/// Persistent memory in simulated time. [`Tally`] counts the banks' work when it is ordered, and
-/// lines as `medium_reads` and `medium_writes`.
+/// Persistent memory in simulated time. [`DriveTally`] counts the banks' work when it is ordered,
+/// and lines as `medium_reads` and `medium_writes`.
 #[derive(Clone, Debug)]
 pub struct Memory {
     plan: MemoryPlan,
@@ -67,28 +67,28 @@ pub struct Memory {
     link_in: Server,
     link_out: Server,
     banks: Vec<Server>,
-    endings: Agenda<Command>,
-    tally: Tally,
+    endings: Agenda<DriveCommand>,
+    tally: DriveTally,
     /// Log of what is put on the lines, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
 
 /// The lines that a range touches.
 #[derive(Clone, Copy, Debug)]
-struct Lines {
+struct CacheLines {
     first: u64,
     last: u64,
     is_head_part: bool,
     is_tail_part: bool,
 }
 
-impl Lines {
-    fn of(command: &Command, line_bytes: u64) -> Lines {
+impl CacheLines {
+    fn of(command: &DriveCommand, line_bytes: u64) -> CacheLines {
         let (start, end) = (command.offset_bytes, command.offset_bytes + command.length_bytes);
         let (first, last) = (start / line_bytes, (end - 1) / line_bytes);
         let is_part = |line: u64| start > line * line_bytes || end < (line + 1) * line_bytes;
         let is_tail_part = first != last && is_part(last);
-        Lines { first, last, is_head_part: is_part(first), is_tail_part }
+        CacheLines { first, last, is_head_part: is_part(first), is_tail_part }
     }
 
     fn count(self) -> u64 {
@@ -109,26 +109,26 @@ impl Memory {
             link_out: Server::default(),
             banks: vec![Server::default(); plan.banks as usize],
             endings: Agenda::new(),
-            tally: Tally::default(),
+            tally: DriveTally::default(),
             log: None,
             plan,
         })
     }
 
     /// When `command` ends.
-    fn ends_ns(&mut self, command: &Command, at_ns: u64) -> u64 {
+    fn ends_ns(&mut self, command: &DriveCommand, at_ns: u64) -> u64 {
         let heard_ns = self.host.serve(at_ns, self.plan.host_ns);
         let link_ns = transfer_ns(command.length_bytes, self.plan.link_bytes_per_second);
         let end_ns = match command.action {
-            Action::Flush | Action::Discard => heard_ns,
-            Action::Read => {
-                let lines = Lines::of(command, self.plan.line_bytes);
+            CommandKind::Flush | CommandKind::Discard => heard_ns,
+            CommandKind::Read => {
+                let lines = CacheLines::of(command, self.plan.line_bytes);
                 let ready_ns = self.touch(lines, heard_ns, self.plan.read_ns);
                 self.tally.medium_reads += lines.count();
                 self.link_out.serve(heard_ns, link_ns).max(ready_ns.saturating_add(link_ns))
             }
-            Action::Write { .. } => {
-                let lines = Lines::of(command, self.plan.line_bytes);
+            CommandKind::Write { .. } => {
+                let lines = CacheLines::of(command, self.plan.line_bytes);
                 let data_ns = self.link_in.serve(heard_ns, link_ns);
                 let read_ns = self.read_parts(lines, heard_ns);
                 let written_ns = self.touch(lines, heard_ns, self.plan.write_ns);
@@ -150,21 +150,22 @@ impl Memory {
     }
 
     /// Writes down that a write comes in, and is put on its lines one after the other.
-    fn log_write(&mut self, command: &Command, (from_ns, to_ns): (u64, u64)) {
+    fn log_write(&mut self, command: &DriveCommand, (from_ns, to_ns): (u64, u64)) {
         let sectors = self.sectors();
         let (Some(log), Some(range)) = (&mut self.log, command.range()) else { return };
         let units = sectors.physical().touched(&sectors.lbas(range));
-        let span = Span { first: units.start, sectors: units.end - units.start, from_ns, to_ns };
+        let span =
+            MediumPass { first: units.start, sectors: units.end - units.start, from_ns, to_ns };
         log.written(command, (from_ns, to_ns), &[span]);
     }
 
     /// Reads the lines that are written in part; when they are there.
-    fn read_parts(&mut self, lines: Lines, at_ns: u64) -> u64 {
+    fn read_parts(&mut self, lines: CacheLines, at_ns: u64) -> u64 {
         let mut ready_ns = at_ns;
         for (is_part, line) in [(lines.is_head_part, lines.first), (lines.is_tail_part, lines.last)]
         {
             if is_part {
-                let lines = Lines { first: line, last: line, ..lines };
+                let lines = CacheLines { first: line, last: line, ..lines };
                 ready_ns = self.touch(lines, at_ns, self.plan.read_ns).max(ready_ns);
                 self.tally.rmw_reads += 1;
             }
@@ -173,7 +174,7 @@ impl Memory {
     }
 
     /// Keeps the banks of `lines` busy for `line_ns` each; until when.
-    fn touch(&mut self, lines: Lines, at_ns: u64, line_ns: u64) -> u64 {
+    fn touch(&mut self, lines: CacheLines, at_ns: u64, line_ns: u64) -> u64 {
         let banks = self.banks.len() as u64;
         let mut end_ns = at_ns;
         for step in 0..lines.count().min(banks) {
@@ -189,7 +190,7 @@ impl Memory {
 }
 
 impl Model for Memory {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         if refuses(self, &command, at_ns, done) {
             return;
@@ -203,7 +204,7 @@ impl Model for Memory {
         self.endings.next_ns()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.endings.advance(to_ns, &mut self.tally, done);
     }
 
@@ -215,12 +216,12 @@ impl Model for Memory {
         self.plan.logical_bytes
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.tally
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
-        let is_new = self.endings.is_new() && self.tally == Tally::default();
+        let is_new = self.endings.is_new() && self.tally == DriveTally::default();
         if is_new {
             let log = MediumLog::new(self.sectors(), self.plan.capacity_bytes, entries_max);
             self.log = Some(Box::new(log));
@@ -232,7 +233,7 @@ impl Model for Memory {
         self.log.as_deref()
     }
 
-    fn told(&self) -> Told {
-        Told { sectors: self.sectors(), has_volatile_cache: false }
+    fn told(&self) -> HostPromises {
+        HostPromises { sectors: self.sectors(), has_volatile_cache: false }
     }
 }

@@ -1,7 +1,7 @@
 //! The trait of every drive model.
 
-use crate::power::{self, Aftermath, Cut, CutFault, HostLog, MediumLog, Sectors, Told};
-use crate::{Command, Done, Tally};
+use crate::power::{self, Aftermath, Cut, CutFault, HostLog, HostPromises, MediumLog, Sectors};
+use crate::{DriveCommand, DriveCompletion, DriveTally};
 
 /// A drive in simulated time: it has no clock, and does no I/O. Commands and times go in,
 /// completions come out; the same calls give the same answers on any machine.
@@ -13,7 +13,7 @@ pub trait Model {
     ///
     /// # Panics
     /// When `at_ns` is before the time of an earlier call.
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>);
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>);
 
     /// When something happens next if no command comes; `None` when nothing ever will.
     fn next_ns(&self) -> Option<u64>;
@@ -22,7 +22,7 @@ pub trait Model {
     ///
     /// # Panics
     /// When `to_ns` is before the time of an earlier call.
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>);
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>);
 
     /// Returns how many bytes it holds.
     fn capacity_bytes(&self) -> u64;
@@ -31,7 +31,7 @@ pub trait Model {
     fn logical_bytes(&self) -> u64;
 
     /// Returns what it did so far, and for how long.
-    fn tally(&self) -> Tally;
+    fn tally(&self) -> DriveTally;
 
     /// The model that this one wraps, which answers all that follows unless the wrapper does;
     /// `None` for a drive of its own.
@@ -65,13 +65,13 @@ pub trait Model {
     }
 
     /// Returns what it tells the host about itself, from which its promises follow.
-    fn told(&self) -> Told {
+    fn told(&self) -> HostPromises {
         if let Some(below) = self.below() {
             return below.told();
         }
         let bytes = self.logical_bytes();
         let sectors = Sectors { logical_bytes: bytes, physical_bytes: bytes, origin_bytes: 0 };
-        Told { sectors, has_volatile_cache: true }
+        HostPromises { sectors, has_volatile_cache: true }
     }
 
     /// Returns whether it tells the host of a write cache. Linux sends flushes to no other
@@ -97,19 +97,19 @@ pub trait Model {
 /// Refuses a command that `model` cannot do, at `at_ns`; true if it does.
 pub(crate) fn refuses(
     model: &impl Model,
-    command: &Command,
+    command: &DriveCommand,
     at_ns: u64,
-    done: &mut Vec<Done>,
+    done: &mut Vec<DriveCompletion>,
 ) -> bool {
     let outcome = command.checked(model.capacity_bytes(), model.logical_bytes());
     if outcome.is_err() {
-        done.push(Done { id: command.id, at_ns, outcome });
+        done.push(DriveCompletion { id: command.id, at_ns, outcome });
     }
     outcome.is_err()
 }
 
 impl Model for Box<dyn Model> {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         (**self).submit(command, at_ns, done);
     }
 
@@ -117,7 +117,7 @@ impl Model for Box<dyn Model> {
         (**self).next_ns()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         (**self).advance(to_ns, done);
     }
 
@@ -129,7 +129,7 @@ impl Model for Box<dyn Model> {
         (**self).logical_bytes()
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         (**self).tally()
     }
 

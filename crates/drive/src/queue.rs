@@ -8,7 +8,7 @@ use device::{
     QueueError, SyncKind,
 };
 
-use crate::{Action, Command, Done, Model};
+use crate::{CommandKind, DriveCommand, DriveCompletion, Model};
 
 /// Nanoseconds that asking for the time takes: so that time passes for whoever waits by asking. A
 /// `clock_gettime` of the vDSO takes about that long.
@@ -16,7 +16,7 @@ const ASKED_NS: u64 = 25;
 
 /// Rules by which a host drives a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Host {
+pub struct HostRules {
     /// The slots, at least 1.
     pub depth: u16,
     /// The length of each slot's buffer.
@@ -36,19 +36,19 @@ pub struct Host {
 #[derive(Debug)]
 pub struct ModelQueue<M> {
     model: M,
-    host: Host,
+    host: HostRules,
     now_ns: u64,
     pushed: Vec<Operation>,
-    flying: Vec<Flight>,
+    flying: Vec<SlotOperation>,
     ended: Vec<Completion>,
-    done: Vec<Done>,
+    done: Vec<DriveCompletion>,
     buffer: Vec<u8>,
     counts: Rc<Cell<DiskCounts>>,
 }
 
 /// Operation that a slot has in flight.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct SlotOperation {
     operation: Operation,
     submitted_ns: u64,
     /// True if a flush follows.
@@ -67,7 +67,7 @@ impl Counters for ModelCounters {
 
 impl<M: Model> ModelQueue<M> {
     /// A queue over `model`, at time 0.
-    pub fn new(model: M, host: Host) -> ModelQueue<M> {
+    pub fn new(model: M, host: HostRules) -> ModelQueue<M> {
         ModelQueue {
             model,
             host,
@@ -96,14 +96,14 @@ impl<M: Model> ModelQueue<M> {
     /// Tells the model what to do, or that there is nothing to do.
     fn start(&mut self, operation: Operation) {
         let (action, flushes) = match operation.action {
-            Asked::Read => (Action::Read, false),
+            Asked::Read => (CommandKind::Read, false),
             Asked::Write { durability: Durability::Cached, .. } => {
-                (Action::Write { fua: false }, false)
+                (CommandKind::Write { fua: false }, false)
             }
             Asked::Write { .. } => {
                 let is_volatile = self.host.has_cache;
                 let fua = is_volatile && self.host.has_fua;
-                (Action::Write { fua }, is_volatile && !fua)
+                (CommandKind::Write { fua }, is_volatile && !fua)
             }
             Asked::Sync(kind) => {
                 if !self.host.has_cache || kind == SyncKind::Range {
@@ -111,13 +111,13 @@ impl<M: Model> ModelQueue<M> {
                     self.end(operation, now_ns, now_ns, Ok(0));
                     return;
                 }
-                (Action::Flush, false)
+                (CommandKind::Flush, false)
             }
         };
         let submitted_ns = self.now_ns;
-        self.flying.push(Flight { operation, submitted_ns, flushes });
-        let is_flush = action == Action::Flush;
-        let command = Command {
+        self.flying.push(SlotOperation { operation, submitted_ns, flushes });
+        let is_flush = action == CommandKind::Flush;
+        let command = DriveCommand {
             id: operation.slot.into(),
             action,
             offset_bytes: self.host.start_bytes.saturating_add(operation.offset_bytes),
@@ -127,20 +127,20 @@ impl<M: Model> ModelQueue<M> {
         self.model.submit(command, submitted_ns, &mut self.done);
     }
 
-    fn count(&self, command: &Command) {
+    fn count(&self, command: &DriveCommand) {
         let mut counts = self.counts.get();
         let sectors = command.length_bytes / 512;
         match command.action {
-            Action::Read => {
+            CommandKind::Read => {
                 counts.reads += 1;
                 counts.read_sectors += sectors;
             }
-            Action::Write { .. } => {
+            CommandKind::Write { .. } => {
                 counts.writes += 1;
                 counts.write_sectors += sectors;
             }
-            Action::Flush => counts.flushes = counts.flushes.map(|flushes| flushes + 1),
-            Action::Discard => {}
+            CommandKind::Flush => counts.flushes = counts.flushes.map(|flushes| flushes + 1),
+            CommandKind::Discard => {}
         }
         self.counts.set(counts);
     }
@@ -166,9 +166,9 @@ impl<M: Model> ModelQueue<M> {
                 if flight.flushes && done.outcome.is_ok() {
                     flight.flushes = false;
                     self.flying.push(flight);
-                    let command = Command {
+                    let command = DriveCommand {
                         id: done.id,
-                        action: Action::Flush,
+                        action: CommandKind::Flush,
                         offset_bytes: 0,
                         length_bytes: 0,
                     };
@@ -182,8 +182,8 @@ impl<M: Model> ModelQueue<M> {
                 };
                 // EINVAL and ENOSPC are what a block device answers.
                 let result = done.outcome.map(|()| bytes).map_err(|fault| match fault {
-                    crate::Fault::Sectors => 22,
-                    crate::Fault::Bounds => 28,
+                    crate::CommandFault::Sectors => 22,
+                    crate::CommandFault::Bounds => 28,
                 });
                 self.end(flight.operation, flight.submitted_ns, done.at_ns, result);
             }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn whoever_waits_by_asking_for_the_time_waits_for_an_end() {
         let model = built_in()[0].model().expect("a built-in drive");
-        let host = Host {
+        let host = HostRules {
             depth: 1,
             buffer_bytes: 4096,
             start_bytes: 0,

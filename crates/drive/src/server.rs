@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Command, Done, Tally};
+use crate::{DriveCommand, DriveCompletion, DriveTally};
 
 /// A part that does one thing after the other.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,15 +87,20 @@ impl<T> Agenda<T> {
     }
 }
 
-impl Agenda<Command> {
+impl Agenda<DriveCommand> {
     /// Advances to `to_ns`; what ends until then is counted and told.
     ///
     /// # Panics
     /// When `to_ns` is before the time of an earlier call.
-    pub(crate) fn advance(&mut self, to_ns: u64, tally: &mut Tally, done: &mut Vec<Done>) {
+    pub(crate) fn advance(
+        &mut self,
+        to_ns: u64,
+        tally: &mut DriveTally,
+        done: &mut Vec<DriveCompletion>,
+    ) {
         while let Some((at_ns, command)) = self.pop(to_ns) {
             tally.count(&command);
-            done.push(Done { id: command.id, at_ns, outcome: Ok(()) });
+            done.push(DriveCompletion { id: command.id, at_ns, outcome: Ok(()) });
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Work of a drive and its times: the drive's own account, which must add up to the time that
 //! passed.
 
-use crate::{Action, Command};
+use crate::{CommandKind, DriveCommand};
 
 /// Work of a drive so far. Times are sums over all its parts, so that two members that turn side by
 /// side count twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct DriveTally {
     /// Commands that ended.
     pub commands: u64,
     /// Bytes that the host read.
@@ -60,22 +60,22 @@ pub struct Tally {
     pub parity_rmws: u64,
 }
 
-impl Tally {
+impl DriveTally {
     /// Counts `command`, which has ended: the command, and the bytes that the host moved with it.
-    pub fn count(&mut self, command: &Command) {
+    pub fn count(&mut self, command: &DriveCommand) {
         self.commands += 1;
         match command.action {
-            Action::Read => self.read_bytes += command.length_bytes,
-            Action::Write { .. } => self.written_bytes += command.length_bytes,
-            Action::Flush => self.flushes += 1,
-            Action::Discard => {}
+            CommandKind::Read => self.read_bytes += command.length_bytes,
+            CommandKind::Write { .. } => self.written_bytes += command.length_bytes,
+            CommandKind::Flush => self.flushes += 1,
+            CommandKind::Discard => {}
         }
     }
 
     /// The sums of both.
     #[must_use]
-    pub fn plus(self, other: Tally) -> Tally {
-        Tally {
+    pub fn plus(self, other: DriveTally) -> DriveTally {
+        DriveTally {
             commands: self.commands + other.commands,
             read_bytes: self.read_bytes + other.read_bytes,
             written_bytes: self.written_bytes + other.written_bytes,
@@ -107,7 +107,7 @@ impl Tally {
     /// The account of what stands over members with this sum of accounts: what the host asked is
     /// counted once, by `own`, and what the members did is added.
     #[must_use]
-    pub fn over(self, own: Tally) -> Tally {
-        Tally { commands: 0, read_bytes: 0, written_bytes: 0, flushes: 0, ..self }.plus(own)
+    pub fn over(self, own: DriveTally) -> DriveTally {
+        DriveTally { commands: 0, read_bytes: 0, written_bytes: 0, flushes: 0, ..self }.plus(own)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::server::{Server, transfer_ns};
-use crate::{Action, Command, Done, Fault};
+use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion};
 
 /// A wire, and what is on its way over it.
 #[derive(Clone, Debug)]
@@ -13,9 +13,9 @@ pub(crate) struct Wire {
     bytes_per_second: u64,
     server: Server,
     /// Commands, each with the time at which it is there with what it writes.
-    incoming: VecDeque<(u64, Command)>,
+    incoming: VecDeque<(u64, DriveCommand)>,
     /// Answers, each behind what was read.
-    leaving: VecDeque<Done>,
+    leaving: VecDeque<DriveCompletion>,
 }
 
 impl Wire {
@@ -36,9 +36,9 @@ impl Wire {
     }
 
     /// Sends a command to the drive at `at_ns`, with what it writes.
-    pub(crate) fn send(&mut self, command: Command, at_ns: u64) {
+    pub(crate) fn send(&mut self, command: DriveCommand, at_ns: u64) {
         let bytes = match command.action {
-            Action::Write { .. } => command.length_bytes,
+            CommandKind::Write { .. } => command.length_bytes,
             _ => 0,
         };
         let ready_ns = self.server.serve(at_ns, self.command_ns + self.bytes_ns(bytes));
@@ -46,7 +46,7 @@ impl Wire {
     }
 
     /// The next command for the drive, and when it is there.
-    pub(crate) fn first(&self) -> Option<(u64, Command)> {
+    pub(crate) fn first(&self) -> Option<(u64, DriveCommand)> {
         self.incoming.front().copied()
     }
 
@@ -56,9 +56,14 @@ impl Wire {
     }
 
     /// Sends what `command` has read back to the host, from `from_ns` on, and how it ended.
-    pub(crate) fn answer(&mut self, command: &Command, outcome: Result<(), Fault>, from_ns: u64) {
+    pub(crate) fn answer(
+        &mut self,
+        command: &DriveCommand,
+        outcome: Result<(), CommandFault>,
+        from_ns: u64,
+    ) {
         let at_ns = self.server.serve(from_ns, self.bytes_ns(command.length_bytes));
-        self.leaving.push_back(Done { id: command.id, at_ns, outcome });
+        self.leaving.push_back(DriveCompletion { id: command.id, at_ns, outcome });
     }
 
     /// When the next answer is with the host.
@@ -67,7 +72,7 @@ impl Wire {
     }
 
     /// The next answer, where it is with the host by `now_ns`.
-    pub(crate) fn answered(&mut self, now_ns: u64) -> Option<Done> {
+    pub(crate) fn answered(&mut self, now_ns: u64) -> Option<DriveCompletion> {
         self.leaving.pop_front_if(|leaving| leaving.at_ns <= now_ns)
     }
 }

@@ -23,9 +23,9 @@ pub struct Here {
     /// Libraries that are loaded into all that it starts, before their own.
     pub preloads: Vec<Library>,
     /// Libraries that were asked for to be so, and are not loaded, by what asked for them.
-    pub absent: Vec<Asked>,
+    pub absent: Vec<NeededLibrary>,
     /// Libraries that were asked for to be so, of which it is not known whether they are loaded.
-    pub unsure: Vec<Asked>,
+    pub unsure: Vec<NeededLibrary>,
 }
 
 impl Default for Here {
@@ -47,7 +47,7 @@ impl Default for Here {
 
 /// A library that something asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct NeededLibrary {
     /// Its path or name, harmless to print.
     pub name: String,
     /// The variable or file that asks for it: `LD_PRELOAD`.
@@ -80,12 +80,12 @@ pub struct Process {
     pub server: Option<Server>,
     /// The regular files that it has open for writing, and its log where that is known; or why they
     /// are not known.
-    pub writes: Known<Vec<Written>>,
+    pub writes: Known<Vec<WrittenFile>>,
 }
 
 /// A file that a process writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFile {
     /// Its path as the process sees it, harmless to print.
     pub path: String,
     /// Path from here to where its file system is mounted, harmless to print.

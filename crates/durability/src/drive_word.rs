@@ -12,7 +12,7 @@ use units::{Known, Source};
 
 use super::evidence::{DriveWord, Medium, Protection};
 use super::warnings::warnings;
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 
 /// Meaning of one maker's attributes.
 struct Maker {
@@ -44,7 +44,7 @@ const MAKERS: &[Maker] = &[
 /// Returns the reports of the disk that the kernel calls `name`, as far as `tree` can ask it.
 #[must_use]
 pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
-    let drive = Drive::read(tree, name);
+    let drive = KernelDrive::read(tree, name);
     let said = &drive.said;
     let medium = match (said.rotates(), said.turns_per_minute()) {
         (_, Some(turns)) => Medium::Rotating(turns),

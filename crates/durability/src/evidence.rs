@@ -12,7 +12,7 @@ pub struct Evidence {
     /// The directory that syncs were tried in, harmless to print.
     pub directory: String,
     /// The layers, from the file system down; each names those that it lies on.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<PathLayer>,
     /// Times of our own syncs; empty where none were made.
     pub times: Times,
     /// Why not all of them could be made, or none; `None` where all were.
@@ -36,7 +36,7 @@ pub struct Untried {
 
 /// One level of the path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layer {
+pub struct PathLayer {
     /// Its name, harmless to print: `ext4`, `dm-0`, `vda`.
     pub name: String,
     /// Kind of the layer.
@@ -49,7 +49,7 @@ pub struct Layer {
     /// True if the kernel uses forced unit access, from `queue/fua`.
     pub forced_unit_access: Known<bool>,
     /// Its counts while syncs were made; `Err` says why it counts no flushes.
-    pub counted: Result<Counts, String>,
+    pub counted: Result<LayerCounts, String>,
 }
 
 /// Kind of a layer.
@@ -158,18 +158,18 @@ impl Protection {
 
 /// Counts of a layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct LayerCounts {
     /// While bytes that were there were written again and synced.
-    pub overwrites: Vec<Window>,
+    pub overwrites: Vec<CountedWindow>,
     /// While a file grew and was synced.
-    pub appends: Vec<Window>,
+    pub appends: Vec<CountedWindow>,
     /// While a file with nothing to write was synced.
-    pub empty: Vec<Window>,
+    pub empty: Vec<CountedWindow>,
 }
 
 /// Counts of a layer while some syncs were made, one after the other, and just before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct CountedWindow {
     /// The syncs.
     pub syncs: u64,
     /// Flushes completed meanwhile, others' included.
@@ -207,13 +207,13 @@ impl Times {
 
 impl Evidence {
     /// The layers that lie on nothing.
-    pub(crate) fn bottoms(&self) -> impl Iterator<Item = &Layer> {
+    pub(crate) fn bottoms(&self) -> impl Iterator<Item = &PathLayer> {
         self.layers.iter().filter(|layer| layer.below.is_empty())
     }
 
     /// Everything under the layer at `place`, itself left out, each once.
     #[must_use]
-    pub fn under(&self, place: usize) -> Vec<&Layer> {
+    pub fn under(&self, place: usize) -> Vec<&PathLayer> {
         let mut wanted = vec![false; self.layers.len()];
         let below = |place: usize| self.layers.get(place).into_iter().flat_map(|it| &it.below);
         let mut ahead: Vec<usize> = below(place).copied().collect();

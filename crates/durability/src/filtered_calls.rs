@@ -5,7 +5,7 @@
 //! `include/uapi/asm-generic/fcntl.h`, `include/uapi/linux/fs.h`; of the architectures:
 //! `include/uapi/linux/{audit,elf-em}.h`.
 
-use crate::seccomp::{Action, Argument, Call, Program, outcome};
+use crate::seccomp::{Argument, FilterAction, Program, SystemCall, outcome};
 
 use super::caller::{CallFate, Fate};
 
@@ -50,7 +50,7 @@ pub struct FilterSet<'a> {
 }
 
 /// Calls by one kind of machine.
-struct Machine {
+struct MachineCalls {
     name: &'static str,
     kind: ProgramKind,
     architecture: u32,
@@ -99,11 +99,11 @@ const fn machine(
     (machine, is_64): (u16, bool),
     (architecture, base): (u32, u32),
     column: usize,
-) -> Machine {
-    Machine { name, kind: ProgramKind { machine, is_64 }, architecture, base, column }
+) -> MachineCalls {
+    MachineCalls { name, kind: ProgramKind { machine, is_64 }, architecture, base, column }
 }
 
-const MACHINES: [Machine; 7] = [
+const MACHINES: [MachineCalls; 7] = [
     machine("x86_64", (62, true), (0xc000_003e, 0), X86_64),
     machine("x32", (62, false), (0xc000_003e, 0x4000_0000), X32),
     machine("x86", (3, false), (0x4000_0003, 0), X86),
@@ -138,7 +138,7 @@ pub fn fates(sets: &[FilterSet<'_>], kind: ProgramKind) -> Result<Vec<CallFate>,
     let fate = |&(call, numbers, known): &Row| {
         let number = Some(numbers[machine.column]).filter(|&number| number != NO)?;
         let at = |place: usize| known.get(place).copied().unwrap_or(ANY);
-        let asked = Call {
+        let asked = SystemCall {
             number: machine.base + number,
             architecture: machine.architecture,
             arguments: std::array::from_fn(at),
@@ -156,13 +156,13 @@ pub fn fates(sets: &[FilterSet<'_>], kind: ProgramKind) -> Result<Vec<CallFate>,
 }
 
 /// Returns the meaning of an answer of filters for the caller.
-fn fate_of(action: Option<Action>) -> Fate {
+fn fate_of(action: Option<FilterAction>) -> Fate {
     match action {
         None => Fate::Unclear,
-        Some(Action::Allow) => Fate::Done,
-        Some(Action::Error(0)) => Fate::Suppressed,
-        Some(Action::Notify | Action::Trace | Action::Trap) => Fate::Decided,
-        Some(Action::Error(_) | Action::Kill) => Fate::Refused,
+        Some(FilterAction::Allow) => Fate::Done,
+        Some(FilterAction::Error(0)) => Fate::Suppressed,
+        Some(FilterAction::Notify | FilterAction::Trace | FilterAction::Trap) => Fate::Decided,
+        Some(FilterAction::Error(_) | FilterAction::Kill) => Fate::Refused,
     }
 }
 

@@ -5,7 +5,7 @@
 //! none are sent, whatever others do. Enough of them show something where others were quiet in
 //! the time before.
 
-use super::evidence::{Counts, Window};
+use super::evidence::{CountedWindow, LayerCounts};
 
 /// Number of quiet windows that must agree.
 const QUIET_MIN: usize = 2;
@@ -33,7 +33,7 @@ pub enum FlushReach {
 /// Returns the fate of the flushes of syncs that had something to write. `None` where nothing was
 /// counted.
 #[must_use]
-pub fn reach(counts: &Counts) -> Option<FlushReach> {
+pub fn reach(counts: &LayerCounts) -> Option<FlushReach> {
     let windows = || counts.overwrites.iter().chain(&counts.appends).filter(|it| it.syncs > 0);
     let missed = windows().filter(|it| it.flushes.saturating_mul(2) < it.syncs);
     let fewest = missed.min_by_key(|window| window.writes);
@@ -46,7 +46,7 @@ pub fn reach(counts: &Counts) -> Option<FlushReach> {
         count if count < QUIET_MIN => return Some(FlushReach::TooFew),
         _ => {}
     }
-    let quiet: Vec<&Window> = windows().filter(|it| is_quiet(it)).collect();
+    let quiet: Vec<&CountedWindow> = windows().filter(|it| is_quiet(it)).collect();
     let all = quiet.iter().all(|it| it.flushes >= it.syncs);
     if quiet.len() < QUIET_MIN || !all {
         return Some(FlushReach::Unclear);
@@ -57,14 +57,14 @@ pub fn reach(counts: &Counts) -> Option<FlushReach> {
 
 /// Returns whether others flushed at most half as often as we did.
 #[must_use]
-pub fn is_quiet(window: &Window) -> bool {
+pub fn is_quiet(window: &CountedWindow) -> bool {
     window.idle_flushes.saturating_mul(2) <= window.syncs
 }
 
 /// The fewest flushes for each sync of any quiet window; of any window where none was quiet. `None`
 /// without windows.
 #[must_use]
-pub fn fewest_per_sync(windows: &[Window]) -> Option<f64> {
+pub fn fewest_per_sync(windows: &[CountedWindow]) -> Option<f64> {
     let counted = || windows.iter().filter(|window| window.syncs > 0);
     let quiet = counted().filter(|window| is_quiet(window)).map(|it| ratio(it.flushes, it.syncs));
     let any = counted().map(|window| ratio(window.flushes, window.syncs));
@@ -82,13 +82,13 @@ mod tests {
 
     fn of(windows: &[(u64, u64)]) -> Option<FlushReach> {
         let windows = windows.iter();
-        let overwrites = windows.map(|&(flushes, idle_flushes)| Window {
+        let overwrites = windows.map(|&(flushes, idle_flushes)| CountedWindow {
             syncs: 8,
             flushes,
             writes: 8,
             idle_flushes,
         });
-        reach(&Counts { overwrites: overwrites.collect(), ..Counts::default() })
+        reach(&LayerCounts { overwrites: overwrites.collect(), ..LayerCounts::default() })
     }
 
     #[test]
@@ -112,16 +112,16 @@ mod tests {
     #[test]
     fn nothing_counted_says_nothing() {
         assert_eq!(of(&[]), None);
-        let nothing = vec![Window::default(); 4];
-        assert_eq!(reach(&Counts { overwrites: nothing, ..Counts::default() }), None);
+        let nothing = vec![CountedWindow::default(); 4];
+        assert_eq!(reach(&LayerCounts { overwrites: nothing, ..LayerCounts::default() }), None);
     }
 
     #[test]
     fn syncs_of_nothing_are_not_counted_since_a_file_system_may_skip_them() {
-        let quiet = Window { syncs: 8, flushes: 16, writes: 8, idle_flushes: 0 };
-        let empty = Window { syncs: 8, ..Window::default() };
+        let quiet = CountedWindow { syncs: 8, flushes: 16, writes: 8, idle_flushes: 0 };
+        let empty = CountedWindow { syncs: 8, ..CountedWindow::default() };
         let counts =
-            Counts { overwrites: vec![quiet; 3], appends: Vec::new(), empty: vec![empty; 3] };
+            LayerCounts { overwrites: vec![quiet; 3], appends: Vec::new(), empty: vec![empty; 3] };
         assert_eq!(reach(&counts), Some(FlushReach::Reached { per_sync: 2.0 }));
     }
 }

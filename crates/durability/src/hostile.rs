@@ -6,7 +6,7 @@ use std::hint::black_box;
 use device::{Disk, disk};
 
 use crate::elf;
-use crate::seccomp::{self, Argument, Call};
+use crate::seccomp::{self, Argument, SystemCall};
 
 /// Reads `disk` as a program or library.
 pub fn elf(disk: &dyn Disk) {
@@ -25,7 +25,7 @@ pub fn seccomp(disk: &dyn Disk) {
     let filters = std::slice::from_ref(&filter);
     for number in [0, 74, 257, u32::MAX] {
         let of = |argument| {
-            let call = Call { number, architecture: 0xc000_003e, arguments: [argument; 6] };
+            let call = SystemCall { number, architecture: 0xc000_003e, arguments: [argument; 6] };
             seccomp::outcome(filters, &call)
         };
         let each = of(Argument::DESCRIPTOR);

@@ -20,17 +20,19 @@ mod servers;
 pub mod untorn;
 mod warnings;
 
-pub use caller::{Asked, CallFate, Fate, Here, Library, Process, Written};
+pub use caller::{CallFate, Fate, Here, Library, NeededLibrary, Process, WrittenFile};
 pub use drive_word::drive_word;
 pub use evidence::{
-    Counts, DriveWord, Evidence, Layer, Medium, Protection, SyncLayerKind, Times, Untried, Warning,
-    Window, median,
+    CountedWindow, DriveWord, Evidence, LayerCounts, Medium, PathLayer, Protection, SyncLayerKind,
+    Times, Untried, Warning, median,
 };
 pub use filtered_calls::{FilterSet, ProgramKind, fates};
 pub use flush_reach::{FlushReach, fewest_per_sync, is_quiet, reach};
 pub use reason::{Direction, Grade, POWER_CUT, Reason};
 pub use rules::{OTHERS, SYNCS, is_suppressor};
-pub use servers::{ConfigFile, Effect, Processes, Running, Server, Setting, Standing, server};
+pub use servers::{
+    Confidence, ConfigFile, Processes, Running, Server, ServerSetting, SyncEffect, server,
+};
 
 /// A grade with all its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]

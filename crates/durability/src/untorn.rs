@@ -36,7 +36,7 @@ pub fn largest(stack: &Stack, id: LayerId) -> Known<u64> {
 
 /// A setting of a database that guards against torn pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Guard {
+pub struct TornPageGuard {
     /// The setting, as its configuration names it.
     pub setting: &'static str,
     /// True if what is below keeps the database's page whole, where the database asks for that.
@@ -46,7 +46,7 @@ pub struct Guard {
 }
 
 /// A database's guard and the page that it guards.
-struct Page {
+struct GuardedPage {
     setting: &'static str,
     page_bytes: u64,
     /// True if a release of the database is known that asks for untorn writes.
@@ -57,14 +57,14 @@ struct Page {
 /// Source: MySQL reference manual, `innodb_doublewrite` and `innodb_page_size` (16 KiB by default);
 /// PostgreSQL manual, `full_page_writes` and `block_size` (8 KiB by default); Linux `pwritev2(2)`,
 /// `RWF_ATOMIC`: a write without it may be split.
-const PAGES: [Page; 2] = [
-    Page {
+const PAGES: [GuardedPage; 2] = [
+    GuardedPage {
         setting: "innodb_doublewrite",
         page_bytes: 16384,
         asks: true,
         besides: "make sure that your InnoDB asks for it before you switch the guard off",
     },
-    Page {
+    GuardedPage {
         setting: "full_page_writes",
         page_bytes: 8192,
         asks: false,
@@ -75,8 +75,8 @@ const PAGES: [Page; 2] = [
 /// Returns the consequence of untorn writes of `largest` bytes. Unknown means no, and so does a
 /// database that does not ask for them.
 #[must_use]
-pub fn guards(largest: &Known<u64>) -> Vec<Guard> {
-    let guard = |page: &Page| {
+pub fn guards(largest: &Known<u64>) -> Vec<TornPageGuard> {
+    let guard = |page: &GuardedPage| {
         let (whole, reason) = match largest {
             Known::Yes(fact) if fact.value >= page.page_bytes => {
                 let (least, most) = (page.page_bytes, fact.value);
@@ -93,7 +93,7 @@ pub fn guards(largest: &Known<u64>) -> Vec<Guard> {
             }
             Known::No(reason) => (false, reason.clone()),
         };
-        Guard { setting: page.setting, is_allowed_off: whole && page.asks, reason }
+        TornPageGuard { setting: page.setting, is_allowed_off: whole && page.asks, reason }
     };
     PAGES.iter().map(guard).collect()
 }

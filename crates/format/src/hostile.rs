@@ -22,12 +22,12 @@ use crate::table::{bsd, gpt, mbr, script, vendor};
 #[derive(Clone, Copy)]
 pub struct Parser {
     name: &'static str,
-    call: Call,
+    call: ParserCall,
 }
 
 /// The way to call a parser.
 #[derive(Clone, Copy)]
-enum Call {
+enum ParserCall {
     Plain(fn(&dyn Disk)),
     FileSystem(filesystem::Reader),
     /// The image reader of the parser's name.
@@ -102,8 +102,8 @@ const PLAIN: [Parser; 18] = [
 #[must_use]
 pub fn parsers() -> Vec<Parser> {
     let systems = filesystem::COMMON.into_iter();
-    let systems = systems.map(|(name, read)| Parser { name, call: Call::FileSystem(read) });
-    let images = recognize::names().map(|name| Parser { name, call: Call::Image });
+    let systems = systems.map(|(name, read)| Parser { name, call: ParserCall::FileSystem(read) });
+    let images = recognize::names().map(|name| Parser { name, call: ParserCall::Image });
     PLAIN.into_iter().chain(systems).chain(images).collect()
 }
 
@@ -111,7 +111,7 @@ impl Parser {
     /// The parser that `call` is.
     #[must_use]
     pub const fn new(name: &'static str, call: fn(&dyn Disk)) -> Parser {
-        Parser { name, call: Call::Plain(call) }
+        Parser { name, call: ParserCall::Plain(call) }
     }
 
     /// Its name, which is its fuzz target's name too.
@@ -126,9 +126,9 @@ impl Parser {
     /// When the parser does, or breaks a promise about its answer: that is the finding.
     pub fn run(&self, disk: &dyn Disk) {
         match self.call {
-            Call::Plain(call) => call(disk),
-            Call::FileSystem(reader) => drop(black_box(reader(&Heads::new(disk)))),
-            Call::Image => {
+            ParserCall::Plain(call) => call(disk),
+            ParserCall::FileSystem(reader) => drop(black_box(reader(&Heads::new(disk)))),
+            ParserCall::Image => {
                 if let Some(found) = recognize::read_as(disk, |name| name == self.name) {
                     located(disk, &found.value);
                     walked(disk, &found.value);

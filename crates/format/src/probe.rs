@@ -15,7 +15,7 @@ const LDM: &str = "0x42";
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum ProbedContent {
     /// A partition table.
     Table(PartitionTable),
     /// A member of an md array.
@@ -50,23 +50,24 @@ pub struct Hint {
 /// in use unless `hint` rules one out, then file systems. More than one may be stale. A table that
 /// hardly speaks for itself (an MBR that lists nothing, a GPT without a protective MBR) is left out
 /// where anything else is found, and so is one that is only named.
-pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
+pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<ProbedContent>> {
     let heads = Heads::new(disk);
     let is_whole = hint.tables && hint.start_bytes == 0;
     let by_name = |wanted: Class| {
         let found = is_whole.then(|| named::find(&heads, |class| class == wanted)).flatten();
-        found.map(|(entry, _)| Parsed::sound(Content::Named(entry)))
+        found.map(|(entry, _)| Parsed::sound(ProbedContent::Named(entry)))
     };
     let members = [
         by_name(Class::Raid),
-        md::read(disk).map(|found| found.map(Content::Md)),
-        luks::read(disk).map(|found| found.map(Content::Luks)),
-        lvm::read(disk).map(|found| found.map(Content::Lvm)),
-        bcache::read(disk).map(|found| found.map(Content::Bcache)),
-        integrity::read(disk).map(|found| found.map(Content::Integrity)),
+        md::read(disk).map(|found| found.map(ProbedContent::Md)),
+        luks::read(disk).map(|found| found.map(ProbedContent::Luks)),
+        lvm::read(disk).map(|found| found.map(ProbedContent::Lvm)),
+        bcache::read(disk).map(|found| found.map(ProbedContent::Bcache)),
+        integrity::read(disk).map(|found| found.map(ProbedContent::Integrity)),
     ];
     let members: Vec<_> = members.into_iter().flatten().collect();
-    let systems = filesystem::read(disk).into_iter().map(|found| found.map(Content::FileSystem));
+    let systems =
+        filesystem::read(disk).into_iter().map(|found| found.map(ProbedContent::FileSystem));
     let systems: Vec<_> = systems.collect();
     let is_empty = members.is_empty() && systems.is_empty();
     let table = hint.tables.then(|| choice::choose(disk, hint.sector, hint.start_bytes)).flatten();
@@ -75,7 +76,7 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
     let named = if is_empty && is_weak || is_dynamic { by_name(Class::Table) } else { None };
     let table = table
         .filter(|choice| named.is_none() && (is_empty || !choice.is_weak))
-        .map(|choice| choice.table.map(Content::Table));
+        .map(|choice| choice.table.map(ProbedContent::Table));
     members.into_iter().chain(table).chain(named).chain(systems).collect()
 }
 

@@ -12,11 +12,11 @@
 use device::Disk;
 
 use crate::heads::Heads;
+use crate::named::MagicPlace::{self, End, Sectors, Start, Starts};
 use crate::named::NAMED;
-use crate::named::Place::{self, End, Sectors, Start, Starts};
 
 /// The name that blkid uses, the mark's place, and the mark.
-const MARKS: &[(&str, Place, &[u8])] = &[
+const MARKS: &[(&str, MagicPlace, &[u8])] = &[
     ("jmicron_raid_member", End(512, 512), b"JM"),
     ("LVM2_member", Starts(&[0x18, 0x218, 0x418, 0x618]), b"LVM2 001"),
     ("ocfs2", Starts(&[1 << 10, 2 << 10, 4 << 10, 8 << 10]), b"OCFSV2"),

@@ -17,7 +17,7 @@ use thiserror::Error;
 use units::DiskText;
 
 use crate::head_cache::Sparse;
-use crate::identity::{self, Identity};
+use crate::identity::{self, PathIdentity};
 use crate::inquiry::{self, Inquiry};
 use crate::pinned::Pinned;
 
@@ -98,7 +98,7 @@ fn text(path: &Path) -> DiskText {
 pub struct FileDisk {
     file: OwnedFd,
     length_bytes: u64,
-    identity: Identity,
+    identity: PathIdentity,
     kind: DiskKind,
 }
 
@@ -151,21 +151,26 @@ impl FileDisk {
             DiskKind::File => u64::try_from(stat.st_size).unwrap_or(0),
             DiskKind::Block => inquiry::length_bytes(file.as_fd()).map_err(refused)?,
         };
-        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind })
+        Ok(FileDisk { file, length_bytes, identity: PathIdentity::of(&stat), kind })
     }
 
     /// A block device that is open, of which this descriptor is another.
     pub(crate) fn of_device(file: OwnedFd) -> Result<FileDisk, Errno> {
         let stat = rustix::fs::fstat(&file)?;
         let length_bytes = inquiry::length_bytes(file.as_fd())?;
-        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: DiskKind::Block })
+        Ok(FileDisk {
+            file,
+            length_bytes,
+            identity: PathIdentity::of(&stat),
+            kind: DiskKind::Block,
+        })
     }
 
     /// A regular file that is open.
     pub(crate) fn of_file(file: OwnedFd) -> io::Result<FileDisk> {
         let stat = rustix::fs::fstat(&file)?;
         let length_bytes = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: DiskKind::File })
+        Ok(FileDisk { file, length_bytes, identity: PathIdentity::of(&stat), kind: DiskKind::File })
     }
 
     /// The bytes of a block device within `offset_bytes` and `end_bytes`, read in whole pages into
@@ -206,7 +211,7 @@ impl FileDisk {
 
     /// Returns the identity of the file, whatever path led to it.
     #[must_use]
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> PathIdentity {
         self.identity
     }
 

@@ -16,9 +16,9 @@ use crate::passthrough::StructIoctl;
 
 const CONTROL: &str = "/dev/mapper/control";
 /// `_IOWR(0xfd, 2, struct dm_ioctl)`.
-const DM_LIST_DEVICES: Opcode = ioctl::opcode::read_write::<Head>(0xfd, 2);
+const DM_LIST_DEVICES: Opcode = ioctl::opcode::read_write::<DmIoctl>(0xfd, 2);
 /// `_IOWR(0xfd, 12, struct dm_ioctl)`.
-const DM_TABLE_STATUS: Opcode = ioctl::opcode::read_write::<Head>(0xfd, 12);
+const DM_TABLE_STATUS: Opcode = ioctl::opcode::read_write::<DmIoctl>(0xfd, 12);
 /// Asks for tables, not for states.
 const DM_STATUS_TABLE_FLAG: u32 = 1 << 4;
 /// Set by the kernel when the answer did not fit.
@@ -36,7 +36,7 @@ const HEAD_BYTES: usize = 312;
 /// `struct dm_ioctl`.
 #[repr(C)]
 #[derive(Clone)]
-struct Head {
+struct DmIoctl {
     version: [u32; 3],
     data_bytes: u32,
     data_start: u32,
@@ -51,11 +51,11 @@ struct Head {
     data: [u8; 7],
 }
 
-const _: () = assert!(size_of::<Head>() == HEAD_BYTES, "the layout of dm-ioctl.h");
+const _: () = assert!(size_of::<DmIoctl>() == HEAD_BYTES, "the layout of dm-ioctl.h");
 
-impl Head {
-    fn new(flags: u32, name: &[u8]) -> Head {
-        let mut head = Head {
+impl DmIoctl {
+    fn new(flags: u32, name: &[u8]) -> DmIoctl {
+        let mut head = DmIoctl {
             version: [4, 0, 0],
             data_bytes: 0,
             data_start: 0,
@@ -129,14 +129,14 @@ fn call<const OPCODE: Opcode>(
 ) -> Result<Answered, Errno> {
     let mut room = ROOM_FIRST;
     loop {
-        let mut heads = vec![Head::new(flags, name); room];
+        let mut heads = vec![DmIoctl::new(flags, name); room];
         pass::<OPCODE>(control, &mut heads)?;
         let full = heads[0].flags & DM_BUFFER_FULL_FLAG != 0;
         let mut all = bytes(&heads).to_vec();
         let start = usize::try_from(heads[0].data_start).map_err(|_| Errno::OVERFLOW)?;
         let targets = heads[0].targets;
         for head in &mut heads {
-            *head = Head::new(0, &[]);
+            *head = DmIoctl::new(0, &[]);
         }
         std::hint::black_box(&mut heads);
         if !full {
@@ -153,7 +153,7 @@ fn call<const OPCODE: Opcode>(
 }
 
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
-fn pass<const OPCODE: Opcode>(control: BorrowedFd<'_>, heads: &mut [Head]) -> Result<(), Errno> {
+fn pass<const OPCODE: Opcode>(control: BorrowedFd<'_>, heads: &mut [DmIoctl]) -> Result<(), Errno> {
     const {
         assert!(matches!(OPCODE, DM_LIST_DEVICES | DM_TABLE_STATUS), "it only asks");
     };
@@ -165,12 +165,12 @@ fn pass<const OPCODE: Opcode>(control: BorrowedFd<'_>, heads: &mut [Head]) -> Re
     // dm_ioctl there, which `Head` is, and writes at most `data_bytes` bytes from there on, which
     // is the slice's length. `heads` is borrowed until the call is over, and every bit pattern is a
     // `Head`.
-    unsafe { ioctl::ioctl(control, StructIoctl::<OPCODE, [Head]>(heads)) }.map(drop)
+    unsafe { ioctl::ioctl(control, StructIoctl::<OPCODE, [DmIoctl]>(heads)) }.map(drop)
 }
 
 /// `heads` as bytes.
 #[expect(unsafe_code, reason = "the kernel puts other things behind the first head")]
-fn bytes(heads: &[Head]) -> &[u8] {
+fn bytes(heads: &[DmIoctl]) -> &[u8] {
     // SAFETY: `Head` has no padding: its fields are 312 bytes together, which the assertion above
     // holds its size to. So all bytes of the slice are initialized, and they live as long as it.
     unsafe { std::slice::from_raw_parts(heads.as_ptr().cast(), size_of_val(heads)) }

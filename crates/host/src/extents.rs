@@ -17,7 +17,7 @@ use crate::disk::FileDisk;
 
 /// `struct fiemap` without its extents.
 #[repr(C)]
-struct Header {
+struct FiemapHeader {
     start_bytes: u64,
     length_bytes: u64,
     flags: u32,
@@ -29,7 +29,7 @@ struct Header {
 /// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Entry {
+struct FiemapExtent {
     logical_bytes: u64,
     physical_bytes: u64,
     length_bytes: u64,
@@ -44,12 +44,12 @@ const BATCH: usize = 72;
 
 /// A call's argument: the header, and room for the answer.
 #[repr(C)]
-struct Batch {
-    header: Header,
-    entries: [Entry; BATCH],
+struct FiemapCall {
+    header: FiemapHeader,
+    entries: [FiemapExtent; BATCH],
 }
 
-const FS_IOC_FIEMAP: Opcode = ioctl::opcode::read_write::<Header>(b'f', 11);
+const FS_IOC_FIEMAP: Opcode = ioctl::opcode::read_write::<FiemapHeader>(b'f', 11);
 const FIEMAP_FLAG_SYNC: u32 = 1;
 /// Since Linux 6.11.
 const STATX_WRITE_ATOMIC: StatxFlags = StatxFlags::from_bits_retain(0x0001_0000);
@@ -68,9 +68,9 @@ pub(crate) fn extents_of(
 ) -> Result<ExtentList, ExtentsError> {
     let mut collector = Collector::new(range);
     let mut at = range.start_bytes();
-    let mut batch = Batch::boxed();
+    let mut batch = FiemapCall::boxed();
     while at < range.end_bytes() {
-        batch.header = Header {
+        batch.header = FiemapHeader {
             start_bytes: at,
             length_bytes: range.end_bytes() - at,
             flags: if sync { FIEMAP_FLAG_SYNC } else { 0 },
@@ -97,9 +97,9 @@ pub(crate) fn extents_of(
     Ok(collector.done())
 }
 
-impl Batch {
-    fn boxed() -> Box<Batch> {
-        let entry = Entry {
+impl FiemapCall {
+    fn boxed() -> Box<FiemapCall> {
+        let entry = FiemapExtent {
             logical_bytes: 0,
             physical_bytes: 0,
             length_bytes: 0,
@@ -107,18 +107,24 @@ impl Batch {
             flags: 0,
             reserved: [0; 3],
         };
-        let header =
-            Header { start_bytes: 0, length_bytes: 0, flags: 0, mapped: 0, room: 0, reserved: 0 };
-        Box::new(Batch { header, entries: [entry; BATCH] })
+        let header = FiemapHeader {
+            start_bytes: 0,
+            length_bytes: 0,
+            flags: 0,
+            mapped: 0,
+            room: 0,
+            reserved: 0,
+        };
+        Box::new(FiemapCall { header, entries: [entry; BATCH] })
     }
 }
 
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
-fn ask(file: BorrowedFd<'_>, batch: &mut Batch) -> Result<(), Errno> {
+fn ask(file: BorrowedFd<'_>, batch: &mut FiemapCall) -> Result<(), Errno> {
     // SAFETY: FS_IOC_FIEMAP reads a struct fiemap, and writes it and at most `room` extents after
     // it (fs/ioctl.c, ioctl_fiemap). Batch has that layout, with room for BATCH extents, which is
     // what the only caller sets; any bits are valid in all of its fields.
-    unsafe { ioctl::ioctl(file, Updater::<FS_IOC_FIEMAP, Batch>::new(batch)) }
+    unsafe { ioctl::ioctl(file, Updater::<FS_IOC_FIEMAP, FiemapCall>::new(batch)) }
 }
 
 fn refused(error: Errno) -> ExtentsError {
@@ -217,8 +223,8 @@ mod tests {
     #[test]
     fn opcode_and_layout_are_those_that_the_kernel_compiles() {
         assert_eq!(FS_IOC_FIEMAP, 0xc020_660b);
-        assert_eq!((size_of::<Header>(), size_of::<Entry>()), (32, 56));
-        assert_eq!(std::mem::offset_of!(Batch, entries), 32);
+        assert_eq!((size_of::<FiemapHeader>(), size_of::<FiemapExtent>()), (32, 56));
+        assert_eq!(std::mem::offset_of!(FiemapCall, entries), 32);
     }
 
     #[test]

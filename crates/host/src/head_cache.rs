@@ -24,14 +24,14 @@ const SPANS_MAX: usize = 64;
 
 /// Number of reads of the disk below, and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reads {
+pub struct ReadCounts {
     /// The number of reads that the disk below was asked for.
     pub count: u64,
     /// The bytes that they asked for.
     pub bytes: u64,
 }
 
-impl Reads {
+impl ReadCounts {
     fn add(&mut self, bytes: u64) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -70,11 +70,11 @@ pub trait Sparse: Disk {
 pub struct HeadCache<D> {
     below: D,
     length_bytes: u64,
-    state: RefCell<State>,
+    state: RefCell<CacheState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CacheState {
     /// Known runs, by address and without overlaps.
     kept: Vec<CachedRun>,
     /// Index of the run that answered the last question.
@@ -82,18 +82,18 @@ struct State {
     /// Counts questions, to tell which run was used last.
     now: u64,
     /// Spans without a hole, as far as was asked.
-    data: Vec<Span>,
+    data: Vec<HeldBytes>,
     /// Starts of data after a hole.
     starts: Vec<u64>,
     /// Larger reads that failed: what lies in them is read as asked, so that one bad sector does
     /// not hide its neighbors and is not tried again and again.
-    bad: Vec<Span>,
-    reads: Reads,
+    bad: Vec<HeldBytes>,
+    reads: ReadCounts,
 }
 
 #[derive(Debug)]
 struct CachedRun {
-    span: Span,
+    span: HeldBytes,
     /// Bytes of the span; `None` for zeros.
     bytes: Option<Vec<u8>>,
     used: u64,
@@ -101,12 +101,12 @@ struct CachedRun {
 
 /// The bytes from `start` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
+struct HeldBytes {
     start: u64,
     end: u64,
 }
 
-impl Span {
+impl HeldBytes {
     fn contains(self, at: u64) -> bool {
         self.start <= at && at < self.end
     }
@@ -126,19 +126,19 @@ impl<D: Sparse> HeadCache<D> {
 
     /// Counts of reads of the disk below so far.
     #[must_use]
-    pub fn reads(&self) -> Reads {
+    pub fn reads(&self) -> ReadCounts {
         self.state.borrow().reads
     }
 
     /// Makes known what lies at `at`, which is in `asked`, and more where that is as good as free;
     /// false when it must be read as it is.
-    fn learn(&self, state: &mut State, at: u64, asked: Span) -> bool {
+    fn learn(&self, state: &mut CacheState, at: u64, asked: HeldBytes) -> bool {
         let free = state.free(at, self.length_bytes);
         let Some(data) = self.look(state, at, free) else { return true };
         let unit = if at < HEAD_BYTES { HEAD_UNIT_BYTES } else { UNIT_BYTES };
         let start = (at.div_euclid(unit) * unit).max(free.start).max(data.start);
         let wanted = asked.end.checked_next_multiple_of(unit).unwrap_or(u64::MAX);
-        let span = Span { start, end: data.end.min(free.end).min(wanted) };
+        let span = HeldBytes { start, end: data.end.min(free.end).min(wanted) };
         if state.bad.contains(&span) {
             return false;
         }
@@ -158,7 +158,7 @@ impl<D: Sparse> HeadCache<D> {
     ///
     /// A question about the end of something is often followed by one a little before it. So a hole
     /// is looked for from where one is known to begin, or from a little before.
-    fn look(&self, state: &mut State, at: u64, free: Span) -> Option<Span> {
+    fn look(&self, state: &mut CacheState, at: u64, free: HeldBytes) -> Option<HeldBytes> {
         if let Some(span) = state.data.iter().find(|span| span.contains(at)) {
             return Some(*span);
         }
@@ -172,7 +172,7 @@ impl<D: Sparse> HeadCache<D> {
             }
             // What ends where it starts would be asked for for ever.
             let end = self.below.next_hole(start).clamp(start + 1, self.length_bytes);
-            let data = Span { start, end };
+            let data = HeldBytes { start, end };
             push_bounded(&mut state.data, data, SPANS_MAX);
             if end > at {
                 return Some(data);
@@ -183,14 +183,14 @@ impl<D: Sparse> HeadCache<D> {
     }
 
     /// Returns the start of data, at or after `from`; the hole before it is kept within `free`.
-    fn data_from(&self, state: &mut State, from: u64, free: Span) -> u64 {
+    fn data_from(&self, state: &mut CacheState, from: u64, free: HeldBytes) -> u64 {
         if state.starts.contains(&from) {
             return from;
         }
         let start = self.below.next_data(from).clamp(from, self.length_bytes);
         let end = start.min(free.end);
         if end > from {
-            state.keep(Span { start: from, end }, None);
+            state.keep(HeldBytes { start: from, end }, None);
         }
         push_bounded(&mut state.starts, start, SPANS_MAX);
         start
@@ -198,7 +198,7 @@ impl<D: Sparse> HeadCache<D> {
 
     fn read_below(
         &self,
-        state: &mut State,
+        state: &mut CacheState,
         start: u64,
         buffer: &mut [u8],
     ) -> Result<(), ReadError> {
@@ -215,7 +215,7 @@ impl<D: Sparse> Disk for HeadCache<D> {
     fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let length_bytes = disk::length_of(buffer);
         disk::check_bounds(self.length_bytes, offset_bytes, length_bytes)?;
-        let asked = Span { start: offset_bytes, end: offset_bytes + length_bytes };
+        let asked = HeldBytes { start: offset_bytes, end: offset_bytes + length_bytes };
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
         if length_bytes > CACHED_BYTES_MAX {
@@ -234,7 +234,7 @@ impl<D: Sparse> Disk for HeadCache<D> {
     }
 }
 
-impl State {
+impl CacheState {
     /// Fills the start of `buffer` with what is known to lie at `at`; how many bytes that is, and
     /// `None` when nothing is known.
     fn answer(&mut self, at: u64, buffer: &mut [u8]) -> Option<usize> {
@@ -259,10 +259,10 @@ impl State {
     }
 
     /// The bytes around `at`, of which nothing is known, up to what is known.
-    fn free(&self, at: u64, length_bytes: u64) -> Span {
+    fn free(&self, at: u64, length_bytes: u64) -> HeldBytes {
         let behind = self.kept.partition_point(|run| run.span.start <= at);
         let before = behind.checked_sub(1).and_then(|before| self.kept.get(before));
-        Span {
+        HeldBytes {
             start: before.map_or(0, |run| run.span.end),
             end: self.kept.get(behind).map_or(length_bytes, |run| run.span.start),
         }
@@ -270,7 +270,7 @@ impl State {
 
     /// Keeps what lies in `span`, which overlaps nothing that is kept, after dropping the runs
     /// longest unused until it has its place.
-    fn keep(&mut self, span: Span, bytes: Option<Vec<u8>>) {
+    fn keep(&mut self, span: HeldBytes, bytes: Option<Vec<u8>>) {
         let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or(0, |all| disk::length_of(all));
         let mut kept_bytes =
             length(&bytes) + self.kept.iter().map(|run| length(&run.bytes)).sum::<u64>();
@@ -364,7 +364,7 @@ mod tests {
         for at in (0..20).map(|n| n * 3000) {
             assert_eq!(disk.read_array::<512>(at), disk.below().read_array::<512>(at));
         }
-        assert_eq!(disk.reads(), Reads { count: 1, bytes: 65536 });
+        assert_eq!(disk.reads(), ReadCounts { count: 1, bytes: 65536 });
     }
 
     #[test]
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(disk.read_array::<512>(0), disk.below().read_array::<512>(0));
         assert_eq!(disk.read_array::<512>(512), disk.below().read_array::<512>(512));
         assert!(disk.read_array::<512>(4800).is_err());
-        assert_eq!(disk.reads(), Reads { count: 4, bytes: 65536 + 3 * 512 });
+        assert_eq!(disk.reads(), ReadCounts { count: 4, bytes: 65536 + 3 * 512 });
     }
 
     #[test]
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(disk.read_array::<8>(64_992), disk.below().read_array::<8>(64_992));
         assert!(disk.read_array::<9>(64_992).is_err());
         assert_eq!(disk.read_array::<0>(65_000), Ok([]));
-        assert_eq!(disk.reads(), Reads { count: 1, bytes: 65_000 });
+        assert_eq!(disk.reads(), ReadCounts { count: 1, bytes: 65_000 });
     }
 
     #[test]
@@ -432,6 +432,6 @@ mod tests {
                 "{at}"
             );
         }
-        assert_eq!(disk.reads(), Reads { count: 3, bytes: 3 * 8192 });
+        assert_eq!(disk.reads(), ReadCounts { count: 3, bytes: 3 * 8192 });
     }
 }

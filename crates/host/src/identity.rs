@@ -8,7 +8,7 @@ use rustix::fs::{self, Access, AtFlags, FileType, Stat};
 /// The end of a path. Two paths to the same file, or to nodes of the same device, are equal: so
 /// targets named twice and backing chains that come back are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Identity {
+pub enum PathIdentity {
     /// A file in a file system.
     File {
         /// The number of the device that the file system is on.
@@ -25,13 +25,14 @@ pub enum Identity {
     },
 }
 
-impl Identity {
-    pub(crate) fn of(stat: &Stat) -> Identity {
+impl PathIdentity {
+    pub(crate) fn of(stat: &Stat) -> PathIdentity {
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::BlockDevice => {
-                Identity::Block { major: fs::major(stat.st_rdev), minor: fs::minor(stat.st_rdev) }
-            }
-            _ => Identity::File { device: stat.st_dev, inode: stat.st_ino },
+            FileType::BlockDevice => PathIdentity::Block {
+                major: fs::major(stat.st_rdev),
+                minor: fs::minor(stat.st_rdev),
+            },
+            _ => PathIdentity::File { device: stat.st_dev, inode: stat.st_ino },
         }
     }
 }
@@ -40,8 +41,8 @@ impl Identity {
 ///
 /// # Errors
 /// When the file is missing or a directory on the way may not be searched.
-pub fn identity(path: &Path) -> io::Result<Identity> {
-    Ok(Identity::of(&fs::stat(path)?))
+pub fn identity(path: &Path) -> io::Result<PathIdentity> {
+    Ok(PathIdentity::of(&fs::stat(path)?))
 }
 
 /// Returns whether the file systems that two paths are on are as large and have as much room, by

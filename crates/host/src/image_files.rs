@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::disk::FileDisk;
 use crate::head_cache::HeadCache;
-use crate::identity::Identity;
+use crate::identity::PathIdentity;
 
 /// The files of this machine that an image may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Files for ImageFiles {
             }
         };
         // A name in an image must not make straddle read a device that nobody asked about.
-        let Identity::File { device, inode } = disk.identity() else {
+        let PathIdentity::File { device, inode } = disk.identity() else {
             return Err(NotOpened::Failed(NO_FILE.to_owned()));
         };
         Ok(OpenFile {

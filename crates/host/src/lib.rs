@@ -49,15 +49,15 @@ mod test_child;
 
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
 pub use claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
-pub use command::{CommandError, CommandPlan, Ended, Ran, Tail};
+pub use command::{CommandEnd, CommandError, CommandPlan, Ran, Tail};
 pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
 pub use file_listing::{Listing, Omitted, list_files};
-pub use head_cache::{HeadCache, Reads, Sparse};
+pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use identity::{
-    Identity, have_same_room, identity, is_root, may_make_files, neither_follow_nor_wait, user,
+    PathIdentity, have_same_room, identity, is_root, may_make_files, neither_follow_nor_wait, user,
 };
 pub use image_files::ImageFiles;
 pub use input::{InputError, bounded, open_input, read_input};

@@ -13,7 +13,7 @@ use crate::passthrough::{BareIoctl, StructIoctl};
 /// `_IO('N', 0x40)`: the ioctl's own result is the namespace's number.
 const NVME_IOCTL_ID: Opcode = ioctl::opcode::none(b'N', 0x40);
 /// `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
-const NVME_IOCTL_ADMIN_CMD: Opcode = ioctl::opcode::read_write::<Command>(b'N', 0x41);
+const NVME_IOCTL_ADMIN_CMD: Opcode = ioctl::opcode::read_write::<NvmePassthru>(b'N', 0x41);
 
 /// The Identify command, and what it asks for: its CNS.
 const IDENTIFY: u8 = 6;
@@ -32,7 +32,7 @@ const TIMEOUT_MS: u32 = 5000;
 /// `struct nvme_passthru_cmd`.
 #[repr(C)]
 #[derive(Default)]
-struct Command {
+struct NvmePassthru {
     opcode: u8,
     flags: u8,
     reserved: u16,
@@ -49,7 +49,7 @@ struct Command {
     result: u32,
 }
 
-const _: () = assert!(size_of::<Command>() == 72, "the layout of nvme_ioctl.h");
+const _: () = assert!(size_of::<NvmePassthru>() == 72, "the layout of nvme_ioctl.h");
 
 /// Identify Namespace of the namespace whose node is `device`.
 ///
@@ -75,11 +75,11 @@ pub(crate) fn identify_controller(device: BorrowedFd<'_>) -> Result<Vec<u8>, Str
 pub(crate) fn health_log(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     // Number of 32-bit words, less one, in the upper half: NUMDL.
     let words = u32::try_from(HEALTH_BYTES.div_euclid(4) - 1).map_err(|error| error.to_string())?;
-    let mut command = Command {
+    let mut command = NvmePassthru {
         opcode: GET_LOG_PAGE,
         namespace: ALL_NAMESPACES,
         word10: words << 16 | HEALTH_PAGE,
-        ..Command::default()
+        ..NvmePassthru::default()
     };
     asked(device, "Get Log Page", &mut command, HEALTH_BYTES)
 }
@@ -93,7 +93,8 @@ fn number(device: BorrowedFd<'_>) -> Result<u32, Errno> {
 }
 
 fn identify(device: BorrowedFd<'_>, what: u32, namespace: u32) -> Result<Vec<u8>, String> {
-    let mut command = Command { opcode: IDENTIFY, namespace, word10: what, ..Command::default() };
+    let mut command =
+        NvmePassthru { opcode: IDENTIFY, namespace, word10: what, ..NvmePassthru::default() };
     asked(device, "Identify", &mut command, ANSWER_BYTES)
 }
 
@@ -102,7 +103,7 @@ fn identify(device: BorrowedFd<'_>, what: u32, namespace: u32) -> Result<Vec<u8>
 fn asked(
     device: BorrowedFd<'_>,
     name: &str,
-    command: &mut Command,
+    command: &mut NvmePassthru,
     length: usize,
 ) -> Result<Vec<u8>, String> {
     let mut answer = vec![0_u8; length];
@@ -113,7 +114,7 @@ fn asked(
     // SAFETY: the kernel reads and writes one struct nvme_admin_cmd, which `Command` is, and writes
     // at most `data_bytes` bytes at `address`, which `answer` has and outlives the call.
     let passed =
-        unsafe { ioctl::ioctl(device, StructIoctl::<NVME_IOCTL_ADMIN_CMD, Command>(command)) };
+        unsafe { ioctl::ioctl(device, StructIoctl::<NVME_IOCTL_ADMIN_CMD, NvmePassthru>(command)) };
     match passed {
         Ok(0) => Ok(answer),
         Ok(status) => Err(format!("the drive refuses {name} with status {status:#06x}")),

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use rustix::fs::{FileType, Mode, OFlags};
 use units::DiskText;
 
-use crate::identity::Identity;
+use crate::identity::PathIdentity;
 
 /// A file, directory or device, held as the place that a path led to.
 #[derive(Clone, Debug)]
 pub struct Pinned {
     file: Arc<OwnedFd>,
     given: PathBuf,
-    identity: Identity,
+    identity: PathIdentity,
     kind: FileType,
 }
 
@@ -35,7 +35,7 @@ impl Pinned {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&file)?;
-        let (identity, kind) = (Identity::of(&stat), FileType::from_raw_mode(stat.st_mode));
+        let (identity, kind) = (PathIdentity::of(&stat), FileType::from_raw_mode(stat.st_mode));
         Ok(Pinned { file: Arc::new(file), given: path.to_owned(), identity, kind })
     }
 
@@ -60,7 +60,7 @@ impl Pinned {
 
     /// Returns its identity.
     #[must_use]
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> PathIdentity {
         self.identity
     }
 

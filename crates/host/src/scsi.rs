@@ -28,7 +28,7 @@ const ATA_BYTES: usize = 512;
 
 /// `struct sg_io_hdr`.
 #[repr(C)]
-struct Header {
+struct SgIoHeader {
     interface: i32,
     direction: i32,
     command_bytes: u8,
@@ -54,7 +54,7 @@ struct Header {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Header>() == 88, "the layout of sg.h");
+const _: () = assert!(size_of::<SgIoHeader>() == 88, "the layout of sg.h");
 #[cfg(target_pointer_width = "32")]
 const _: () = assert!(size_of::<Header>() == 64, "the layout of sg.h");
 
@@ -143,7 +143,7 @@ fn sent(
     let because = |error: std::num::TryFromIntError| Refusal::Because(error.to_string());
     let mut answer = vec![0_u8; length];
     let mut sense = [0_u8; SENSE_BYTES as usize];
-    let mut header = Header {
+    let mut header = SgIoHeader {
         interface: i32::from(b'S'),
         direction: SG_DXFER_FROM_DEV,
         command_bytes: u8::try_from(command.len()).map_err(because)?,
@@ -170,7 +170,7 @@ fn sent(
     // SAFETY: the kernel reads and writes one struct sg_io_hdr, which `Header` is; reads
     // `command_bytes` bytes at `command`; and writes at most `data_bytes` bytes at `data` and
     // `sense_bytes` at `sense`. All three are as long as that and outlive the call.
-    let passed = unsafe { ioctl::ioctl(device, StructIoctl::<SG_IO, Header>(&mut header)) };
+    let passed = unsafe { ioctl::ioctl(device, StructIoctl::<SG_IO, SgIoHeader>(&mut header)) };
     passed.map_err(|error| Refusal::Because(explained(name, error)))?;
     let written = usize::from(header.sense_written_bytes.min(SENSE_BYTES));
     judged(name, &header, &sense[..written])?;
@@ -180,7 +180,7 @@ fn sent(
 }
 
 /// Returns whether the command went well, by all that the kernel and the drive say of it.
-fn judged(name: &str, header: &Header, sense: &[u8]) -> Result<(), Refusal> {
+fn judged(name: &str, header: &SgIoHeader, sense: &[u8]) -> Result<(), Refusal> {
     if header.host_status != 0 {
         let status = header.host_status;
         return Err(Refusal::Because(format!("{name} did not arrive: host status {status:#04x}")));

@@ -15,7 +15,7 @@ const STEPS_MAX: usize = 24;
 const ROUNDS_MAX: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct PartitionRoom {
     /// The first byte that a partition may have.
     pub(crate) first: u64,
     /// The byte after the last one.
@@ -61,7 +61,7 @@ impl Price {
 
 /// A start of the current piece: what it costs with all before it, and the start before it with the
 /// length that the piece before got.
-struct Step {
+struct PlacedStart {
     start: u64,
     price: Price,
     from: Option<(usize, u64)>,
@@ -70,7 +70,7 @@ struct Step {
 /// The places for `pieces`, which are in the order of the disk, from which nothing better is found:
 /// what a move makes room for is taken at once, so that a second plan is empty. `None` when they do
 /// not even fit as they are.
-pub(crate) fn settled(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
+pub(crate) fn settled(pieces: &[PartitionNeeds], room: PartitionRoom) -> Option<Vec<NewRange>> {
     let mut places = best(pieces, room)?;
     for _ in 0..ROUNDS_MAX {
         let moved = pieces.iter().zip(&places).map(|(piece, &new)| {
@@ -87,8 +87,8 @@ pub(crate) fn settled(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRa
 }
 
 /// The best place for each of `pieces` among those next to where they are.
-fn best(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
-    let mut rows: Vec<Vec<Step>> = Vec::with_capacity(pieces.len());
+fn best(pieces: &[PartitionNeeds], room: PartitionRoom) -> Option<Vec<NewRange>> {
+    let mut rows: Vec<Vec<PlacedStart>> = Vec::with_capacity(pieces.len());
     for (index, piece) in pieces.iter().enumerate() {
         let mut row = Vec::new();
         for start in candidates(piece, pieces.len()) {
@@ -99,7 +99,11 @@ fn best(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
                 Some(previous) => cheapest(previous, &pieces[index - 1], before, room),
             };
             if let Some((from, price)) = from {
-                row.push(Step { start, price: price.plus(start_price(piece, start, room)), from });
+                row.push(PlacedStart {
+                    start,
+                    price: price.plus(start_price(piece, start, room)),
+                    from,
+                });
             }
         }
         rows.push(row);
@@ -120,10 +124,10 @@ fn best(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
 
 /// The cheapest start of the piece of `row` that lets it end before `limit`, with its length then.
 fn cheapest(
-    row: &[Step],
+    row: &[PlacedStart],
     piece: &PartitionNeeds,
     limit: u64,
-    room: Room,
+    room: PartitionRoom,
 ) -> Option<(Option<(usize, u64)>, Price)> {
     let each = row.iter().enumerate().filter_map(|(index, step)| {
         let (length, price) = length(piece, step.start, limit, room)?;
@@ -133,7 +137,7 @@ fn cheapest(
 }
 
 /// Returns the end of the space before a piece: a logical partition has its record there.
-pub(crate) fn gap_start(piece: &PartitionNeeds, start: u64, room: Room) -> u64 {
+pub(crate) fn gap_start(piece: &PartitionNeeds, start: u64, room: PartitionRoom) -> u64 {
     match piece.record_at {
         None => start,
         Some(at) if start == piece.range.start_bytes() && at.is_multiple_of(room.sector) => at,
@@ -159,7 +163,7 @@ fn candidates(piece: &PartitionNeeds, count: usize) -> Vec<u64> {
     found
 }
 
-fn start_price(piece: &PartitionNeeds, start: u64, room: Room) -> Price {
+fn start_price(piece: &PartitionNeeds, start: u64, room: PartitionRoom) -> Price {
     let now = piece.range.start_bytes();
     Price {
         impossible: u64::from(!start.is_multiple_of(room.sector)),
@@ -172,7 +176,12 @@ fn start_price(piece: &PartitionNeeds, start: u64, room: Room) -> Price {
 
 /// The length of a piece from `start` that ends at or before `limit`, nearest to what it has, on
 /// the granule where that is possible; `None` when its content does not fit.
-fn length(piece: &PartitionNeeds, start: u64, limit: u64, room: Room) -> Option<(u64, Price)> {
+fn length(
+    piece: &PartitionNeeds,
+    start: u64,
+    limit: u64,
+    room: PartitionRoom,
+) -> Option<(u64, Price)> {
     let now = piece.range.length_bytes();
     let most = limit.checked_sub(start)?;
     let fits = |length: &u64| (piece.least..=most).contains(length) && *length > 0;

@@ -4,7 +4,7 @@
 use format::member::md::MdVersion;
 use format::table::{Partition, PartitionRole, PartitionTable};
 use stack::placement::{self, Obstacle};
-use stack::rule::{self, Case};
+use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::{ByteRange, Source};
 
@@ -128,7 +128,7 @@ fn whole(stack: &Stack, id: LayerId) -> ByteRange {
 impl PartitionNeeds {
     /// The partition on `layer`, with its needs on a disk with `marks`.
     pub(crate) fn new(
-        case: &Case<'_>,
+        case: &RuleInput<'_>,
         layer: LayerId,
         table: &PartitionTable,
         marks: &[StartUnit],
@@ -199,7 +199,7 @@ impl PartitionNeeds {
 }
 
 /// Why a partition must stay where it is.
-fn fixed(case: &Case<'_>, id: LayerId, partition: &Partition) -> Option<String> {
+fn fixed(case: &RuleInput<'_>, id: LayerId, partition: &Partition) -> Option<String> {
     let stack = case.stack;
     let by_role = match partition.role {
         PartitionRole::Ordinary | PartitionRole::EfiSystem => None,
@@ -263,7 +263,7 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
 
 /// Returns where the partition may start so that all that lies in it is on `marks`, for each of
 /// [`WORDS`] with those before it, and which of them no start meets.
-fn grids(case: &Case<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], Vec<&'static str>) {
+fn grids(case: &RuleInput<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], Vec<&'static str>) {
     let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
     let mut grids = [grid; 3];
     let mut unmet = Vec::new();
@@ -297,7 +297,7 @@ fn kept(now: u64, marks: &[StartUnit], unmet: &[&str]) -> Option<Grid> {
 
 /// Returns the offset within `unit` of the data that the partition holds, counted from its start;
 /// `None` when that differs or follows from nothing.
-fn anchor(case: &Case<'_>, id: LayerId, unit: u64) -> Option<u64> {
+fn anchor(case: &RuleInput<'_>, id: LayerId, unit: u64) -> Option<u64> {
     let stack = case.stack;
     let over = stack.over(id);
     let tops = over.iter().filter(|&&top| stack.above(top).is_empty());

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use device::Disk;
 use format::table::{PartitionRole, PartitionTable, TableKind};
 use stack::judge::Judgment;
-use stack::rule::Case;
+use stack::rule::RuleInput;
 use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::prefix::Exact;
 use units::{ByteRange, Source};
 
-use crate::best_places::{self, NewRange, Room};
+use crate::best_places::{self, NewRange, PartitionRoom};
 use crate::boot_gap::boot_end;
 use crate::encode::{self, Placed, Region, Sectors};
 use crate::fix_ups;
@@ -41,7 +41,7 @@ pub struct DiskPlan {
     /// assumed.
     pub units: Vec<(&'static str, u64, bool)>,
     /// Every partition, in order of number.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PlannedPartition>,
     /// Moves, in order.
     pub moves: Vec<Move>,
     /// Writes of the table, in order.
@@ -60,7 +60,7 @@ pub struct DiskPlan {
 
 /// A partition before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PlannedPartition {
     /// Its number.
     pub number: u32,
     /// Its layer.
@@ -79,7 +79,7 @@ pub struct Row {
     pub why: String,
 }
 
-impl Row {
+impl PlannedPartition {
     /// Returns whether its data moves.
     #[must_use]
     pub fn moves(&self) -> bool {
@@ -129,7 +129,7 @@ pub fn disk_of(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
 ///
 /// # Errors
 /// Why there is none: no table that may be rewritten, or one that is damaged.
-pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
+pub fn plan(case: &RuleInput<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
     plan_around(case, disk, &BTreeMap::new())
 }
 
@@ -138,7 +138,7 @@ pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
 /// # Errors
 /// When [`plan`] fails.
 pub fn plan_around(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     disk: LayerId,
     held: &BTreeMap<u32, String>,
 ) -> Result<DiskPlan, NoPlan> {
@@ -149,7 +149,7 @@ pub fn plan_around(
         }
     }
     let mut plan = ground.plan(case.judgments)?;
-    let stays = |row: &Row| {
+    let stays = |row: &PlannedPartition| {
         let reason = held.get(&row.number)?;
         Some(format!("partition {} stays where it is: {reason}", row.number))
     };
@@ -160,19 +160,19 @@ pub fn plan_around(
 
 /// All that is known before anything is placed.
 struct SurveyedDisk<'a> {
-    case: &'a Case<'a>,
+    case: &'a RuleInput<'a>,
     disk: LayerId,
     bytes: Rc<dyn Disk>,
     table: &'a PartitionTable,
     raw: TableBytes,
     marks: Vec<StartUnit>,
-    room: Room,
+    room: PartitionRoom,
     /// In the order of the disk.
     pieces: Vec<PartitionNeeds>,
 }
 
 impl<'a> SurveyedDisk<'a> {
-    fn survey(case: &'a Case<'a>, disk: LayerId) -> Result<SurveyedDisk<'a>, NoPlan> {
+    fn survey(case: &'a RuleInput<'a>, disk: LayerId) -> Result<SurveyedDisk<'a>, NoPlan> {
         let layer = case.stack.layer(disk);
         let table = match &layer.tables[..] {
             [table] => table,
@@ -317,7 +317,12 @@ impl<'a> SurveyedDisk<'a> {
         Move::new(piece.number, old, new, piece.exact, fixes)
     }
 
-    fn row(&self, piece: &PartitionNeeds, new: NewRange, judgments: &[Judgment]) -> Row {
+    fn row(
+        &self,
+        piece: &PartitionNeeds,
+        new: NewRange,
+        judgments: &[Judgment],
+    ) -> PlannedPartition {
         let partition = self.table.partitions.iter().find(|one| one.number == piece.number);
         let kind = partition.map(|one| match one.type_name {
             Some(name) => name.to_owned(),
@@ -337,7 +342,7 @@ impl<'a> SurveyedDisk<'a> {
         } else {
             String::new()
         };
-        Row {
+        PlannedPartition {
             number: piece.number,
             layer: piece.layer,
             kind: kind.unwrap_or_default(),
@@ -365,7 +370,7 @@ impl<'a> SurveyedDisk<'a> {
     }
 
     /// Returns the misalignments that this partition keeps, and what would help.
-    fn unmended(&self, piece: &PartitionNeeds, row: &Row) -> Vec<String> {
+    fn unmended(&self, piece: &PartitionNeeds, row: &PlannedPartition) -> Vec<String> {
         let mut found = Vec::new();
         let number = piece.number;
         let sector = self.room.sector;
@@ -472,7 +477,7 @@ impl<'a> SurveyedDisk<'a> {
     }
 
     /// The table, and something of the content of every partition that changes.
-    fn witnesses(&self, moves: &[Move], rows: &[Row]) -> (Vec<Known>, Vec<Known>) {
+    fn witnesses(&self, moves: &[Move], rows: &[PlannedPartition]) -> (Vec<Known>, Vec<Known>) {
         let mut table: Vec<Known> = Vec::new();
         let mut content = Vec::new();
         match &self.raw {
@@ -529,7 +534,7 @@ fn room(
     marks: &[StartUnit],
     sector: u64,
     pieces: &[PartitionNeeds],
-) -> Room {
+) -> PartitionRoom {
     let whole = bytes.length_bytes().div_euclid(sector) * sector;
     let ends = partition_needs::end_grid(marks);
     let (first, end) = match raw {
@@ -547,5 +552,5 @@ fn room(
             (boot_end(bytes, pieces, sector), whole.min(most))
         }
     };
-    Room { first, end, ends, sector }
+    PartitionRoom { first, end, ends, sector }
 }

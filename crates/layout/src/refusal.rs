@@ -2,10 +2,10 @@
 
 use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind};
-use stack::rule::{self, Case};
+use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind};
 
-use crate::best_places::Room;
+use crate::best_places::PartitionRoom;
 use crate::partition_needs::PartitionNeeds;
 
 /// Why there is no plan.
@@ -25,7 +25,7 @@ impl NoPlan {
 
 /// Rejects a table that is damaged, or that does not describe the disk.
 pub(crate) fn reject_unsound(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     disk: LayerId,
     table: &PartitionTable,
 ) -> Result<(), NoPlan> {
@@ -66,7 +66,11 @@ pub(crate) fn reject_unsound(
 }
 
 /// Why partitions do not fit on a disk whose table leaves `room` to them.
-pub(crate) fn unfit(pieces: &[PartitionNeeds], table: &PartitionTable, room: Room) -> NoPlan {
+pub(crate) fn unfit(
+    pieces: &[PartitionNeeds],
+    table: &PartitionTable,
+    room: PartitionRoom,
+) -> NoPlan {
     let is_out = |piece: &&PartitionNeeds| {
         piece.range.start_bytes() < room.first || piece.range.end_bytes() > room.end
     };

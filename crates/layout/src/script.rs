@@ -23,7 +23,7 @@ const EQUAL_MIN: usize = 6;
 
 /// The disk that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct NamedDisk {
     /// Path to type for it; of an image of another format than raw, the copy. `None` where it has
     /// no name yet.
     pub path: Option<String>,
@@ -35,7 +35,7 @@ pub struct Source {
 
 /// The script that carries out `plan`, which is not empty, on the disk `source`.
 #[must_use]
-pub fn script(plan: &DiskPlan, source: &Source) -> String {
+pub fn script(plan: &DiskPlan, source: &NamedDisk) -> String {
     let steps = Steps::of(plan);
     let mut text = String::from("#!/bin/sh\n");
     comment(plan, source, &mut text);
@@ -72,7 +72,7 @@ pub fn script(plan: &DiskPlan, source: &Source) -> String {
 }
 
 /// Writes the head: the changes, and warnings before them.
-fn comment(plan: &DiskPlan, source: &Source, text: &mut String) {
+fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     let mut line = |line: &str| {
         let _ = writeln!(text, "{}", format!("# {line}").trim_end());
     };

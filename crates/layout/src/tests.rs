@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::{DiskAfter, DiskPlan, NoPlan};
 use device::{Disk, FileIdentity, MemoryDisk, MemoryTree, NoFiles};
 use stack::assemble::{Start, StartKind, assemble};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 use stack::{Condition, LayerId, Stack};
 use units::random::Random;
 
@@ -21,7 +21,7 @@ fn stack_of(disk: Rc<dyn Disk>, told: &Condition) -> Stack {
 
 fn planned_of(stack: &Stack, id: LayerId, told: Option<&Condition>) -> Result<DiskPlan, NoPlan> {
     let judgments = stack::judge::judge_all(stack);
-    crate::plan(&stack::rule::Case { stack, judgments: &judgments, told }, id)
+    crate::plan(&stack::rule::RuleInput { stack, judgments: &judgments, told }, id)
 }
 
 fn planned(disk: Rc<dyn Disk>, told: &Condition) -> Option<DiskPlan> {
@@ -129,7 +129,7 @@ fn no_partition_is_moved_on_a_drive_that_takes_writes_at_the_end_of_zones_alone(
             .with_file("/sys/block/sda/queue/zoned", zoned);
         let mut disk = MemoryDisk::new(DISK_BYTES);
         record(&mut disk, 0, &[(0, 0x83, 63, 20_000)]);
-        let kind = StartKind::Drive(Box::new(Drive::read(&tree, "sda")));
+        let kind = StartKind::Drive(Box::new(KernelDrive::read(&tree, "sda")));
         let start = Start { kind, name: "sda".to_owned(), bytes: Some(Ok(Rc::new(disk))) };
         let stack = assemble(vec![start], &NoFiles, None).stack;
         let id = crate::disk_of(&stack, None).expect("there is a table");

@@ -56,7 +56,7 @@ impl Fitness {
 
 /// An answer with its reason.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judgment {
+pub struct FitnessAnswer {
     /// The answer.
     pub fitness: Fitness,
     /// True if most writes are fast and few stall.
@@ -74,7 +74,7 @@ pub struct Judgment {
 /// Returns what `tail`, the profile's quantile, says of the engine; `few` is the [`FEW_SHARE`]
 /// quantile of the same series, where there is one.
 #[must_use]
-pub fn judgment(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> Judgment {
+pub fn judgment(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> FitnessAnswer {
     let (warn_ns, fail_ns) = (profile.warn.above_ns, profile.fail.above_ns);
     let ends_within = |tail: &Tail| tail.high_ns.is_some_and(|high_ns| high_ns <= warn_ns);
     let begins_above = |limit_ns: u64| tail.low_ns.is_some_and(|low_ns| low_ns > limit_ns);
@@ -110,8 +110,8 @@ fn near(profile: &Profile) -> String {
     )
 }
 
-fn settled(fitness: Fitness, sentence: &str, next: String) -> Judgment {
-    Judgment {
+fn settled(fitness: Fitness, sentence: &str, next: String) -> FitnessAnswer {
+    FitnessAnswer {
         fitness,
         has_rare_stalls: false,
         sentence: sentence.to_owned(),
@@ -120,7 +120,7 @@ fn settled(fitness: Fitness, sentence: &str, next: String) -> Judgment {
     }
 }
 
-fn rare_stalls(profile: &Profile) -> Judgment {
+fn rare_stalls(profile: &Profile) -> FitnessAnswer {
     let sentence = format!(
         "Rare stalls: 95 of 100 writes are fast enough for {}, few take far too long. Contention \
          and spent burst credits do that; neither was looked for.",
@@ -128,10 +128,10 @@ fn rare_stalls(profile: &Profile) -> Judgment {
     );
     let next = "measure again at another hour; look for other writers on the drive, and at the \
                 burst balance of a cloud volume";
-    Judgment { has_rare_stalls: true, ..settled(Fitness::Warn, &sentence, next.to_owned()) }
+    FitnessAnswer { has_rare_stalls: true, ..settled(Fitness::Warn, &sentence, next.to_owned()) }
 }
 
-fn not_enough(profile: &Profile, tail: &Tail) -> Judgment {
+fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
     let quantile = profile.quantile.name();
     let most = tail.samples.saturating_mul(MORE_TIMES_MAX);
     let samples = match tail.high_ns {
@@ -160,7 +160,7 @@ fn not_enough(profile: &Profile, tail: &Tail) -> Judgment {
                  when nothing else uses the drive, or treat it as WARN"
             .to_owned(),
     };
-    Judgment {
+    FitnessAnswer {
         fitness: Fitness::NotEnough,
         has_rare_stalls: false,
         sentence: format!("Not enough evidence: {why}."),

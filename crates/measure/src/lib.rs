@@ -23,10 +23,10 @@ mod warmup;
 
 pub use experiment::Experiment;
 pub use histogram::Histogram;
-pub use plan::{ArmPlan, Limits, Plan, PlanError, Role};
+pub use plan::{ArmPlan, ExperimentPlan, PlanError, Role, VerdictLimits};
 pub use regime::Regime;
-pub use slots::{MappedRun, NoRoom, Order, Slots, SlotsPlan};
+pub use slots::{MappedRun, NoRoom, SlotOrder, Slots, SlotsPlan};
 pub use statistics::Interval;
 pub use subject::{Fault, Observations, Subject, Work};
 pub use tail::Tail;
-pub use verdict::{Comparison, Conclusion, Standing, Step, Stop, Verdict};
+pub use verdict::{ArmVerdict, Conclusion, CostVerdict, LastLook, PairStep, Stop};

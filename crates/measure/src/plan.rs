@@ -43,7 +43,7 @@ pub struct ArmPlan {
 
 /// Place where verdicts begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct VerdictLimits {
     /// A penalty is an interval wholly above this ratio.
     pub penalty_above: f64,
     /// No penalty is an interval wholly from here ...
@@ -58,9 +58,9 @@ pub struct Limits {
     pub extra: f64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for VerdictLimits {
+    fn default() -> VerdictLimits {
+        VerdictLimits {
             penalty_above: 1.10,
             same_low: 0.95,
             same_high: 1.05,
@@ -72,7 +72,7 @@ impl Default for Limits {
 
 /// Arms to be compared, and the certainty that the answer must have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub struct ExperimentPlan {
     /// The arms: one baseline, at least one shifted arm, any controls.
     pub arms: Vec<ArmPlan>,
     /// The probability that an interval ever misses the truth, at most, for each comparison.
@@ -81,7 +81,7 @@ pub struct Plan {
     /// The most pairs that count; memory for all of them is taken at the start.
     pub pairs_max: usize,
     /// Place where verdicts begin.
-    pub limits: Limits,
+    pub limits: VerdictLimits,
     /// Seed of all orders.
     pub seed: u64,
 }

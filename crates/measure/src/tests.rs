@@ -2,7 +2,8 @@
 //! reap, and where its time is recorded.
 
 use crate::{
-    ArmPlan, Experiment, Limits, MappedRun, Order, Plan, Role, Slots, SlotsPlan, Subject, Work,
+    ArmPlan, Experiment, ExperimentPlan, MappedRun, Role, SlotOrder, Slots, SlotsPlan, Subject,
+    VerdictLimits, Work,
 };
 use device::{
     Action, Completion, Counters, CountersError, DiskCounts, Durability, Operation, Queue,
@@ -66,7 +67,7 @@ impl Counters for Still {
     }
 }
 
-fn subject(work: Work, order: Order) -> Subject<Null, Still> {
+fn subject(work: Work, order: SlotOrder) -> Subject<Null, Still> {
     let null =
         Null { pushed: Vec::with_capacity(usize::from(DEPTH)), buffer: [0; 4096], now_ns: 0 };
     let runs = [MappedRun { offset_bytes: 0, length_bytes: 4 << 20, leaf: 0, address_bytes: 0 }];
@@ -84,8 +85,8 @@ fn subject(work: Work, order: Order) -> Subject<Null, Still> {
 fn experiment() -> Experiment {
     let arms = [Role::Baseline, Role::Shifted, Role::Control];
     let arms = arms.map(|role| ArmPlan { name: role.word().to_owned(), role });
-    let (limits, pairs_max) = (Limits::default(), 3000);
-    Experiment::new(Plan { arms: arms.to_vec(), alpha: 0.05, pairs_max, limits, seed: 1 })
+    let (limits, pairs_max) = (VerdictLimits::default(), 3000);
+    Experiment::new(ExperimentPlan { arms: arms.to_vec(), alpha: 0.05, pairs_max, limits, seed: 1 })
         .expect("it is sound")
 }
 
@@ -106,10 +107,10 @@ fn the_counter_sees_an_allocation() {
 fn observing_and_recording_allocate_nothing() {
     let action = Action::Write { durability: Durability::Cached, atomic: false };
     for (depth, sync_every, order) in [
-        (1, 0, Order::Cursor),
-        (1, 1, Order::Random),
-        (DEPTH, 0, Order::Random),
-        (DEPTH, 5, Order::Cursor),
+        (1, 0, SlotOrder::Cursor),
+        (1, 1, SlotOrder::Random),
+        (DEPTH, 0, SlotOrder::Random),
+        (DEPTH, 5, SlotOrder::Cursor),
     ] {
         let work = Work {
             action,

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Limits;
+use crate::plan::VerdictLimits;
 use crate::statistics::Interval;
 
 /// Verdict of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CostVerdict {
     /// The interval is wholly above the limit.
     Penalty,
     /// The interval holds 1 and ends at or below the limit, or is wholly within the band around 1.
@@ -23,16 +23,16 @@ pub enum Verdict {
     Void,
 }
 
-impl Verdict {
+impl CostVerdict {
     /// The word for it in documents.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Verdict::Penalty => "penalty",
-            Verdict::NoPenalty => "no-penalty",
-            Verdict::Small => "small",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Void => "void",
+            CostVerdict::Penalty => "penalty",
+            CostVerdict::NoPenalty => "no-penalty",
+            CostVerdict::Small => "small",
+            CostVerdict::Inconclusive => "inconclusive",
+            CostVerdict::Void => "void",
         }
     }
 }
@@ -40,7 +40,7 @@ impl Verdict {
 /// Why an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// Its own rule: [`Standing::is_done`].
+    /// Its own rule: [`LastLook::is_done`].
     Rule,
     /// The pairs, seconds or bytes that it was given are used up.
     Budget,
@@ -50,7 +50,7 @@ pub enum Stop {
 
 /// An arm against the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct ArmVerdict {
     /// The arm's place in the plan.
     pub arm: usize,
     /// The baseline's place in the plan.
@@ -63,7 +63,7 @@ pub struct Comparison {
 
 /// Knowledge at the last look.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct LastLook {
     /// The pairs that count.
     pub pairs: u64,
     /// The pairs before those that were left out: warm-up.
@@ -71,10 +71,10 @@ pub struct Standing {
     /// Times of 0 ns that were taken as 1 ns.
     pub clamped: u64,
     /// Each other arm against the baseline, in the order of the plan.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<ArmVerdict>,
     /// The certain verdict, which stands when nothing more is measured. `None` while it is
-    /// open; [`Verdict::Inconclusive`] is no certainty and never stands here.
-    pub verdict: Option<Verdict>,
+    /// open; [`CostVerdict::Inconclusive`] is no certainty and never stands here.
+    pub verdict: Option<CostVerdict>,
     /// True if to stop: the verdict is certain, and precise enough or not worth more.
     pub is_done: bool,
 }
@@ -82,7 +82,7 @@ pub struct Standing {
 /// Knowledge after so many pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Step {
+pub struct PairStep {
     /// The pairs that count.
     pub pairs: u64,
     /// The median of their ratios, of the first shifted arm to the baseline.
@@ -94,40 +94,40 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conclusion {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: CostVerdict,
     /// The verdict as one sentence with its figures, or why there is none.
     pub reason: String,
 }
 
 /// Returns what an interval says while more pairs may come: no penalty is asked first; small only
 /// where it can become neither of the others.
-pub(crate) fn certain(limits: &Limits, interval: &Interval) -> Option<Verdict> {
+pub(crate) fn certain(limits: &VerdictLimits, interval: &Interval) -> Option<CostVerdict> {
     if interval.is_within(limits.same_low, limits.same_high) {
-        Some(Verdict::NoPenalty)
+        Some(CostVerdict::NoPenalty)
     } else if interval.low > limits.penalty_above {
-        Some(Verdict::Penalty)
+        Some(CostVerdict::Penalty)
     } else if interval.high < limits.same_low
         || (interval.low > limits.same_high && interval.high <= limits.penalty_above)
     {
-        Some(Verdict::Small)
+        Some(CostVerdict::Small)
     } else {
         None
     }
 }
 
 /// Returns what an interval says when no more pairs come.
-pub(crate) fn last(limits: &Limits, interval: &Interval) -> Verdict {
+pub(crate) fn last(limits: &VerdictLimits, interval: &Interval) -> CostVerdict {
     match certain(limits, interval) {
         Some(verdict) => verdict,
-        None if interval.high > limits.penalty_above => Verdict::Inconclusive,
-        None if interval.contains(1.0) => Verdict::NoPenalty,
-        None => Verdict::Small,
+        None if interval.high > limits.penalty_above => CostVerdict::Inconclusive,
+        None if interval.contains(1.0) => CostVerdict::NoPenalty,
+        None => CostVerdict::Small,
     }
 }
 
 /// The factor by which more pairs are likely to take an interval off the limit, when its width
 /// falls with the root of their number: 2 to 100, and 4 where nothing is known of it.
-pub(crate) fn more(limits: &Limits, interval: &Interval) -> f64 {
+pub(crate) fn more(limits: &VerdictLimits, interval: &Interval) -> f64 {
     let apart = (interval.ratio / limits.penalty_above).ln().abs();
     let half = (interval.high / interval.low).ln() / 2.0;
     let times = (half / apart).powi(2);
@@ -139,7 +139,7 @@ const PAIRED: &str = "pair by pair";
 
 /// The sentence for a verdict that is not void.
 pub(crate) fn sentence(
-    verdict: Verdict,
+    verdict: CostVerdict,
     (arm, baseline): (&str, &str),
     interval: &Interval,
     pairs: u64,
@@ -156,19 +156,19 @@ pub(crate) fn sentence(
     }
     let figures = format!("{}, {} to {}, {counted}", figure(ratio), figure(low), figure(high));
     match verdict {
-        Verdict::Penalty => {
+        CostVerdict::Penalty => {
             format!("{arm} takes {} times as long as {baseline} ({figures})", figure(ratio))
         }
-        Verdict::NoPenalty if high > 1.0 => {
+        CostVerdict::NoPenalty if high > 1.0 => {
             format!(
                 "{PAIRED}, {arm} is at most {} than {baseline} ({figures})",
                 slower(high, f64::ceil)
             )
         }
-        Verdict::NoPenalty | Verdict::Small => {
+        CostVerdict::NoPenalty | CostVerdict::Small => {
             format!("{PAIRED}, {arm} is {} than {baseline} ({figures})", between(low, high))
         }
-        Verdict::Inconclusive | Verdict::Void => {
+        CostVerdict::Inconclusive | CostVerdict::Void => {
             let between = between(low, high);
             format!("{PAIRED}, {arm} is {between} than {baseline} ({figures}){}", end(stop))
         }
@@ -228,15 +228,16 @@ pub(crate) fn figure(ratio: f64) -> String {
 mod tests {
     use super::*;
 
-    fn check(low: f64, high: f64, open: Option<Verdict>, end: Verdict) {
+    fn check(low: f64, high: f64, open: Option<CostVerdict>, end: CostVerdict) {
         let interval = Interval { ratio: f64::midpoint(low, high), low, high };
-        assert_eq!(certain(&Limits::default(), &interval), open, "{low} to {high}");
-        assert_eq!(last(&Limits::default(), &interval), end, "{low} to {high}");
+        assert_eq!(certain(&VerdictLimits::default(), &interval), open, "{low} to {high}");
+        assert_eq!(last(&VerdictLimits::default(), &interval), end, "{low} to {high}");
     }
 
     #[test]
     fn an_interval_across_the_limit_needs_the_more_pairs_the_wider_and_nearer_it_is() {
-        let times = |ratio, low, high| more(&Limits::default(), &Interval { ratio, low, high });
+        let times =
+            |ratio, low, high| more(&VerdictLimits::default(), &Interval { ratio, low, high });
         assert!((times(1.0, 0.8, 1.25) - 5.48).abs() < 0.01);
         assert!(times(1.0, 0.7, 1.4) > times(1.0, 0.8, 1.25));
         assert_eq!((times(1.10, 1.0, 1.2), times(1.0, 0.95, 1.11)), (100.0, 2.0));
@@ -245,26 +246,26 @@ mod tests {
 
     #[test]
     fn each_place_of_the_interval_has_its_verdict() {
-        check(1.11, 1.30, Some(Verdict::Penalty), Verdict::Penalty);
-        check(1.10, 1.30, None, Verdict::Inconclusive);
-        check(1.06, 3.16, None, Verdict::Inconclusive);
-        check(0.973, 1.056, None, Verdict::NoPenalty);
-        check(0.40, 1.10, None, Verdict::NoPenalty);
-        check(0.95, 1.05, Some(Verdict::NoPenalty), Verdict::NoPenalty);
-        check(1.01, 1.04, Some(Verdict::NoPenalty), Verdict::NoPenalty);
-        check(1.06, 1.10, Some(Verdict::Small), Verdict::Small);
-        check(1.01, 1.09, None, Verdict::Small);
-        check(0.80, 0.94, Some(Verdict::Small), Verdict::Small);
-        check(0.90, 0.99, None, Verdict::Small);
-        check(0.90, 1.20, None, Verdict::Inconclusive);
-        check(0.0, f64::INFINITY, None, Verdict::Inconclusive);
+        check(1.11, 1.30, Some(CostVerdict::Penalty), CostVerdict::Penalty);
+        check(1.10, 1.30, None, CostVerdict::Inconclusive);
+        check(1.06, 3.16, None, CostVerdict::Inconclusive);
+        check(0.973, 1.056, None, CostVerdict::NoPenalty);
+        check(0.40, 1.10, None, CostVerdict::NoPenalty);
+        check(0.95, 1.05, Some(CostVerdict::NoPenalty), CostVerdict::NoPenalty);
+        check(1.01, 1.04, Some(CostVerdict::NoPenalty), CostVerdict::NoPenalty);
+        check(1.06, 1.10, Some(CostVerdict::Small), CostVerdict::Small);
+        check(1.01, 1.09, None, CostVerdict::Small);
+        check(0.80, 0.94, Some(CostVerdict::Small), CostVerdict::Small);
+        check(0.90, 0.99, None, CostVerdict::Small);
+        check(0.90, 1.20, None, CostVerdict::Inconclusive);
+        check(0.0, f64::INFINITY, None, CostVerdict::Inconclusive);
     }
 
     #[test]
     fn a_sentence_says_the_bounds_first() {
         let said = |ratio, low, high, stop| {
             let interval = Interval { ratio, low, high };
-            let verdict = last(&Limits::default(), &interval);
+            let verdict = last(&VerdictLimits::default(), &interval);
             sentence(verdict, ("shifted", "aligned"), &interval, 41, stop)
         };
         for ([ratio, low, high], text) in [

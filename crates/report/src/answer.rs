@@ -5,7 +5,7 @@ use stack::{Severity, Verdict};
 
 /// Findings at or above the severity that matters, and whether everything was judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct MonitorAnswer {
     /// The worst severity at or above the least one that matters; `None` where nothing is.
     pub found: Option<Severity>,
     /// True if at least one target could not be opened.
@@ -14,12 +14,12 @@ pub struct Answer {
     pub unknown: bool,
 }
 
-impl Answer {
+impl MonitorAnswer {
     /// The answer for one target, where findings matter from `least` on; `None` for never.
     #[must_use]
-    pub fn of(target: &Target, least: Option<Severity>) -> Answer {
+    pub fn of(target: &Target, least: Option<Severity>) -> MonitorAnswer {
         let worst = target.findings.iter().map(|finding| finding.severity).max();
-        Answer {
+        MonitorAnswer {
             found: worst.filter(|_| least.is_some() && worst >= least),
             unopened: target.refusal.is_some(),
             unknown: target.verdict == Verdict::Unknown,
@@ -27,7 +27,7 @@ impl Answer {
     }
 
     /// Both answers in one.
-    pub fn merge(&mut self, other: Answer) {
+    pub fn merge(&mut self, other: MonitorAnswer) {
         self.found = self.found.max(other.found);
         self.unopened |= other.unopened;
         self.unknown |= other.unknown;
@@ -35,12 +35,12 @@ impl Answer {
 
     /// The state that a monitor shows.
     #[must_use]
-    pub fn state(self) -> State {
+    pub fn state(self) -> MonitorState {
         match (self.found, self.unopened || self.unknown) {
-            (Some(Severity::Error), _) => State::Critical,
-            (Some(Severity::Warning | Severity::Info), _) => State::Warning,
-            (None, true) => State::Unknown,
-            (None, false) => State::Ok,
+            (Some(Severity::Error), _) => MonitorState::Critical,
+            (Some(Severity::Warning | Severity::Info), _) => MonitorState::Warning,
+            (None, true) => MonitorState::Unknown,
+            (None, false) => MonitorState::Ok,
         }
     }
 }
@@ -52,7 +52,7 @@ impl Answer {
 /// disk that cannot be read would hide the one that is known to be misaligned, or pass for a good
 /// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum MonitorState {
     /// Everything was judged, and nothing that matters was found.
     Ok,
     /// Nothing that matters was found, but not everything was judged.
@@ -63,15 +63,15 @@ pub enum State {
     Critical,
 }
 
-impl State {
+impl MonitorState {
     /// The word that Nagios and its kin show.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            State::Ok => "OK",
-            State::Unknown => "UNKNOWN",
-            State::Warning => "WARNING",
-            State::Critical => "CRITICAL",
+            MonitorState::Ok => "OK",
+            MonitorState::Unknown => "UNKNOWN",
+            MonitorState::Warning => "WARNING",
+            MonitorState::Critical => "CRITICAL",
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Digest of many targets in little room: the worst first, and how many more there are.
 
-use crate::answer::{Answer, State};
-use crate::document::{Layer, Target};
+use crate::answer::{MonitorAnswer, MonitorState};
+use crate::document::{LayerReport, Target};
 use crate::look::Look;
 use crate::outcome::{self, place};
-use crate::words::Words;
+use crate::words::ViewWords;
 use stack::{Severity, Verdict};
 
 /// Rows kept. More do not fit into any monitor's message.
@@ -15,7 +15,7 @@ const ROW_BYTES: usize = 480;
 /// Text about one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    pub(crate) state: State,
+    pub(crate) state: MonitorState,
     /// One harmless line.
     pub(crate) text: String,
 }
@@ -25,17 +25,17 @@ impl Note {
     /// nothing matters.
     #[must_use]
     pub fn of(target: &Target, least: Option<Severity>, look: &Look) -> Option<Note> {
-        let state = Answer::of(target, least).state();
-        let words = Words { look };
+        let state = MonitorAnswer::of(target, least).state();
+        let words = ViewWords { look };
         let what = match state {
-            State::Ok => return None,
-            State::Unknown => unknown(target),
-            State::Warning | State::Critical => bad(target, words),
+            MonitorState::Ok => return None,
+            MonitorState::Unknown => unknown(target),
+            MonitorState::Warning | MonitorState::Critical => bad(target, words),
         };
         Some(Note::new(state, &format!("{}: {what}", target.target), words))
     }
 
-    pub(crate) fn new(state: State, text: &str, words: Words<'_>) -> Note {
+    pub(crate) fn new(state: MonitorState, text: &str, words: ViewWords<'_>) -> Note {
         Note { state, text: clip(&words.text(text), ROW_BYTES) }
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn unknown(target: &Target) -> String {
         return refusal.message.clone();
     }
     // The topmost one decides; what is below it may be unknown and matter to nobody.
-    let is_unknown = |layer: &&Layer| layer.verdict == Verdict::Unknown && layer.is_judged();
+    let is_unknown = |layer: &&LayerReport| layer.verdict == Verdict::Unknown && layer.is_judged();
     let layer = target.layers.iter().rfind(is_unknown);
     layer.map_or_else(
         || "unknown".to_owned(),
@@ -57,7 +57,7 @@ pub(crate) fn unknown(target: &Target) -> String {
     )
 }
 
-fn bad(target: &Target, words: Words<'_>) -> String {
+fn bad(target: &Target, words: ViewWords<'_>) -> String {
     let mut parts = Vec::new();
     if let Some(finding) = outcome::worst(target) {
         parts.push(format!("{} {}: {}", finding.code, finding.severity.word(), finding.title));
@@ -127,14 +127,14 @@ mod tests {
     #[test]
     fn of_many_notes_the_worst_are_kept_in_their_order() {
         let look = Look::default();
-        let note = |state, text: &str| Note::new(state, text, Words { look: &look });
+        let note = |state, text: &str| Note::new(state, text, ViewWords { look: &look });
         let mut digest = Digest::default();
         for number in 0..2000 {
-            digest.take(note(State::Unknown, &format!("u{number}")));
+            digest.take(note(MonitorState::Unknown, &format!("u{number}")));
         }
-        digest.take(note(State::Critical, "c0"));
-        digest.take(note(State::Warning, "w0"));
-        digest.take(note(State::Critical, "c1"));
+        digest.take(note(MonitorState::Critical, "c0"));
+        digest.take(note(MonitorState::Warning, "w0"));
+        digest.take(note(MonitorState::Critical, "c1"));
         let (notes, count) = digest.settled();
         let texts: Vec<&str> = notes.iter().take(4).map(|note| note.text.as_str()).collect();
         assert_eq!((texts, count), (vec!["c0", "c1", "w0", "u0"], 2003));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use format::Problem;
 use serde::{Deserialize, Serialize};
-use stack::{Cost, Kind, Misalignment, Severity, UnitFact, Verdict};
+use stack::{Cost, LayerType, Misalignment, Severity, UnitFact, Verdict};
 use units::Source;
 
 use crate::run::Run;
@@ -137,9 +137,9 @@ impl Summary {
         *self.verdicts.of_mut(target.verdict) += 1;
         for layer in &target.layers {
             match layer.kind {
-                Kind::Drive | Kind::ImageFile => self.disks += 1,
-                Kind::Partition => self.partitions += 1,
-                Kind::FileSystem | Kind::Swap => self.file_systems += 1,
+                LayerType::Drive | LayerType::ImageFile => self.disks += 1,
+                LayerType::Partition => self.partitions += 1,
+                LayerType::FileSystem | LayerType::Swap => self.file_systems += 1,
                 _ => {}
             }
             let is_unknown = layer.verdict == Verdict::Unknown && layer.is_judged();
@@ -166,7 +166,7 @@ pub struct Target {
     /// The worst verdict of its layers; `unknown` when it could not be judged.
     pub verdict: Verdict,
     /// Its layers; each one's `below` names layers that stand before it.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<LayerReport>,
     /// Findings of the rules, the worst first.
     pub findings: Vec<Finding>,
 }
@@ -184,13 +184,13 @@ pub struct Refusal {
 /// One layer of a stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Layer {
+pub struct LayerReport {
     /// Its number within the target, from 0.
     pub id: u32,
     /// The layers that it lies on; empty for a drive or an image file.
     pub below: Vec<u32>,
     /// Kind.
-    pub kind: Kind,
+    pub kind: LayerType,
     /// Its name, as short as users know it: `sda1`, `disk.raw#1`, `vg0/home`.
     pub name: String,
     /// The kernel's name of it, where it is a block device of a machine: `sda1`, `md0`, `dm-3`;
@@ -228,7 +228,7 @@ pub struct Layer {
 /// Start of the reason where a layer is unknown since nobody asked about it.
 pub const NOT_JUDGED: &str = "not judged: ";
 
-impl Layer {
+impl LayerReport {
     /// True if it was asked about: what lies beneath the file of a loop device was not.
     pub(crate) fn is_judged(&self) -> bool {
         !self.reason.starts_with(NOT_JUDGED)

@@ -3,10 +3,10 @@
 use crate::document::Summary;
 use crate::outcome::OUTCOMES;
 use crate::text::wrap;
-use crate::words::{Words, count, severities};
+use crate::words::{ViewWords, count, severities};
 
 /// `1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.`
-pub(crate) fn of_trees(summary: &Summary, shown: u64, words: Words<'_>) -> String {
+pub(crate) fn of_trees(summary: &Summary, shown: u64, words: ViewWords<'_>) -> String {
     let parts: Vec<String> = [
         (summary.disks, "disk"),
         (summary.partitions, "partition"),
@@ -32,7 +32,7 @@ pub(crate) fn of_trees(summary: &Summary, shown: u64, words: Words<'_>) -> Strin
 }
 
 /// `1000 targets: 990 aligned, 8 misaligned, 2 could not be opened.` and the findings.
-pub(crate) fn of_lines(summary: &Summary, shown: u64, words: Words<'_>) -> String {
+pub(crate) fn of_lines(summary: &Summary, shown: u64, words: ViewWords<'_>) -> String {
     let outcomes: Vec<String> = OUTCOMES
         .iter()
         .map(|outcome| (outcome.count(summary), outcome))
@@ -52,11 +52,11 @@ pub(crate) fn of_lines(summary: &Summary, shown: u64, words: Words<'_>) -> Strin
     wrapped(&line, words) + &wrapped(&closing.join(" "), words)
 }
 
-fn ending(scope: &str, summary: &Summary, words: Words<'_>) -> String {
+fn ending(scope: &str, summary: &Summary, words: ViewWords<'_>) -> String {
     format!("{scope} in {}; nothing was written.", words.time(summary.elapsed_ns))
 }
 
-fn wrapped(text: &str, words: Words<'_>) -> String {
+fn wrapped(text: &str, words: ViewWords<'_>) -> String {
     wrap(text, words.look.columns()).join("\n") + "\n"
 }
 

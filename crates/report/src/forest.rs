@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::Layer;
+use crate::document::LayerReport;
 use crate::look::Glyphs;
 
 /// Levels drawn with their own indent; deeper ones stay at the last.
@@ -14,7 +14,7 @@ const DEPTH_DRAWN: usize = 24;
 
 /// Content of one entry of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum ForestEntry {
     /// The layer at this index.
     Layer(usize),
     /// That the layer at this index, shown elsewhere, lies here too.
@@ -29,7 +29,7 @@ pub(crate) enum Entry {
 /// One entry with what is drawn left of it.
 #[derive(Debug)]
 pub(crate) struct Branch {
-    pub(crate) entry: Entry,
+    pub(crate) entry: ForestEntry,
     /// True if it lies on nothing.
     pub(crate) root: bool,
     /// Left of its first line.
@@ -39,14 +39,14 @@ pub(crate) struct Branch {
 }
 
 /// The entries from top to bottom.
-pub(crate) fn branches(layers: &[Layer], glyphs: &Glyphs) -> Vec<Branch> {
+pub(crate) fn branches(layers: &[LayerReport], glyphs: &Glyphs) -> Vec<Branch> {
     let Graph { roots, mut above } = graph(layers);
     let mut shown = BTreeSet::new();
     let mut branches = Vec::new();
-    let mut waiting: Vec<Waiting> = roots
+    let mut waiting: Vec<WaitingEntry> = roots
         .into_iter()
         .rev()
-        .map(|root| Waiting {
+        .map(|root| WaitingEntry {
             index: root,
             reference: false,
             stem: String::new(),
@@ -54,16 +54,16 @@ pub(crate) fn branches(layers: &[Layer], glyphs: &Glyphs) -> Vec<Branch> {
             depth: 0,
         })
         .collect();
-    while let Some(Waiting { index, reference, stem, indent, depth }) = waiting.pop() {
+    while let Some(WaitingEntry { index, reference, stem, indent, depth }) = waiting.pop() {
         if reference {
-            let entry = Entry::Reference { to: index, above: shown.contains(&index) };
+            let entry = ForestEntry::Reference { to: index, above: shown.contains(&index) };
             branches.push(Branch { entry, root: false, stem, margin: indent });
             continue;
         }
         shown.insert(index);
         let children = above.remove(&index).unwrap_or_default();
         let margin = format!("{indent}{}", if children.is_empty() { "   " } else { glyphs.bar });
-        branches.push(Branch { entry: Entry::Layer(index), root: depth == 0, stem, margin });
+        branches.push(Branch { entry: ForestEntry::Layer(index), root: depth == 0, stem, margin });
         for (position, child) in children.iter().enumerate().rev() {
             let last = position + 1 == children.len();
             let stem = format!("{indent}{}", if last { glyphs.end } else { glyphs.fork });
@@ -72,7 +72,7 @@ pub(crate) fn branches(layers: &[Layer], glyphs: &Glyphs) -> Vec<Branch> {
                 (true, true) => "   ",
                 (true, false) => glyphs.bar,
             };
-            waiting.push(Waiting {
+            waiting.push(WaitingEntry {
                 index: child.index,
                 reference: child.reference,
                 stem,
@@ -85,7 +85,7 @@ pub(crate) fn branches(layers: &[Layer], glyphs: &Glyphs) -> Vec<Branch> {
 }
 
 /// An entry that is still to be shown.
-struct Waiting {
+struct WaitingEntry {
     index: usize,
     reference: bool,
     stem: String,
@@ -104,7 +104,7 @@ struct Child {
     reference: bool,
 }
 
-fn graph(layers: &[Layer]) -> Graph {
+fn graph(layers: &[LayerReport]) -> Graph {
     let mut graph = Graph { roots: Vec::new(), above: BTreeMap::new() };
     let mut known: BTreeMap<u32, usize> = BTreeMap::new();
     for (index, layer) in layers.iter().enumerate() {

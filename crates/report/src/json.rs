@@ -60,13 +60,13 @@ pub(crate) fn ended(text: serde_json::Result<String>) -> String {
 #[must_use]
 pub fn head(version: &str, run: Option<&Run>) -> String {
     #[derive(Serialize)]
-    struct Head<'a> {
+    struct CheckHead<'a> {
         schema: &'static str,
         version: &'a str,
         #[serde(flatten)]
         run: Option<&'a Run>,
     }
-    let text = ended(serde_json::to_string_pretty(&Head { schema: SCHEMA, version, run }));
+    let text = ended(serde_json::to_string_pretty(&CheckHead { schema: SCHEMA, version, run }));
     // Its own closing brace is where the targets follow.
     let fields = text.trim_end().trim_end_matches('}').trim_end();
     format!("{fields},\n  \"targets\": [")
@@ -98,17 +98,17 @@ pub(crate) fn indented_json(value: &impl Serialize, indent: &str) -> String {
 /// Adds `value` to `text`, on several lines, each behind `indent`.
 pub(crate) fn push_json(text: &mut Blocks, value: &impl Serialize, indent: &str) {
     text.write_all(indent.as_bytes()).expect(WRITTEN);
-    let lines = Lines { text, indent };
+    let lines = OneLineJson { text, indent };
     serde_json::to_writer_pretty(lines, value).expect(WRITTEN);
 }
 
 /// JSON on its way into a text: no line feed stands in it but between its lines.
-struct Lines<'a> {
+struct OneLineJson<'a> {
     text: &'a mut Blocks,
     indent: &'a str,
 }
 
-impl io::Write for Lines<'_> {
+impl io::Write for OneLineJson<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             if number > 0 {

@@ -14,7 +14,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesStart, BytesText, Event};
 
 use crate::blocks::Blocks;
-use crate::document::{Finding, Layer, Target};
+use crate::document::{Finding, LayerReport, Target};
 use crate::text::one_line;
 use stack::{Severity, Verdict};
 
@@ -45,21 +45,21 @@ fn suite(xml: &mut Xml, target: &Target, fail_on: Severity) -> io::Result<()> {
 /// One target.
 struct Suite<'a> {
     name: String,
-    cases: Vec<Case<'a>>,
+    cases: Vec<TestCase<'a>>,
 }
 
 impl<'a> Suite<'a> {
     fn of(target: &'a Target, fail_on: Severity) -> Suite<'a> {
         let mut cases = Vec::new();
         if let Some(refusal) = &target.refusal {
-            let outcome = Outcome::Broken(&refusal.message, refusal.hint.as_deref());
-            cases.push(Case { name: "target".to_owned(), outcome, notes: Vec::new() });
+            let outcome = CaseOutcome::Broken(&refusal.message, refusal.hint.as_deref());
+            cases.push(TestCase { name: "target".to_owned(), outcome, notes: Vec::new() });
         }
-        cases.extend(target.layers.iter().map(|layer| Case::of(layer, target, fail_on)));
+        cases.extend(target.layers.iter().map(|layer| TestCase::of(layer, target, fail_on)));
         Suite { name: xml_text(&target.target), cases }
     }
 
-    fn count(&self, is: fn(&Outcome<'_>) -> bool) -> usize {
+    fn count(&self, is: fn(&CaseOutcome<'_>) -> bool) -> usize {
         self.cases.iter().filter(|case| is(&case.outcome)).count()
     }
 
@@ -68,9 +68,9 @@ impl<'a> Suite<'a> {
         let attributes = [
             ("name", self.name.clone()),
             ("tests", self.cases.len().to_string()),
-            ("failures", count(|outcome| matches!(outcome, Outcome::Failed(_)))),
-            ("errors", count(|outcome| matches!(outcome, Outcome::Broken(..)))),
-            ("skipped", count(|outcome| matches!(outcome, Outcome::NotKnown(_)))),
+            ("failures", count(|outcome| matches!(outcome, CaseOutcome::Failed(_)))),
+            ("errors", count(|outcome| matches!(outcome, CaseOutcome::Broken(..)))),
+            ("skipped", count(|outcome| matches!(outcome, CaseOutcome::NotKnown(_)))),
         ];
         element(xml, "testsuite", &attributes, |xml| {
             self.cases.iter().try_for_each(|case| case.write(&self.name, xml))
@@ -79,41 +79,41 @@ impl<'a> Suite<'a> {
 }
 
 /// One layer, or a target that has none.
-struct Case<'a> {
+struct TestCase<'a> {
     name: String,
-    outcome: Outcome<'a>,
+    outcome: CaseOutcome<'a>,
     /// Findings that fail nothing.
     notes: Vec<&'a Finding>,
 }
 
-enum Outcome<'a> {
+enum CaseOutcome<'a> {
     Passed,
     Failed(Vec<&'a Finding>),
-    NotKnown(&'a Layer),
+    NotKnown(&'a LayerReport),
     Broken(&'a str, Option<&'a str>),
 }
 
-impl<'a> Case<'a> {
-    fn of(layer: &'a Layer, target: &'a Target, fail_on: Severity) -> Case<'a> {
+impl<'a> TestCase<'a> {
+    fn of(layer: &'a LayerReport, target: &'a Target, fail_on: Severity) -> TestCase<'a> {
         let findings = target.findings.iter().filter(|finding| finding.layer == layer.id);
         let (failures, notes): (Vec<_>, Vec<_>) =
             findings.partition(|finding| finding.severity >= fail_on);
         let outcome = match layer.verdict {
-            _ if !failures.is_empty() => Outcome::Failed(failures),
+            _ if !failures.is_empty() => CaseOutcome::Failed(failures),
             Verdict::Unknown | Verdict::NotExpressible | Verdict::Undefined => {
-                Outcome::NotKnown(layer)
+                CaseOutcome::NotKnown(layer)
             }
             Verdict::Empty | Verdict::Aligned | Verdict::ChunkOnly | Verdict::Misaligned => {
-                Outcome::Passed
+                CaseOutcome::Passed
             }
         };
         let name = xml_text(&format!("{} ({})", layer.name, layer.kind.word()));
-        Case { name, outcome, notes }
+        TestCase { name, outcome, notes }
     }
 
     fn write(&self, suite: &str, xml: &mut Xml) -> io::Result<()> {
         let attributes = [("classname", suite.to_owned()), ("name", self.name.clone())];
-        if matches!(self.outcome, Outcome::Passed) && self.notes.is_empty() {
+        if matches!(self.outcome, CaseOutcome::Passed) && self.notes.is_empty() {
             return empty(xml, "testcase", &attributes);
         }
         element(xml, "testcase", &attributes, |xml| {
@@ -126,15 +126,15 @@ impl<'a> Case<'a> {
     }
 }
 
-impl Outcome<'_> {
+impl CaseOutcome<'_> {
     fn write(&self, xml: &mut Xml) -> io::Result<()> {
         match self {
-            Outcome::Passed => Ok(()),
-            Outcome::Failed(findings) => {
+            CaseOutcome::Passed => Ok(()),
+            CaseOutcome::Failed(findings) => {
                 let attributes = [("message", headline(findings)), ("type", codes(findings))];
                 element(xml, "failure", &attributes, |xml| text(xml, &paragraphs(findings)))
             }
-            Outcome::NotKnown(layer) => {
+            CaseOutcome::NotKnown(layer) => {
                 let reason = xml_text(&layer.reason);
                 let words = layer.verdict.words();
                 let message = match reason.is_empty() {
@@ -144,7 +144,7 @@ impl Outcome<'_> {
                 };
                 empty(xml, "skipped", &[("message", message)])
             }
-            Outcome::Broken(message, hint) => {
+            CaseOutcome::Broken(message, hint) => {
                 let attributes =
                     [("message", xml_text(message)), ("type", "not-judged".to_owned())];
                 match hint {

@@ -38,21 +38,21 @@ mod tree;
 mod uri;
 mod words;
 
-pub use answer::{Answer, State};
+pub use answer::{MonitorAnswer, MonitorState};
 pub use blocks::Blocks;
 pub use changes::{
-    Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, Compared, Seen,
-    TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
-    changes_tree, names_target,
+    Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget,
+    SeenValue, TargetChange, Trend, changes_closing, changes_headline, changes_json,
+    changes_metrics, changes_tree, names_target,
 };
 pub use digest::{Digest, Note};
 pub use document::{
-    Document, Fact, Finding, Layer, NOT_JUDGED, Refusal, Summary, Target, Verdicts,
+    Document, Fact, Finding, LayerReport, NOT_JUDGED, Refusal, Summary, Target, Verdicts,
 };
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
-pub use lines::{Row, lines, rows};
-pub use look::{Look, Shape};
+pub use lines::{TextRow, lines, rows};
+pub use look::{Look, ViewShape};
 pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
@@ -65,10 +65,10 @@ pub use tree::tree;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.
 #[must_use]
-pub fn closing(summary: &Summary, shown: u64, shape: Shape, look: &Look) -> String {
-    let words = words::Words { look };
+pub fn closing(summary: &Summary, shown: u64, shape: ViewShape, look: &Look) -> String {
+    let words = words::ViewWords { look };
     match shape {
-        Shape::Tree => footer::of_trees(summary, shown, words),
-        Shape::Lines => footer::of_lines(summary, shown, words),
+        ViewShape::Tree => footer::of_trees(summary, shown, words),
+        ViewShape::Lines => footer::of_lines(summary, shown, words),
     }
 }

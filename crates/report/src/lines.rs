@@ -5,9 +5,9 @@ use anstyle::Style;
 use crate::document::Target;
 use crate::line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
 use crate::look::Look;
-use crate::outcome::{self, Outcome};
+use crate::outcome::{self, TargetOutcome};
 use crate::text::{shorten, shorten_middle, width};
-use crate::words::Words;
+use crate::words::ViewWords;
 use stack::Verdict;
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
@@ -22,14 +22,14 @@ const WHAT_SHORTEST: usize = 12;
 /// One line for each target, in columns that fit them all.
 #[must_use]
 pub fn lines(targets: &[Target], look: &Look) -> String {
-    let made: Vec<Row> = targets.iter().map(|target| Row::of(target, look)).collect();
+    let made: Vec<TextRow> = targets.iter().map(|target| TextRow::of(target, look)).collect();
     rows(&made, look)
 }
 
 /// Rows that were made with the same `look`, in columns that fit them all.
 #[must_use]
-pub fn rows(rows: &[Row], look: &Look) -> String {
-    let words = Words { look };
+pub fn rows(rows: &[TextRow], look: &Look) -> String {
+    let words = ViewWords { look };
     let columns = Columns::of(rows, look);
     let mut page = String::new();
     for row in rows {
@@ -40,10 +40,10 @@ pub fn rows(rows: &[Row], look: &Look) -> String {
 
 /// Text about one target.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct TextRow {
     name: String,
     what: String,
-    outcome: Outcome,
+    outcome: TargetOutcome,
     /// By how much it first goes wrong and where, or why its verdict is not known.
     place: String,
     /// The worst rule.
@@ -51,16 +51,16 @@ pub struct Row {
     code_style: Style,
 }
 
-impl Row {
+impl TextRow {
     /// Returns what is said of `target`.
     #[must_use]
-    pub fn of(target: &Target, look: &Look) -> Row {
-        let words = Words { look };
+    pub fn of(target: &Target, look: &Look) -> TextRow {
+        let words = ViewWords { look };
         let worst = outcome::worst(target);
-        Row {
+        TextRow {
             name: words.text(&target.target),
             what: what(target, words),
-            outcome: Outcome::of(target),
+            outcome: TargetOutcome::of(target),
             place: place(target, words),
             code: worst.map_or_else(String::new, |finding| {
                 format!("{} {}", words.text(&finding.code), finding.severity.word())
@@ -69,7 +69,7 @@ impl Row {
         }
     }
 
-    fn write(&self, columns: &Columns, words: Words<'_>, page: &mut String) {
+    fn write(&self, columns: &Columns, words: ViewWords<'_>, page: &mut String) {
         let ellipsis = words.glyphs().ellipsis;
         let mut line = Line::default();
         if columns.broken {
@@ -97,12 +97,12 @@ impl Row {
     }
 }
 
-fn indented(words: Words<'_>) -> Flow<'static> {
+fn indented(words: ViewWords<'_>) -> Flow<'static> {
     Flow { margin: "", indent: GAP, limit: words.look.columns() }
 }
 
 /// `by 1.5 KiB at sda1`; the layers of an image without its name, which stands before it.
-fn place(target: &Target, words: Words<'_>) -> String {
+fn place(target: &Target, words: ViewWords<'_>) -> String {
     if let Some(layer) = outcome::first_bad(target) {
         let file = target.target.rsplit('/').next().unwrap_or_default();
         let name = match layer.name.strip_prefix(file) {
@@ -121,7 +121,7 @@ fn place(target: &Target, words: Words<'_>) -> String {
 
 /// Returns what the target's disk or image is: its title and size. What lies beneath the file of a
 /// loop device is not the target.
-fn what(target: &Target, words: Words<'_>) -> String {
+fn what(target: &Target, words: ViewWords<'_>) -> String {
     let Some(root) = target.layers.iter().find(|layer| layer.is_judged()) else {
         return String::new();
     };
@@ -144,13 +144,13 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(rows: &[Row], look: &Look) -> Columns {
+    fn of(rows: &[TextRow], look: &Look) -> Columns {
         let limit = look.columns();
-        let widest = |cell: fn(&Row) -> &str| rows.iter().map(|row| width(cell(row))).max();
+        let widest = |cell: fn(&TextRow) -> &str| rows.iter().map(|row| width(cell(row))).max();
         let name = widest(|row| &row.name).unwrap_or(0);
         let what = widest(|row| &row.what).unwrap_or(0);
         // Nothing stands behind the words of a target that could not be judged.
-        let judged = |row: &&Row| row.outcome != Outcome::Refused;
+        let judged = |row: &&TextRow| row.outcome != TargetOutcome::Refused;
         let verdict = rows.iter().filter(judged).map(|row| width(row.outcome.words())).max();
         let verdict = verdict.unwrap_or(0);
         let widest_place = widest(|row| &row.place).unwrap_or(0);

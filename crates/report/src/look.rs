@@ -29,7 +29,7 @@ impl Look {
 
 /// Shape of a human view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum ViewShape {
     /// A tree for each target.
     #[default]
     Tree,

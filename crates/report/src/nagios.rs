@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::answer::State;
+use crate::answer::MonitorState;
 use crate::digest::{Digest, clip};
 use crate::document::Summary;
 use crate::words;
@@ -101,7 +101,7 @@ pub fn headline(summary: &Summary) -> String {
 
 /// The output of a plugin whose state is `state`. At most 8191 bytes; what is left out is counted.
 #[must_use]
-pub fn nagios(state: State, headline: &str, digest: Digest, metrics: &[Metric]) -> String {
+pub fn nagios(state: MonitorState, headline: &str, digest: Digest, metrics: &[Metric]) -> String {
     let (notes, count) = digest.settled();
     let first = notes.first().map(|note| format!("; {}", note.text)).unwrap_or_default();
     let status = clip(&harmless(&format!("{headline}{first}")), STATUS_BYTES);
@@ -133,7 +133,7 @@ pub fn nagios(state: State, headline: &str, digest: Digest, metrics: &[Metric]) 
 #[must_use]
 pub fn nagios_failure(message: &str) -> String {
     let line = crate::text::one_line(message.trim());
-    nagios(State::Unknown, &line, Digest::default(), &[])
+    nagios(MonitorState::Unknown, &line, Digest::default(), &[])
 }
 
 /// `text` without what ends the words of a plugin (a pipe) and without what Nagios forbids in

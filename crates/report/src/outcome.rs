@@ -2,60 +2,60 @@
 
 use anstyle::Style;
 
-use crate::document::{Finding, Layer, Summary, Target};
+use crate::document::{Finding, LayerReport, Summary, Target};
 use crate::line::{BAD, verdict_style};
 use crate::text::shorten_middle;
-use crate::words::Words;
+use crate::words::ViewWords;
 use stack::{Severity, Verdict};
 
 /// A verdict, or none because the target could not be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum TargetOutcome {
     Judged(Verdict),
     Refused,
 }
 
 /// All outcomes in the order that they are counted aloud.
-pub(crate) const OUTCOMES: [Outcome; 8] = [
-    Outcome::Judged(Verdict::Aligned),
-    Outcome::Judged(Verdict::Empty),
-    Outcome::Judged(Verdict::ChunkOnly),
-    Outcome::Judged(Verdict::Misaligned),
-    Outcome::Judged(Verdict::Undefined),
-    Outcome::Judged(Verdict::NotExpressible),
-    Outcome::Judged(Verdict::Unknown),
-    Outcome::Refused,
+pub(crate) const OUTCOMES: [TargetOutcome; 8] = [
+    TargetOutcome::Judged(Verdict::Aligned),
+    TargetOutcome::Judged(Verdict::Empty),
+    TargetOutcome::Judged(Verdict::ChunkOnly),
+    TargetOutcome::Judged(Verdict::Misaligned),
+    TargetOutcome::Judged(Verdict::Undefined),
+    TargetOutcome::Judged(Verdict::NotExpressible),
+    TargetOutcome::Judged(Verdict::Unknown),
+    TargetOutcome::Refused,
 ];
 
-impl Outcome {
-    pub(crate) fn of(target: &Target) -> Outcome {
+impl TargetOutcome {
+    pub(crate) fn of(target: &Target) -> TargetOutcome {
         match target.refusal {
-            Some(_) => Outcome::Refused,
-            None => Outcome::Judged(target.verdict),
+            Some(_) => TargetOutcome::Refused,
+            None => TargetOutcome::Judged(target.verdict),
         }
     }
 
     pub(crate) fn count(self, summary: &Summary) -> u64 {
         match self {
-            Outcome::Judged(Verdict::Unknown) => {
+            TargetOutcome::Judged(Verdict::Unknown) => {
                 summary.verdicts.unknown.saturating_sub(summary.broken_targets)
             }
-            Outcome::Judged(verdict) => summary.verdicts.of(verdict),
-            Outcome::Refused => summary.broken_targets,
+            TargetOutcome::Judged(verdict) => summary.verdicts.of(verdict),
+            TargetOutcome::Refused => summary.broken_targets,
         }
     }
 
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Outcome::Judged(verdict) => verdict.words(),
-            Outcome::Refused => "could not be opened",
+            TargetOutcome::Judged(verdict) => verdict.words(),
+            TargetOutcome::Refused => "could not be opened",
         }
     }
 
     pub(crate) fn style(self) -> Style {
         match self {
-            Outcome::Judged(verdict) => verdict_style(verdict),
-            Outcome::Refused => BAD,
+            TargetOutcome::Judged(verdict) => verdict_style(verdict),
+            TargetOutcome::Refused => BAD,
         }
     }
 }
@@ -70,7 +70,7 @@ pub fn is_bad(target: &Target) -> bool {
 }
 
 /// The layer that first makes things bad.
-pub(crate) fn first_bad(target: &Target) -> Option<&Layer> {
+pub(crate) fn first_bad(target: &Target) -> Option<&LayerReport> {
     target.layers.iter().find(|layer| layer.first_bad)
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn worst(target: &Target) -> Option<&Finding> {
 }
 
 /// ` by 1.5 KiB at sda1`: by how much it first goes wrong, and in which layer, called `name`.
-pub(crate) fn place(layer: &Layer, name: &str, words: Words<'_>) -> String {
+pub(crate) fn place(layer: &LayerReport, name: &str, words: ViewWords<'_>) -> String {
     let name = shorten_middle(&words.text(name), 40, words.glyphs().ellipsis);
     match &layer.misalignment {
         Some(by) => format!("{} at {name}", words.distance(layer, by)),

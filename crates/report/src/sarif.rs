@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::blocks::Blocks;
 use crate::digest::unknown;
-use crate::document::{Finding, Layer, Target};
+use crate::document::{Finding, LayerReport, Target};
 use crate::json::{indented_json, push_json};
 use crate::text::one_line;
 use crate::uri::uri;
@@ -170,7 +170,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// The rule, where it fired, what that costs and how to put it right.
-fn message(finding: &Finding, layer: Option<&Layer>) -> String {
+fn message(finding: &Finding, layer: Option<&LayerReport>) -> String {
     let mut lines = vec![match layer {
         Some(layer) => format!("{}: {}", one_line(&layer.name), one_line(&finding.title)),
         None => one_line(&finding.title),
@@ -180,7 +180,7 @@ fn message(finding: &Finding, layer: Option<&Layer>) -> String {
     lines.join("\n")
 }
 
-fn location(target: &Target, layer: Option<&Layer>) -> Value {
+fn location(target: &Target, layer: Option<&LayerReport>) -> Value {
     let mut location = json!({
         "physicalLocation": {
             "artifactLocation": { "uri": uri(&target.target) },

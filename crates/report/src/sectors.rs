@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Layer;
-use crate::words::Words;
-use stack::{Kind, UnitFact, UnitKind};
+use crate::document::LayerReport;
+use crate::words::ViewWords;
+use stack::{LayerType, UnitFact, UnitKind};
 use units::Source;
 
 /// `512e: 512 B logical, 4 KiB granule (sysfs, identify agree)`. What is unknown or assumed is
 /// called so.
-pub(crate) fn sectors(layer: &Layer, words: Words<'_>) -> String {
+pub(crate) fn sectors(layer: &LayerReport, words: ViewWords<'_>) -> String {
     let logical = used(layer, UnitKind::LogicalSector);
     let granule = used(layer, UnitKind::Granule);
     if logical.is_none() && granule.is_none() {
@@ -31,7 +31,7 @@ pub(crate) fn sectors(layer: &Layer, words: Words<'_>) -> String {
 
 /// The bytes of a logical sector under each layer, by its id: its own, else the one below it; 512
 /// where none is known.
-pub(crate) fn logical(layers: &[Layer]) -> BTreeMap<u32, u64> {
+pub(crate) fn logical(layers: &[LayerReport]) -> BTreeMap<u32, u64> {
     let mut known = BTreeMap::new();
     // Layers point to earlier ones only.
     for layer in layers {
@@ -44,19 +44,19 @@ pub(crate) fn logical(layers: &[Layer]) -> BTreeMap<u32, u64> {
 }
 
 /// The one that verdicts use, else the first that is there.
-fn used(layer: &Layer, unit: UnitKind) -> Option<&UnitFact> {
+fn used(layer: &LayerReport, unit: UnitKind) -> Option<&UnitFact> {
     let mut facts = layer.units.iter().filter(|fact| fact.unit == unit);
     facts.clone().find(|fact| fact.used).or_else(|| facts.next())
 }
 
 /// Returns what the trade calls this pair of sizes. Nothing where one of them is only assumed.
 fn familiar_name(
-    layer: &Layer,
+    layer: &LayerReport,
     logical: Option<&UnitFact>,
     granule: Option<&UnitFact>,
 ) -> Option<&'static str> {
     let is_assumed = |fact: &UnitFact| fact.source == Some(Source::Assumed);
-    if layer.kind != Kind::Drive || is_assumed(logical?) || is_assumed(granule?) {
+    if layer.kind != LayerType::Drive || is_assumed(logical?) || is_assumed(granule?) {
         return None;
     }
     match (logical?.bytes?, granule?.bytes?) {
@@ -67,7 +67,7 @@ fn familiar_name(
     }
 }
 
-fn words_of(fact: &UnitFact, name: &str, words: Words<'_>) -> String {
+fn words_of(fact: &UnitFact, name: &str, words: ViewWords<'_>) -> String {
     match fact.bytes {
         Some(bytes) => format!("{} {name}", words.exact(bytes)),
         None if fact.reason.is_empty() => format!("{name} unknown"),
@@ -76,7 +76,7 @@ fn words_of(fact: &UnitFact, name: &str, words: Words<'_>) -> String {
 }
 
 /// ` (sysfs, identify agree)`, ` (assumed; sysfs says 512 B)`; nothing for an unknown unit.
-fn sources(layer: &Layer, granule: &UnitFact, words: Words<'_>) -> String {
+fn sources(layer: &LayerReport, granule: &UnitFact, words: ViewWords<'_>) -> String {
     if granule.bytes.is_none() {
         return String::new();
     }
@@ -101,7 +101,7 @@ fn sources(layer: &Layer, granule: &UnitFact, words: Words<'_>) -> String {
     phrase + ")"
 }
 
-fn claim(fact: &UnitFact, bytes: u64, words: Words<'_>) -> String {
+fn claim(fact: &UnitFact, bytes: u64, words: ViewWords<'_>) -> String {
     match fact.origin_bytes {
         0 => words.exact(bytes),
         origin => format!("{}, the first at {}", words.exact(bytes), words.exact(origin)),

@@ -2,14 +2,14 @@
 
 use units::prefix::{Exact, SectorAddress, Size};
 
-use crate::document::Layer;
+use crate::document::LayerReport;
 use crate::look::{Glyphs, Look};
 use crate::text;
 use stack::{Misalignment, Severity, UnitKind, Verdict};
 
 /// The words of one view.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct ViewWords<'a> {
     pub(crate) look: &'a Look,
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn quantity(key: &str) -> &str {
     key.strip_suffix(BYTES).unwrap_or(key)
 }
 
-impl Words<'_> {
+impl ViewWords<'_> {
     pub(crate) fn glyphs(self) -> &'static Glyphs {
         self.look.glyphs()
     }
@@ -67,7 +67,7 @@ impl Words<'_> {
     }
 
     /// Returns how a layer lies, short enough for a column.
-    pub(crate) fn verdict(self, layer: &Layer) -> String {
+    pub(crate) fn verdict(self, layer: &LayerReport) -> String {
         let bad = matches!(layer.verdict, Verdict::Misaligned | Verdict::ChunkOnly);
         if !layer.is_judged() {
             return "not judged".to_owned();
@@ -84,7 +84,7 @@ impl Words<'_> {
 
     /// ` by 1.5 KiB of a 512 KiB chunk in 25 % of it (assumed 512 KiB)`: only what is not plain
     /// from the rest.
-    pub(crate) fn distance(self, layer: &Layer, by: &Misalignment) -> String {
+    pub(crate) fn distance(self, layer: &LayerReport, by: &Misalignment) -> String {
         let mut words = match by.offset_bytes {
             Some(offset) => format!(" by {}", self.exact(offset)),
             None => " at several offsets".to_owned(),
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn times_and_counts_read_as_people_say_them() {
         let look = Look::default();
-        let words = Words { look: &look };
+        let words = ViewWords { look: &look };
         for (nanoseconds, text) in [
             (0, "0 ns"),
             (1_500, "1 µs"),

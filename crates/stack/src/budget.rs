@@ -18,23 +18,23 @@ const LEAF_TABLE_BYTES: u64 = 32 << 20;
 
 /// The rest of the work.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct WorkBudget {
     left: Cell<usize>,
     table_bytes: Cell<u64>,
 }
 
-impl Budget {
+impl WorkBudget {
     /// `steps` steps, and image tables as for one leaf.
-    pub(crate) fn of(steps: usize) -> Budget {
-        Budget { left: Cell::new(steps), table_bytes: Cell::new(LEAF_TABLE_BYTES) }
+    pub(crate) fn of(steps: usize) -> WorkBudget {
+        WorkBudget { left: Cell::new(steps), table_bytes: Cell::new(LEAF_TABLE_BYTES) }
     }
 
     /// Returns what one answer about all of `stack` may take.
-    pub(crate) fn for_all(stack: &Stack) -> Budget {
+    pub(crate) fn for_all(stack: &Stack) -> WorkBudget {
         let leaves = stack.iter().filter(|(_, layer)| matches!(layer.mapping, Mapping::Leaf));
         // Of a stack without any, where it lies is unknown, and that is not too much work.
         let leaves = leaves.count().max(1);
-        let budget = Budget::of(LEAF_STEPS.saturating_mul(leaves));
+        let budget = WorkBudget::of(LEAF_STEPS.saturating_mul(leaves));
         let leaves = u64::try_from(leaves).unwrap_or(u64::MAX);
         budget.table_bytes.set(LEAF_TABLE_BYTES.saturating_mul(leaves));
         budget

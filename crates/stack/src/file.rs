@@ -11,7 +11,7 @@ use crate::mapping::{Below, Mapping, Segment};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum RunState {
     /// Its bytes lie where the extent says.
     Data,
     /// It has its place and reads as zeros; a write goes to that place.
@@ -32,72 +32,72 @@ pub enum State {
     Unlisted,
 }
 
-impl State {
+impl RunState {
     /// The word for it in text and JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            State::Data => "data",
-            State::Unwritten => "unwritten",
-            State::Hole => "hole",
-            State::Delayed => "delayed",
-            State::Inline => "inline",
-            State::Tail => "tail",
-            State::Encoded => "encoded",
-            State::Unknown => "unknown",
-            State::Unlisted => "unlisted",
+            RunState::Data => "data",
+            RunState::Unwritten => "unwritten",
+            RunState::Hole => "hole",
+            RunState::Delayed => "delayed",
+            RunState::Inline => "inline",
+            RunState::Tail => "tail",
+            RunState::Encoded => "encoded",
+            RunState::Unknown => "unknown",
+            RunState::Unlisted => "unlisted",
         }
     }
 
     /// Returns whether the bytes of the file lie at the extent's place, each at its own address.
     #[must_use]
     pub fn has_place(self) -> bool {
-        matches!(self, State::Data | State::Unwritten)
+        matches!(self, RunState::Data | RunState::Unwritten)
     }
 
     /// Why the bytes have no address of their own; empty where they have one, or none is needed.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
-            State::Data | State::Unwritten | State::Hole => "",
-            State::Delayed => {
+            RunState::Data | RunState::Unwritten | RunState::Hole => "",
+            RunState::Delayed => {
                 "not placed yet: it waits in memory; to have it written: straddle trace --sync FILE"
             }
-            State::Inline => "stored within metadata",
-            State::Tail => "stored in one block with other files' tails",
-            State::Encoded => "compressed or encrypted by the file system",
-            State::Unknown => "the file system does not say where it lies",
-            State::Unlisted => "more extents than are looked at",
+            RunState::Inline => "stored within metadata",
+            RunState::Tail => "stored in one block with other files' tails",
+            RunState::Encoded => "compressed or encrypted by the file system",
+            RunState::Unknown => "the file system does not say where it lies",
+            RunState::Unlisted => "more extents than are looked at",
         }
     }
 
-    fn of(extent: &Extent) -> State {
+    fn of(extent: &Extent) -> RunState {
         let has = |flag| extent.flags.has(flag);
         if has(ExtentFlags::DELAYED) {
-            State::Delayed
+            RunState::Delayed
         } else if has(ExtentFlags::INLINE) {
-            State::Inline
+            RunState::Inline
         } else if has(ExtentFlags::TAIL) {
-            State::Tail
+            RunState::Tail
         } else if has(ExtentFlags::ENCODED) || has(ExtentFlags::ENCRYPTED) {
-            State::Encoded
+            RunState::Encoded
         } else if has(ExtentFlags::UNKNOWN) {
-            State::Unknown
+            RunState::Unknown
         } else if has(ExtentFlags::UNWRITTEN) {
-            State::Unwritten
+            RunState::Unwritten
         } else {
-            State::Data
+            RunState::Data
         }
     }
 }
 
 /// A run of a file that is one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct FileRun {
     /// The run of the file.
     pub range: ByteRange,
     /// Its kind.
-    pub state: State,
+    pub state: RunState,
     /// Place where the extent starts in the file system's address space, in bytes; `None` where it
     /// has no place that means anything.
     pub physical_bytes: Option<u64>,
@@ -108,10 +108,10 @@ pub struct Run {
 /// The runs of a file of `length_bytes`, holes included, in order and without a gap, up to the
 /// file's end or that of its last extent, whichever is further.
 #[must_use]
-pub fn runs(list: &ExtentList, length_bytes: u64) -> Vec<Run> {
+pub fn runs(list: &ExtentList, length_bytes: u64) -> Vec<FileRun> {
     let mut runs = Vec::with_capacity(list.extents.len());
     let mut at = 0;
-    let gap = |from: u64, to: u64, state| Run {
+    let gap = |from: u64, to: u64, state| FileRun {
         range: ByteRange::new(from, to.saturating_sub(from)).expect("both are addresses"),
         state,
         physical_bytes: None,
@@ -120,12 +120,12 @@ pub fn runs(list: &ExtentList, length_bytes: u64) -> Vec<Run> {
     for extent in &list.extents {
         let start = extent.logical.start_bytes();
         if start > at {
-            runs.push(gap(at, start, State::Hole));
+            runs.push(gap(at, start, RunState::Hole));
         }
-        let state = State::of(extent);
-        let placed = !matches!(state, State::Delayed | State::Unknown)
-            && (state != State::Inline || extent.physical_bytes != 0);
-        runs.push(Run {
+        let state = RunState::of(extent);
+        let placed = !matches!(state, RunState::Delayed | RunState::Unknown)
+            && (state != RunState::Inline || extent.physical_bytes != 0);
+        runs.push(FileRun {
             range: extent.logical,
             state,
             physical_bytes: placed.then_some(extent.physical_bytes),
@@ -134,7 +134,7 @@ pub fn runs(list: &ExtentList, length_bytes: u64) -> Vec<Run> {
         at = extent.logical.end_bytes();
     }
     if length_bytes > at {
-        let state = if list.cut_at_bytes.is_some() { State::Unlisted } else { State::Hole };
+        let state = if list.cut_at_bytes.is_some() { RunState::Unlisted } else { RunState::Hole };
         runs.push(gap(at, length_bytes, state));
     }
     runs
@@ -156,21 +156,21 @@ pub enum Space {
 
 /// Returns how a file with these runs lies in its file system's addresses.
 #[must_use]
-pub fn mapping(runs: &[Run], space: &Space) -> Mapping {
+pub fn mapping(runs: &[FileRun], space: &Space) -> Mapping {
     let on = match space {
         Space::Of(layer) => vec![*layer],
         Space::Unknown { on, .. } => on.clone(),
     };
     let segments = runs.iter().map(|run| {
         let mapping = match (run.state, run.physical_bytes, space) {
-            (State::Hole, ..) => Mapping::Zeros,
+            (RunState::Hole, ..) => Mapping::Zeros,
             (state, Some(offset_bytes), Space::Of(layer)) if state.has_place() => {
                 Mapping::Linear(Below { layer: *layer, offset_bytes })
             }
             (state, _, Space::Unknown { reason, .. }) if state.has_place() => {
                 Mapping::Unknown { on: on.clone(), reason: reason.clone() }
             }
-            (State::Encoded | State::Inline | State::Tail, ..) => {
+            (RunState::Encoded | RunState::Inline | RunState::Tail, ..) => {
                 Mapping::Opaque { on: on.clone(), reason: run.state.reason().to_owned() }
             }
             (state, ..) => Mapping::Unknown { on: on.clone(), reason: state.reason().to_owned() },
@@ -209,33 +209,33 @@ mod tests {
     fn holes_fill_what_extents_leave_and_the_rest_of_a_cut_list_is_not_called_a_hole() {
         let extents = vec![extent(4096, 4096, 1 << 20, ExtentFlags::default())];
         let whole = ExtentList { extents: extents.clone(), cut_at_bytes: None };
-        let states = |list: &ExtentList| -> Vec<(u64, State)> {
+        let states = |list: &ExtentList| -> Vec<(u64, RunState)> {
             let runs = runs(list, 16384);
             runs.iter().map(|run| (run.range.length_bytes(), run.state)).collect()
         };
-        let (hole, data) = ((4096, State::Hole), (4096, State::Data));
-        assert_eq!(states(&whole), [hole, data, (8192, State::Hole)]);
+        let (hole, data) = ((4096, RunState::Hole), (4096, RunState::Data));
+        assert_eq!(states(&whole), [hole, data, (8192, RunState::Hole)]);
         let cut = ExtentList { extents, cut_at_bytes: Some(8192) };
-        assert_eq!(states(&cut), [hole, data, (8192, State::Unlisted)]);
+        assert_eq!(states(&cut), [hole, data, (8192, RunState::Unlisted)]);
     }
 
     #[test]
     fn what_waits_in_memory_names_a_command_that_any_reader_can_type() {
-        assert!(State::Delayed.reason().ends_with(": straddle trace --sync FILE"));
+        assert!(RunState::Delayed.reason().ends_with(": straddle trace --sync FILE"));
     }
 
     #[test]
     fn each_flag_makes_its_own_state() {
         for (flags, state) in [
-            (ExtentFlags::UNKNOWN.and(ExtentFlags::DELAYED), State::Delayed),
-            (ExtentFlags::INLINE.and(ExtentFlags::NOT_ALIGNED), State::Inline),
-            (ExtentFlags::ENCODED, State::Encoded),
-            (ExtentFlags::ENCODED.and(ExtentFlags::ENCRYPTED), State::Encoded),
-            (ExtentFlags::UNWRITTEN, State::Unwritten),
-            (ExtentFlags::SHARED, State::Data),
-            (ExtentFlags::TAIL, State::Tail),
+            (ExtentFlags::UNKNOWN.and(ExtentFlags::DELAYED), RunState::Delayed),
+            (ExtentFlags::INLINE.and(ExtentFlags::NOT_ALIGNED), RunState::Inline),
+            (ExtentFlags::ENCODED, RunState::Encoded),
+            (ExtentFlags::ENCODED.and(ExtentFlags::ENCRYPTED), RunState::Encoded),
+            (ExtentFlags::UNWRITTEN, RunState::Unwritten),
+            (ExtentFlags::SHARED, RunState::Data),
+            (ExtentFlags::TAIL, RunState::Tail),
         ] {
-            assert_eq!(State::of(&extent(0, 1, 0, flags)), state, "{flags:?}");
+            assert_eq!(RunState::of(&extent(0, 1, 0, flags)), state, "{flags:?}");
         }
     }
 }

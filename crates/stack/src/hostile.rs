@@ -17,10 +17,10 @@ use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::judge::{Judgment, judge_all};
 use crate::resolve::{PIECES_MAX, resolve};
-use crate::rule::{self, Case, Finding};
+use crate::rule::{self, Finding, RuleInput};
 
 /// Answers about some bytes.
-pub struct Answer {
+pub struct HostileAnswer {
     /// The stack, and what it lacks.
     pub assembled: Assembled,
     /// The verdict on each layer.
@@ -35,7 +35,7 @@ pub struct Answer {
 /// # Panics
 /// When anything that is asked does, or breaks a promise about its answer: that is the finding.
 #[must_use]
-pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> Answer {
+pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> HostileAnswer {
     let starts = disks.into_iter().zip(0..).map(|(disk, inode)| Start {
         kind: StartKind::File {
             path: b"/hostile".to_vec(),
@@ -54,12 +54,12 @@ pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> Answer {
             assert!((0.0..=1.0).contains(&miss.share), "{miss:?}");
         }
     }
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told });
-    drop(black_box(rule::first_bad(&Case { stack, judgments: &judgments, told })));
+    let findings = rule::findings(&RuleInput { stack, judgments: &judgments, told });
+    drop(black_box(rule::first_bad(&RuleInput { stack, judgments: &judgments, told })));
     for (id, layer) in some_of(stack) {
         placed(stack, id, layer);
     }
-    Answer { assembled, judgments, findings }
+    HostileAnswer { assembled, judgments, findings }
 }
 
 /// Asks all about the disk that `packed` holds (see [`device::pack`]), as an image that lands on

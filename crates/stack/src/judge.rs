@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use units::{ByteRange, Source, Unit};
 
-use crate::budget::Budget;
+use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::{Bare, Layer, LayerKind};
 use crate::mapping::{LaidStripe, Mapping};
-use crate::placement::{self, Obstacle, Path, Shifts};
+use crate::placement::{self, DescendingRun, Obstacle, Shifts};
 use crate::unit::UnitKind;
 
 /// Verdict on how a layer lies on the units of what it finally lies on, from best to worst.
@@ -137,7 +137,7 @@ impl Judgment {
 /// The verdict on every layer of `stack`, in its order.
 #[must_use]
 pub fn judge_all(stack: &Stack) -> Vec<Judgment> {
-    let budget = Budget::for_all(stack);
+    let budget = WorkBudget::for_all(stack);
     stack.iter().map(|(id, _)| judge_within(stack, id, whole(stack, id), &budget)).collect()
 }
 
@@ -155,10 +155,10 @@ fn whole(stack: &Stack, id: LayerId) -> ByteRange {
 /// The verdict on `range` of layer `id`, counted as if the layer began at byte 0.
 #[must_use]
 pub fn judge_range(stack: &Stack, id: LayerId, range: ByteRange) -> Judgment {
-    judge_within(stack, id, range, &Budget::for_all(stack))
+    judge_within(stack, id, range, &WorkBudget::for_all(stack))
 }
 
-fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -> Judgment {
+fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudget) -> Judgment {
     let mut grounds = Grounds::new(budget);
     // Of a captured disk there are no bytes, and nobody tried to read them.
     let told = stack.layer(id).problems.first();
@@ -203,7 +203,7 @@ fn lacking(layer: &Layer) -> Option<String> {
 }
 
 struct Grounds<'a> {
-    budget: &'a Budget,
+    budget: &'a WorkBudget,
     granule: Option<Miss>,
     stripe: Option<Miss>,
     obstacles: Vec<Obstacle>,
@@ -217,7 +217,7 @@ struct Grounds<'a> {
 }
 
 impl<'a> Grounds<'a> {
-    fn new(budget: &'a Budget) -> Grounds<'a> {
+    fn new(budget: &'a WorkBudget) -> Grounds<'a> {
         Grounds {
             budget,
             granule: None,
@@ -237,7 +237,7 @@ impl<'a> Grounds<'a> {
             self.obstacles.push(Obstacle::Unknown("the granule is unknown".to_owned()));
             return;
         };
-        let shifts = self.shifts(stack, Path { id, range, shift: 0 }, leaf, unit);
+        let shifts = self.shifts(stack, DescendingRun { id, range, shift: 0 }, leaf, unit);
         self.assumed |= source == Source::Assumed && !shifts.bytes.is_empty();
         self.take(&shifts);
         let off = |shift| !unit.aligns(shift);
@@ -258,7 +258,7 @@ impl<'a> Grounds<'a> {
         if let Some(((full, _), (chunk, _))) = told {
             if array != id {
                 let parity = layer.told_parity;
-                let laid = Rows { chunk, full, start_bytes: 0, parity };
+                let laid = ArrayRows { chunk, full, start_bytes: 0, parity };
                 self.stripe(stack, id, range, array, laid);
             }
             return;
@@ -269,15 +269,22 @@ impl<'a> Grounds<'a> {
             if array == id || laid.stripe.data_members() < 2 {
                 continue;
             }
-            if let Some(rows) = Rows::of(laid) {
+            if let Some(rows) = ArrayRows::of(laid) {
                 self.stripe(stack, id, range, array, rows);
             }
         }
     }
 
-    fn stripe(&mut self, stack: &Stack, id: LayerId, range: ByteRange, array: LayerId, rows: Rows) {
+    fn stripe(
+        &mut self,
+        stack: &Stack,
+        id: LayerId,
+        range: ByteRange,
+        array: LayerId,
+        rows: ArrayRows,
+    ) {
         let full = rows.full.length_bytes();
-        let shifts = self.shifts(stack, Path { id, range, shift: 0 }, array, rows.full);
+        let shifts = self.shifts(stack, DescendingRun { id, range, shift: 0 }, array, rows.full);
         let cut = Obstacle::more_paths();
         if shifts.obstacles.contains(&cut) && !self.obstacles.contains(&cut) {
             self.obstacles.push(cut);
@@ -301,7 +308,7 @@ impl<'a> Grounds<'a> {
         }
     }
 
-    fn shifts(&self, stack: &Stack, path: Path, to: LayerId, unit: Unit) -> Shifts {
+    fn shifts(&self, stack: &Stack, path: DescendingRun, to: LayerId, unit: Unit) -> Shifts {
         placement::shifts_within(stack, &path, to, unit.length_bytes(), self.budget)
     }
 
@@ -379,16 +386,16 @@ impl<'a> Grounds<'a> {
 
 /// The rows of an array: its chunk, its full stripe, and where the first one starts on the layer.
 #[derive(Clone, Copy)]
-struct Rows {
+struct ArrayRows {
     chunk: Unit,
     full: Unit,
     start_bytes: u64,
     parity: bool,
 }
 
-impl Rows {
-    fn of(laid: LaidStripe) -> Option<Rows> {
-        Some(Rows {
+impl ArrayRows {
+    fn of(laid: LaidStripe) -> Option<ArrayRows> {
+        Some(ArrayRows {
             chunk: Unit::new(laid.stripe.chunk_bytes())?,
             full: Unit::new(laid.stripe.full_bytes())?,
             start_bytes: laid.start_bytes,

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use units::{Known, Source};
 
-use crate::drive::Drive;
-use crate::kernel::Limits;
+use crate::drive::KernelDrive;
+use crate::kernel::DeviceLimits;
 use crate::mapping::Mapping;
 
 use crate::unit::Units;
@@ -24,7 +24,7 @@ use crate::unit::Units;
 #[derive(Clone, Debug)]
 pub enum LayerKind {
     /// A block device: what the kernel calls a disk.
-    Drive(Box<Drive>),
+    Drive(Box<KernelDrive>),
     /// A regular file that holds a disk's bytes.
     ImageFile,
     /// The guest's disk within an image format.
@@ -66,7 +66,7 @@ pub enum LayerKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum LayerType {
     /// A block device: what the kernel calls a disk.
     Drive,
     /// A regular file that holds a disk's bytes.
@@ -107,30 +107,30 @@ pub enum Kind {
     File,
 }
 
-impl Kind {
+impl LayerType {
     /// The word for it in JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Drive => "drive",
-            Kind::ImageFile => "image-file",
-            Kind::ImageFormat => "image-format",
-            Kind::Partition => "partition",
-            Kind::MdMember => "md-member",
-            Kind::MdArray => "md-array",
-            Kind::LvmPv => "lvm-pv",
-            Kind::LvmLv => "lvm-lv",
-            Kind::Luks => "luks",
-            Kind::Bcache => "bcache",
-            Kind::DmIntegrity => "dm-integrity",
-            Kind::Dm => "dm",
-            Kind::Multipath => "multipath",
-            Kind::Loop => "loop",
-            Kind::Device => "device",
-            Kind::FileSystem => "file-system",
-            Kind::Swap => "swap",
-            Kind::Unread => "unread",
-            Kind::File => "file",
+            LayerType::Drive => "drive",
+            LayerType::ImageFile => "image-file",
+            LayerType::ImageFormat => "image-format",
+            LayerType::Partition => "partition",
+            LayerType::MdMember => "md-member",
+            LayerType::MdArray => "md-array",
+            LayerType::LvmPv => "lvm-pv",
+            LayerType::LvmLv => "lvm-lv",
+            LayerType::Luks => "luks",
+            LayerType::Bcache => "bcache",
+            LayerType::DmIntegrity => "dm-integrity",
+            LayerType::Dm => "dm",
+            LayerType::Multipath => "multipath",
+            LayerType::Loop => "loop",
+            LayerType::Device => "device",
+            LayerType::FileSystem => "file-system",
+            LayerType::Swap => "swap",
+            LayerType::Unread => "unread",
+            LayerType::File => "file",
         }
     }
 }
@@ -146,7 +146,7 @@ pub enum Bare {
 
 /// Place where an image's file lies on its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
+pub struct HostPlace {
     /// Its layers, the uppermost first: `ext4 on sda1 on sda`; or why that is not known.
     pub on: Result<String, String>,
     /// By how much it is off a granule beneath, in a sentence; `None` where it is on.
@@ -157,7 +157,7 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
     /// That of the layer that its bytes would show, where known.
-    pub kind: Kind,
+    pub kind: LayerType,
     /// Function of the device, in a few words: `crypt`, `linear`, `thin`.
     pub what: String,
 }
@@ -174,24 +174,24 @@ pub struct PartitionTableInfo {
 impl LayerKind {
     /// Returns what it is, in a word.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LayerType {
         match self {
-            LayerKind::Drive(_) => Kind::Drive,
-            LayerKind::ImageFile => Kind::ImageFile,
-            LayerKind::ImageFormat(_) => Kind::ImageFormat,
-            LayerKind::Partition(..) | LayerKind::KernelPartition => Kind::Partition,
+            LayerKind::Drive(_) => LayerType::Drive,
+            LayerKind::ImageFile => LayerType::ImageFile,
+            LayerKind::ImageFormat(_) => LayerType::ImageFormat,
+            LayerKind::Partition(..) | LayerKind::KernelPartition => LayerType::Partition,
             LayerKind::Mapped(mapped) => mapped.kind,
-            LayerKind::MdMember(_) => Kind::MdMember,
-            LayerKind::MdArray(_) => Kind::MdArray,
-            LayerKind::LvmPhysical(_) => Kind::LvmPv,
-            LayerKind::LvmLogical(_) => Kind::LvmLv,
-            LayerKind::Luks(_) => Kind::Luks,
-            LayerKind::Bcache(_) => Kind::Bcache,
-            LayerKind::Integrity(_) => Kind::DmIntegrity,
-            LayerKind::FileSystem(_) | LayerKind::Mounted(_) => Kind::FileSystem,
-            LayerKind::Swap(_) => Kind::Swap,
-            LayerKind::Named(_) => Kind::Unread,
-            LayerKind::File => Kind::File,
+            LayerKind::MdMember(_) => LayerType::MdMember,
+            LayerKind::MdArray(_) => LayerType::MdArray,
+            LayerKind::LvmPhysical(_) => LayerType::LvmPv,
+            LayerKind::LvmLogical(_) => LayerType::LvmLv,
+            LayerKind::Luks(_) => LayerType::Luks,
+            LayerKind::Bcache(_) => LayerType::Bcache,
+            LayerKind::Integrity(_) => LayerType::DmIntegrity,
+            LayerKind::FileSystem(_) | LayerKind::Mounted(_) => LayerType::FileSystem,
+            LayerKind::Swap(_) => LayerType::Swap,
+            LayerKind::Named(_) => LayerType::Unread,
+            LayerKind::File => LayerType::File,
         }
     }
 
@@ -216,9 +216,9 @@ pub struct Layer {
     /// The kernel's name of it where it is a block device: `sda1`, `md0`, `dm-3`.
     pub device: Option<String>,
     /// The kernel's report of it where it is a stacked device.
-    pub limits: Option<Box<Limits>>,
+    pub limits: Option<Box<DeviceLimits>>,
     /// Place where an image's file lies on its host, where that was asked.
-    pub host: Option<Host>,
+    pub host: Option<HostPlace>,
     /// Facts of it where it is a disk that was read and on which nothing was found.
     pub bare: Option<Bare>,
     /// Place where it is mounted; harmless to print.

@@ -34,7 +34,7 @@ pub use condition::Condition;
 pub use graph::Stack;
 pub use id::LayerId;
 pub use judge::{Judgment, Misalignment, Verdict};
-pub use layer::{Kind, Layer, LayerKind};
+pub use layer::{Layer, LayerKind, LayerType};
 pub use mapping::Mapping;
 pub use rule::{Cost, Severity};
 pub use unit::{UnitFact, UnitKind, Units};

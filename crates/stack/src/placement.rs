@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use format::image::{self, Image};
 use units::{ByteRange, Unit};
 
-use crate::budget::Budget;
+use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Mapping, Segment, Unread};
@@ -86,7 +86,7 @@ impl Shifts {
 /// A run of bytes of a layer on the way down, and how far its addresses are ahead of those of the
 /// layer that was asked about, modulo the unit.
 #[derive(Clone, Copy)]
-pub(crate) struct Path {
+pub(crate) struct DescendingRun {
     pub(crate) id: LayerId,
     pub(crate) range: ByteRange,
     pub(crate) shift: u64,
@@ -108,23 +108,23 @@ pub fn shifts(
 ) -> Shifts {
     shifts_within(
         stack,
-        &Path { id: from, range, shift: 0 },
+        &DescendingRun { id: from, range, shift: 0 },
         to,
         unit_bytes,
-        &Budget::of(PATHS_MAX),
+        &WorkBudget::of(PATHS_MAX),
     )
 }
 
 /// Same as [`shifts`] on the way that `path` begins, and no more than `budget` allows.
 pub(crate) fn shifts_within(
     stack: &Stack,
-    path: &Path,
+    path: &DescendingRun,
     to: LayerId,
     unit_bytes: u64,
-    budget: &Budget,
+    budget: &WorkBudget,
 ) -> Shifts {
     assert!(unit_bytes > 0, "a unit has a length");
-    let mut walk = Walk {
+    let mut walk = PlacementWalk {
         stack,
         budget,
         to,
@@ -147,18 +147,18 @@ pub(crate) fn shifts_within(
     walk.found
 }
 
-struct Walk<'a> {
+struct PlacementWalk<'a> {
     stack: &'a Stack,
-    budget: &'a Budget,
+    budget: &'a WorkBudget,
     to: LayerId,
     unit_bytes: u64,
-    todo: Vec<Path>,
+    todo: Vec<DescendingRun>,
     /// Number that waited when that was last asked.
     waited: usize,
     found: Shifts,
 }
 
-impl Walk<'_> {
+impl PlacementWalk<'_> {
     /// Returns how many more wait than when that was last asked.
     fn grown(&mut self) -> usize {
         let grown = self.todo.len().saturating_sub(self.waited);
@@ -172,7 +172,7 @@ impl Walk<'_> {
         }
     }
 
-    fn step(&mut self, path: Path) {
+    fn step(&mut self, path: DescendingRun) {
         if path.id == self.to {
             let bytes = self.found.bytes.entry(path.shift % self.unit_bytes).or_default();
             *bytes = bytes.saturating_add(path.range.length_bytes());
@@ -201,14 +201,14 @@ impl Walk<'_> {
                         *bytes = bytes.saturating_add(range.length_bytes());
                         continue;
                     }
-                    self.map(&segment.mapping, Path { id: path.id, range, shift });
+                    self.map(&segment.mapping, DescendingRun { id: path.id, range, shift });
                 }
             }
             mapping => self.map(mapping, path),
         }
     }
 
-    fn map(&mut self, mapping: &Mapping, path: Path) {
+    fn map(&mut self, mapping: &Mapping, path: DescendingRun) {
         match mapping {
             Mapping::Linear(below) => self.down(Some(*below), path, path.range),
             Mapping::Mirrored { members } => {
@@ -255,7 +255,7 @@ impl Walk<'_> {
         image: &Image,
         file: LayerId,
         references: &[Result<LayerId, Unread>],
-        path: Path,
+        path: DescendingRun,
     ) {
         let Some(disk) = self.stack.bytes(file).cloned() else {
             self.obstacle(Obstacle::Unknown("the image's file was not given".to_owned()));
@@ -298,7 +298,14 @@ impl Walk<'_> {
     }
 
     /// On to where `bytes` of an image that are not allocated will lie.
-    fn unwritten(&mut self, image: &Image, file: LayerId, file_bytes: u64, path: Path, bytes: u64) {
+    fn unwritten(
+        &mut self,
+        image: &Image,
+        file: LayerId,
+        file_bytes: u64,
+        path: DescendingRun,
+        bytes: u64,
+    ) {
         let range = ByteRange::new(0, bytes).filter(|_| bytes > 0);
         let unit = Unit::new(self.unit_bytes).expect("a unit has a length");
         let Some(range) = range else { return };
@@ -316,16 +323,16 @@ impl Walk<'_> {
         }
     }
 
-    fn branch(&mut self, path: Path, layer: LayerId, bytes: u64, shift: u64) {
+    fn branch(&mut self, path: DescendingRun, layer: LayerId, bytes: u64, shift: u64) {
         let range = ByteRange::new(0, bytes).expect("a range from 0");
         let shift = self.plus(path.shift, shift);
-        self.todo.push(Path { id: layer, range, shift });
+        self.todo.push(DescendingRun { id: layer, range, shift });
     }
 
     /// On to a file that the image names; what lies in one that is not at hand stays unknown.
     fn refer(
         &mut self,
-        path: Path,
+        path: DescendingRun,
         reference: Option<&Result<LayerId, Unread>>,
         bytes: u64,
         shift: u64,
@@ -371,7 +378,7 @@ impl Walk<'_> {
         Some(at)
     }
 
-    fn down(&mut self, member: Option<Below>, path: Path, range: ByteRange) {
+    fn down(&mut self, member: Option<Below>, path: DescendingRun, range: ByteRange) {
         let Some(below) = member else { return };
         let start = range.start_bytes().checked_add(below.offset_bytes);
         let Some(range) = start.and_then(|start| ByteRange::new(start, range.length_bytes()))
@@ -380,7 +387,7 @@ impl Walk<'_> {
             return;
         };
         let shift = self.plus(path.shift, below.offset_bytes);
-        self.todo.push(Path { id: below.layer, range, shift });
+        self.todo.push(DescendingRun { id: below.layer, range, shift });
     }
 
     fn plus(&self, shift: u64, bytes: u64) -> u64 {

@@ -1,6 +1,6 @@
 //! Resolves a range of a layer to bytes of leaves.
 
-use format::image::{Image, Place, ReferenceRole};
+use format::image::{GuestPlace, Image, ReferenceRole};
 use units::ByteRange;
 
 use crate::graph::Stack;
@@ -12,7 +12,7 @@ pub const PIECES_MAX: usize = 65_536;
 
 /// A run of a layer's bytes and where it finally lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct LeafPiece {
     /// The byte of the layer that was asked about.
     pub at_bytes: u64,
     /// The run's length in bytes; not 0.
@@ -39,18 +39,18 @@ pub enum On {
 ///
 /// At most [`PIECES_MAX`] pieces are returned; the last then is [`On::Unknown`] for the rest.
 #[must_use]
-pub fn resolve(stack: &Stack, id: LayerId, range: ByteRange) -> Vec<Piece> {
+pub fn resolve(stack: &Stack, id: LayerId, range: ByteRange) -> Vec<LeafPiece> {
     until(stack, id, range, None)
 }
 
 /// Same as [`resolve`], but for the layer `onto`, which counts as a leaf: where the range lies on
 /// an array, before the array spreads it.
 #[must_use]
-pub fn resolve_onto(stack: &Stack, id: LayerId, range: ByteRange, onto: LayerId) -> Vec<Piece> {
+pub fn resolve_onto(stack: &Stack, id: LayerId, range: ByteRange, onto: LayerId) -> Vec<LeafPiece> {
     until(stack, id, range, Some(onto))
 }
 
-fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) -> Vec<Piece> {
+fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) -> Vec<LeafPiece> {
     let mut done = Vec::new();
     let mut todo = vec![(id, range, range.start_bytes())];
     while let Some((id, range, at_bytes)) = todo.pop() {
@@ -58,9 +58,9 @@ fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) ->
             let rest = todo.iter().map(|(_, range, _)| range.length_bytes()).sum::<u64>();
             todo.clear();
             let reason = "more pieces than are looked at".to_owned();
-            (range.length_bytes() + rest, Next::Done(On::Unknown(reason)))
+            (range.length_bytes() + rest, FirstRun::Done(On::Unknown(reason)))
         } else if onto == Some(id) {
-            (range.length_bytes(), Next::Done(On::Leaf(id, range.start_bytes())))
+            (range.length_bytes(), FirstRun::Done(On::Leaf(id, range.start_bytes())))
         } else {
             first(stack, id, range)
         };
@@ -68,12 +68,12 @@ fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) ->
             todo.push((id, rest, at_bytes + length_bytes));
         }
         match next {
-            Next::Done(on) => done.push(Piece { at_bytes, length_bytes, on }),
-            Next::Down(below) => match ByteRange::new(below.offset_bytes, length_bytes) {
+            FirstRun::Done(on) => done.push(LeafPiece { at_bytes, length_bytes, on }),
+            FirstRun::Down(below) => match ByteRange::new(below.offset_bytes, length_bytes) {
                 Some(range) => todo.push((below.layer, range, at_bytes)),
                 None => {
                     let on = On::Unknown("it would end past the last address".to_owned());
-                    done.push(Piece { at_bytes, length_bytes, on });
+                    done.push(LeafPiece { at_bytes, length_bytes, on });
                 }
             },
         }
@@ -89,7 +89,7 @@ fn behind(range: ByteRange, length_bytes: u64) -> Option<ByteRange> {
 
 /// Place where the first run of some bytes lies: one level down, or finally.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum FirstRun {
     Down(Below),
     Done(On),
 }
@@ -97,18 +97,18 @@ pub(crate) enum Next {
 /// The first run of `range` of layer `id` that lies contiguously one level down: its length, at
 /// most the range's, and where. Mirrors give the first member that is there; parity gives data
 /// members.
-pub(crate) fn first(stack: &Stack, id: LayerId, range: ByteRange) -> (u64, Next) {
+pub(crate) fn first(stack: &Stack, id: LayerId, range: ByteRange) -> (u64, FirstRun) {
     let layer = stack.layer(id);
     let offset = range.start_bytes();
     let mut length = range.length_bytes();
     if let Some(end) = layer.length() {
         if offset >= end {
-            return (length, Next::Done(On::Unknown(format!("it is past the end at {end}"))));
+            return (length, FirstRun::Done(On::Unknown(format!("it is past the end at {end}"))));
         }
         length = length.min(end - offset);
     }
     match &layer.mapping {
-        Mapping::Leaf => (length, Next::Done(On::Leaf(id, offset))),
+        Mapping::Leaf => (length, FirstRun::Done(On::Leaf(id, offset))),
         Mapping::Segments(segments) => {
             let found = Segment::behind(segments, offset).first();
             let found = found.filter(|segment| segment.range.start_bytes() <= offset);
@@ -118,17 +118,17 @@ pub(crate) fn first(stack: &Stack, id: LayerId, range: ByteRange) -> (u64, Next)
                     let within = offset - segment.range.start_bytes();
                     step(stack, &segment.mapping, within, length)
                 }
-                None => (length, Next::Done(On::Unknown("no segment holds it".to_owned()))),
+                None => (length, FirstRun::Done(On::Unknown("no segment holds it".to_owned()))),
             }
         }
         mapping => step(stack, mapping, offset, length),
     }
 }
 
-fn step(stack: &Stack, mapping: &Mapping, offset: u64, length: u64) -> (u64, Next) {
-    let unknown = |reason: &str| Next::Done(On::Unknown(reason.to_owned()));
+fn step(stack: &Stack, mapping: &Mapping, offset: u64, length: u64) -> (u64, FirstRun) {
+    let unknown = |reason: &str| FirstRun::Done(On::Unknown(reason.to_owned()));
     match mapping {
-        Mapping::Zeros => (length, Next::Done(On::Zeros)),
+        Mapping::Zeros => (length, FirstRun::Done(On::Zeros)),
         Mapping::Linear(below) => (length, down(Some(*below), offset)),
         Mapping::Mirrored { members } => {
             (length, down(members.iter().flatten().next().copied(), offset))
@@ -165,13 +165,13 @@ fn step(stack: &Stack, mapping: &Mapping, offset: u64, length: u64) -> (u64, Nex
     }
 }
 
-fn down(member: Option<Below>, offset: u64) -> Next {
+fn down(member: Option<Below>, offset: u64) -> FirstRun {
     let Some(below) = member else {
-        return Next::Done(On::Unknown("it lies on a member that was not given".to_owned()));
+        return FirstRun::Done(On::Unknown("it lies on a member that was not given".to_owned()));
     };
     match below.offset_bytes.checked_add(offset) {
-        Some(offset_bytes) => Next::Down(Below { layer: below.layer, offset_bytes }),
-        None => Next::Done(On::Unknown("it would lie past the last address".to_owned())),
+        Some(offset_bytes) => FirstRun::Down(Below { layer: below.layer, offset_bytes }),
+        None => FirstRun::Done(On::Unknown("it would lie past the last address".to_owned())),
     }
 }
 
@@ -182,8 +182,8 @@ fn in_image(
     references: &[Result<LayerId, Unread>],
     offset: u64,
     length: u64,
-) -> (u64, Next) {
-    let unknown = |reason: String| (length, Next::Done(On::Unknown(reason)));
+) -> (u64, FirstRun) {
+    let unknown = |reason: String| (length, FirstRun::Done(On::Unknown(reason)));
     let Some(disk) = stack.bytes(file) else {
         return unknown("the image's file was not given".to_owned());
     };
@@ -193,20 +193,20 @@ fn in_image(
         Err(error) => return unknown(error.to_string()),
     };
     let run = length.min(extent.guest.end_bytes().saturating_sub(offset).max(1));
-    let to = |layer, offset_bytes| Next::Down(Below { layer, offset_bytes });
+    let to = |layer, offset_bytes| FirstRun::Down(Below { layer, offset_bytes });
     let within = |index: usize, at| match references.get(index) {
         Some(Ok(layer)) => to(*layer, at),
-        Some(Err(unread)) => Next::Done(On::Unknown(unread.to_string())),
-        None => Next::Done(On::Unknown("it lies in a file that was not given".to_owned())),
+        Some(Err(unread)) => FirstRun::Done(On::Unknown(unread.to_string())),
+        None => FirstRun::Done(On::Unknown("it lies in a file that was not given".to_owned())),
     };
     let next = match extent.place {
-        Place::Here(at) => to(file, at),
-        Place::In(index, at) => within(index, at),
-        Place::Compressed(_) => Next::Done(On::Compressed(file)),
-        Place::Zero => Next::Done(On::Zeros),
-        Place::Backing => match backing_index(image) {
+        GuestPlace::Here(at) => to(file, at),
+        GuestPlace::In(index, at) => within(index, at),
+        GuestPlace::Compressed(_) => FirstRun::Done(On::Compressed(file)),
+        GuestPlace::Zero => FirstRun::Done(On::Zeros),
+        GuestPlace::Backing => match backing_index(image) {
             Some(index) => within(index, offset),
-            None => Next::Done(On::Zeros),
+            None => FirstRun::Done(On::Zeros),
         },
     };
     (run, next)
@@ -265,7 +265,7 @@ mod tests {
         let copies = Copies::Neighbors(1);
         let array = add(&mut stack, 1 << 30, Mapping::Striped { stripe, copies, members });
         let top = add(&mut stack, 1 << 20, Mapping::Linear(below(array, 512)));
-        let piece = |length_bytes, on| Piece { at_bytes: 0, length_bytes, on };
+        let piece = |length_bytes, on| LeafPiece { at_bytes: 0, length_bytes, on };
         let pieces = resolve_onto(&stack, top, range(0, 65536), array);
         assert_eq!(pieces, [piece(65536, On::Leaf(array, 512))]);
         assert_eq!(resolve_onto(&stack, array, range(7, 9), array)[0].on, On::Leaf(array, 7));

@@ -8,27 +8,27 @@ use units::ByteRange;
 
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::resolve::{self, Next, On};
+use crate::resolve::{self, FirstRun, On};
 
 /// A run of a view: the disk that has it and the byte there, or why nobody has.
-struct Run {
+struct ViewRun {
     length_bytes: u64,
     from: Result<(Rc<dyn Disk>, u64), String>,
 }
 
 /// A layer's bytes, as the stack stood when the view was made.
-pub struct View {
+pub struct LayerView {
     stack: Rc<Stack>,
     id: LayerId,
     length_bytes: u64,
 }
 
-impl View {
+impl LayerView {
     /// The bytes of layer `id` of `stack`; `None` when its length is unknown.
     #[must_use]
-    pub fn new(stack: Rc<Stack>, id: LayerId) -> Option<View> {
+    pub fn new(stack: Rc<Stack>, id: LayerId) -> Option<LayerView> {
         let length_bytes = stack.layer(id).length()?;
-        Some(View { stack, id, length_bytes })
+        Some(LayerView { stack, id, length_bytes })
     }
 
     /// The bytes of layers `ids` of `stack`, in their order: their own where they have some, else
@@ -37,35 +37,35 @@ impl View {
         let disk = |id| -> Option<Rc<dyn Disk>> {
             match stack.bytes(id) {
                 Some(disk) => Some(Rc::clone(disk)),
-                None => Some(Rc::new(View::new(Rc::clone(stack), id)?)),
+                None => Some(Rc::new(LayerView::new(Rc::clone(stack), id)?)),
             }
         };
         ids.into_iter().filter_map(disk).collect()
     }
 
     /// The first run of `range`: down until a layer has bytes of its own.
-    fn run(&self, range: ByteRange) -> Run {
+    fn run(&self, range: ByteRange) -> ViewRun {
         let (mut id, mut range) = (self.id, range);
         loop {
             if let Some(disk) = self.stack.bytes(id).filter(|_| id != self.id) {
                 let from = Ok((Rc::clone(disk), range.start_bytes()));
-                return Run { length_bytes: range.length_bytes(), from };
+                return ViewRun { length_bytes: range.length_bytes(), from };
             }
             let (length_bytes, next) = resolve::first(&self.stack, id, range);
-            let fail = |reason: String| Run { length_bytes, from: Err(reason) };
+            let fail = |reason: String| ViewRun { length_bytes, from: Err(reason) };
             match next {
-                Next::Down(below) => match ByteRange::new(below.offset_bytes, length_bytes) {
+                FirstRun::Down(below) => match ByteRange::new(below.offset_bytes, length_bytes) {
                     Some(lower) => (id, range) = (below.layer, lower),
                     None => return fail("it would lie past the last address".to_owned()),
                 },
-                Next::Done(On::Unknown(reason)) => return fail(reason),
-                Next::Done(_) => return fail("its bytes were not given".to_owned()),
+                FirstRun::Done(On::Unknown(reason)) => return fail(reason),
+                FirstRun::Done(_) => return fail("its bytes were not given".to_owned()),
             }
         }
     }
 }
 
-impl Disk for View {
+impl Disk for LayerView {
     fn length_bytes(&self) -> u64 {
         self.length_bytes
     }

@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use report::compare::{CompareAnswer, Measurement, compare, compare_json, compare_table};
-use report::html::{Content, SOURCE_BYTES_MAX, Source, read as parse};
+use report::html::{FileContent, ResultFile, SOURCE_BYTES_MAX, read as parse};
 
 use crate::arguments::Compare;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said, shown};
 use units::text::shell_word;
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
 const BYTES_MAX: u64 = SOURCE_BYTES_MAX as u64;
 
-pub(crate) fn run(words: &Compare) -> anyhow::Result<Outcome> {
+pub(crate) fn run(words: &Compare) -> anyhow::Result<CommandOutcome> {
     let sources = [read(&words.before)?, read(&words.after)?];
     let [before, after] = [measurement(&sources[0])?, measurement(&sources[1])?];
     let Some(comparing) = compare(before, after) else {
@@ -35,13 +35,13 @@ pub(crate) fn run(words: &Compare) -> anyhow::Result<Outcome> {
     };
     let said = Said::or(printer::print(&text)?, &comparing.sentence);
     Ok(match comparing.answer {
-        CompareAnswer::Same => Outcome::Done,
-        CompareAnswer::CannotTell => Outcome::NoVerdict(said),
-        CompareAnswer::Differs => Outcome::Found(said),
+        CompareAnswer::Same => CommandOutcome::Done,
+        CompareAnswer::CannotTell => CommandOutcome::NoVerdict(said),
+        CompareAnswer::Differs => CommandOutcome::Found(said),
     })
 }
 
-fn read(path: &Path) -> anyhow::Result<Source> {
+fn read(path: &Path) -> anyhow::Result<ResultFile> {
     let name = shown(path);
     let fault = |reason: String, hint: &str| {
         anyhow::Error::msg(format!("cannot read the result {name}: {reason}\nhint: {hint}"))
@@ -54,17 +54,17 @@ fn read(path: &Path) -> anyhow::Result<Source> {
     parse(&name, &text).map_err(|error| fault(error.to_string(), &error.hint()))
 }
 
-fn measurement(source: &Source) -> anyhow::Result<Measurement<'_>> {
+fn measurement(source: &ResultFile) -> anyhow::Result<Measurement<'_>> {
     let (of, hint) = match &source.content {
-        Content::Bench(bench) => return Ok(Measurement::Bench(bench)),
-        Content::Fsync(fsync) => return Ok(Measurement::Fsync(fsync)),
-        Content::Probe(probe) => return Ok(Measurement::Probe(probe)),
-        Content::Check(_) => {
+        FileContent::Bench(bench) => return Ok(Measurement::Bench(bench)),
+        FileContent::Fsync(fsync) => return Ok(Measurement::Fsync(fsync)),
+        FileContent::Probe(probe) => return Ok(Measurement::Probe(probe)),
+        FileContent::Check(_) => {
             ("check", "for changes since a baseline: straddle check --watch BASE.json")
         }
-        Content::Compare(_) => ("compare", "name the two files that it compared"),
-        Content::Trace(_) => ("trace", "name results of bench, fsync or probe"),
-        Content::Simulation(_) | Content::Published(_) => {
+        FileContent::Compare(_) => ("compare", "name the two files that it compared"),
+        FileContent::Trace(_) => ("trace", "name results of bench, fsync or probe"),
+        FileContent::Simulation(_) | FileContent::Published(_) => {
             ("drive simulate", "show both on one page: straddle report A B > page.html")
         }
     };

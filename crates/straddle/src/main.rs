@@ -40,7 +40,7 @@ fn main() -> std::process::ExitCode {
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
         Command::Version => shared::printer::print(&format!("straddle {}\n", arguments::VERSION))
-            .map(|_| exit::Outcome::Done)
+            .map(|_| exit::CommandOutcome::Done)
             .map_err(anyhow::Error::from),
     };
     exit::code(&arguments, done)

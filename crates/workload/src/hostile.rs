@@ -8,9 +8,11 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use crate::InputError;
 use crate::engine::{Engines, Profile, page};
 use crate::job::option::OPERATION_BYTES_MAX;
-use crate::job::{Extent, JOBS_MAX, Job, JobFile};
+use crate::job::{JOBS_MAX, Job, JobFile, JobLength};
 use crate::raidtest::{LENGTH_BYTES_MAX, Requests, Scaled};
-use crate::trace::{END_BYTES_MAX, Entry, IologWriter, Notes, Reader, Skipped, Stage, TraceFormat};
+use crate::trace::{
+    END_BYTES_MAX, IologWriter, Notes, Skipped, Stage, TraceEntry, TraceFormat, TraceReader,
+};
 
 /// Reads `bytes` as a job file, and as one whose first line is an override.
 ///
@@ -47,7 +49,7 @@ fn check(job: &Job) {
     assert!((1..=OPERATION_BYTES_MAX).contains(&job.align_bytes));
     assert!(job.depth >= 1 && job.numjobs >= 1 && job.runtime_ns != Some(0));
     assert!(!job.time_based || job.runtime_ns.is_some());
-    if let Some(Extent::Bytes(size_bytes)) = job.size {
+    if let Some(JobLength::Bytes(size_bytes)) = job.size {
         assert!(size_bytes >= job.operation_bytes);
     }
     assert!(!job.title().contains(char::is_control));
@@ -110,7 +112,7 @@ pub fn raidtest(bytes: &[u8]) {
 /// Reads `bytes` as an iolog of both versions, and writes again what was read.
 ///
 /// # Panics
-/// When what is read is not what [`Reader`] promises, or changes when it is written.
+/// When what is read is not what [`TraceReader`] promises, or changes when it is written.
 pub fn iolog(bytes: &[u8]) {
     for format in [TraceFormat::Iolog2, TraceFormat::Iolog3] {
         let traced = trace(format, Stage::default(), bytes);
@@ -121,7 +123,7 @@ pub fn iolog(bytes: &[u8]) {
 /// Reads `bytes` as blkparse's text.
 ///
 /// # Panics
-/// When what is read is not what [`Reader`] promises.
+/// When what is read is not what [`TraceReader`] promises.
 pub fn blkparse(bytes: &[u8]) {
     for stage in [Stage::Queued, Stage::Issued, Stage::Completed] {
         trace(TraceFormat::Blkparse, stage, bytes);
@@ -131,7 +133,7 @@ pub fn blkparse(bytes: &[u8]) {
 /// Reads `bytes` as blktrace's records.
 ///
 /// # Panics
-/// When what is read is not what [`Reader`] promises.
+/// When what is read is not what [`TraceReader`] promises.
 pub fn blktrace(bytes: &[u8]) {
     for stage in [Stage::Queued, Stage::Issued, Stage::Completed] {
         trace(TraceFormat::Blktrace, stage, bytes);
@@ -141,7 +143,7 @@ pub fn blktrace(bytes: &[u8]) {
 /// Result of reading a trace.
 #[derive(Debug, PartialEq)]
 struct Traced {
-    entries: Vec<Entry>,
+    entries: Vec<TraceEntry>,
     notes: Notes,
     files: Vec<units::DiskText>,
     end: Result<(), InputError>,
@@ -178,7 +180,7 @@ fn in_pieces<'a>(
     stage: Stage,
     pieces: impl Iterator<Item = &'a [u8]>,
 ) -> Traced {
-    let mut reader = Reader::new(format, stage);
+    let mut reader = TraceReader::new(format, stage);
     let mut entries = Vec::new();
     let end = all(&mut reader, pieces, &mut entries);
     let (notes, files) = (reader.notes().clone(), reader.files().to_vec());
@@ -186,9 +188,9 @@ fn in_pieces<'a>(
 }
 
 fn all<'a>(
-    reader: &mut Reader,
+    reader: &mut TraceReader,
     pieces: impl Iterator<Item = &'a [u8]>,
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<TraceEntry>,
 ) -> Result<(), InputError> {
     for mut piece in pieces {
         while let Some(entry) = reader.next(&mut piece)? {
@@ -214,6 +216,7 @@ fn written_again(format: TraceFormat, traced: &Traced) {
     // Version 2 says times with `wait`s, which are not written.
     let has_times = format != TraceFormat::Iolog2;
     let wanted = traced.entries.iter();
-    let wanted = wanted.map(|entry| Entry { at_ns: entry.at_ns.filter(|_| has_times), ..*entry });
+    let wanted =
+        wanted.map(|entry| TraceEntry { at_ns: entry.at_ns.filter(|_| has_times), ..*entry });
     assert!(wanted.eq(again.entries));
 }

@@ -19,4 +19,4 @@ pub use engine::{Engines, Profile};
 pub use input_error::InputError;
 pub use job::{Job, JobFile};
 pub use raidtest::Requests;
-pub use trace::{Stage, Stream, TraceFormat};
+pub use trace::{Stage, TraceFormat, TraceStream};

@@ -46,14 +46,14 @@ pub(crate) fn run(seconds: u64, only: Option<&str>) -> anyhow::Result<bool> {
     let programs = build(&directory)?;
     let chosen = |name: &&String| only.is_none_or(|only| only == name.as_str());
     let chosen: Vec<&String> = names.iter().filter(chosen).collect();
-    let mut tally = Tally::default();
+    let mut tally = FuzzTally::default();
     let trial = |name: &&String, _| {
-        Target { directory: &directory, programs: &programs, name }.run(seconds)
+        FuzzTarget { directory: &directory, programs: &programs, name }.run(seconds)
     };
     trials(&chosen, 1..=1, processors(), trial, |place, _, output| {
         tally.add(chosen[place], &output);
     })?;
-    let Tally { targets, runs, failed } = tally;
+    let FuzzTally { targets, runs, failed } = tally;
     println!("fuzz: {targets} targets, {runs} runs");
     if !failed.is_empty() {
         println!("failed: {}", failed.join(", "));
@@ -63,13 +63,13 @@ pub(crate) fn run(seconds: u64, only: Option<&str>) -> anyhow::Result<bool> {
 
 /// Results of the targets so far.
 #[derive(Default)]
-struct Tally {
+struct FuzzTally {
     targets: u64,
     runs: u64,
     failed: Vec<String>,
 }
 
-impl Tally {
+impl FuzzTally {
     /// Counts, and prints, what came of `name`.
     fn add(&mut self, name: &str, output: &Output) {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -126,13 +126,13 @@ fn build(directory: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// One target to run.
-struct Target<'a> {
+struct FuzzTarget<'a> {
     directory: &'a Path,
     programs: &'a Path,
     name: &'a str,
 }
 
-impl Target<'_> {
+impl FuzzTarget<'_> {
     /// Runs it for `seconds`, from its own corpus, its own seeds and the heads of real disks.
     fn run(&self, seconds: u64) -> anyhow::Result<Output> {
         let corpus = self.directory.join("corpus");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use device::manifest::Entry;
+use device::manifest::ManifestEntry;
 use device::{KernelTree, Manifest, TextTree};
 
 /// Writes the manifest of what straddle reads in `directory` to `file`, and reads it back: it must
@@ -32,7 +32,8 @@ fn same(
     for (path, entry) in manifest.entries() {
         let bytes = directory.bytes(&path) == text.bytes(&path);
         let words = directory.read(&path) == text.read(&path);
-        let link = !matches!(entry, Entry::Link(_)) || directory.link(&path) == text.link(&path);
+        let link =
+            !matches!(entry, ManifestEntry::Link(_)) || directory.link(&path) == text.link(&path);
         ensure!(bytes && words && link, "the text answers otherwise for {path}");
         count += 1;
     }

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
         .spawn()
         .context("cannot start cargo")?;
     let output = child.stdout.take().context("cargo's output is piped")?;
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     for line in BufReader::new(output).lines() {
         let line = line.context("cannot read cargo's output")?;
         println!("{line}");
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
 
 /// Results counted so far.
 #[derive(Debug, Default)]
-struct Counts {
+struct TestCounts {
     passed: u64,
     failed: u64,
     skipped: u64,
@@ -81,7 +81,7 @@ struct Counts {
     seen: usize,
 }
 
-impl Counts {
+impl TestCounts {
     /// Adds a result line of the test harness; whether it was one.
     fn add(&mut self, line: &str) -> bool {
         let Some(result) = line.strip_prefix("test result: ") else { return false };
@@ -120,7 +120,7 @@ mod tests {
     fn results_are_summed_and_skips_are_taken_off() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("skips");
-        let mut counts = Counts::default();
+        let mut counts = TestCounts::default();
         assert!(!counts.add("test a ... ok"));
         assert!(
             counts.add("test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered")

@@ -58,7 +58,7 @@ const PAGES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "SECURITY.md"];
 const LINES_MAX: usize = 600;
 const COLUMNS_MAX: usize = 100;
 
-type Rule = fn(&Source) -> Vec<Finding>;
+type Rule = fn(&ProjectFile) -> Vec<TidyFault>;
 
 const RULES: &[Rule] = &[
     head,
@@ -75,7 +75,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// A file of the project.
-struct Source {
+struct ProjectFile {
     /// Its path from the root.
     path: String,
     text: String,
@@ -83,14 +83,14 @@ struct Source {
 
 /// A fault, and the line that it is on (from 1).
 #[derive(Debug, PartialEq, Eq)]
-struct Finding {
+struct TidyFault {
     line: usize,
     what: String,
 }
 
-impl Finding {
-    fn new(line: usize, what: impl Into<String>) -> Finding {
-        Finding { line, what: what.into() }
+impl TidyFault {
+    fn new(line: usize, what: impl Into<String>) -> TidyFault {
+        TidyFault { line, what: what.into() }
     }
 }
 
@@ -125,11 +125,11 @@ fn findings(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// Every source file and manifest below `crates` and `fuzz`, and every page, in order.
-fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
+fn sources(root: &Path) -> anyhow::Result<Vec<ProjectFile>> {
     let mut found = Vec::new();
     let mut ahead = ["crates", "fuzz", "docs"].map(|name| root.join(name)).to_vec();
     for page in PAGES {
-        found.push(Source { path: page.to_owned(), text: text_of(&root.join(page))? });
+        found.push(ProjectFile { path: page.to_owned(), text: text_of(&root.join(page))? });
     }
     while let Some(directory) = ahead.pop() {
         let entries = std::fs::read_dir(&directory)
@@ -143,7 +143,7 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
                 let path = path.strip_prefix(root)?.to_string_lossy().into_owned();
                 let is_page = path.starts_with("docs/") && name.ends_with(".md");
                 if is_page || name == "Cargo.toml" || name.ends_with(".rs") {
-                    found.push(Source { text: text_of(&root.join(&path))?, path });
+                    found.push(ProjectFile { text: text_of(&root.join(&path))?, path });
                 }
             }
         }
@@ -156,7 +156,7 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-impl Source {
+impl ProjectFile {
     fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
@@ -213,33 +213,33 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|character: char| !character.is_alphanumeric() && character != '_')
 }
 
-fn head(source: &Source) -> Vec<Finding> {
+fn head(source: &ProjectFile) -> Vec<TidyFault> {
     let missing = source.is_rust() && !source.text.starts_with("//! ");
     missing
-        .then(|| Finding::new(1, "the file does not begin with a //! line that says what it is"))
+        .then(|| TidyFault::new(1, "the file does not begin with a //! line that says what it is"))
         .into_iter()
         .collect()
 }
 
-fn length(source: &Source) -> Vec<Finding> {
+fn length(source: &ProjectFile) -> Vec<TidyFault> {
     let lines = source.text.lines().count();
     let long = source.is_rust() && lines > LINES_MAX;
     let what = format!("{lines} lines, over {LINES_MAX}: is there a second noun inside?");
-    long.then(|| Finding::new(lines, what)).into_iter().collect()
+    long.then(|| TidyFault::new(lines, what)).into_iter().collect()
 }
 
 /// Tests are left out: they hold what is printed, as it is printed.
-fn columns(source: &Source) -> Vec<Finding> {
+fn columns(source: &ProjectFile) -> Vec<TidyFault> {
     if source.path.contains("/tests/") {
         return Vec::new();
     }
     let lines = source.text.lines().enumerate();
     let long = lines.filter(|(_, line)| source.is_rust() && line.chars().count() > COLUMNS_MAX);
-    long.map(|(number, _)| Finding::new(number + 1, format!("over {COLUMNS_MAX} columns")))
+    long.map(|(number, _)| TidyFault::new(number + 1, format!("over {COLUMNS_MAX} columns")))
         .collect()
 }
 
-fn unfinished(source: &Source) -> Vec<Finding> {
+fn unfinished(source: &ProjectFile) -> Vec<TidyFault> {
     let marks = [concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X")];
     let calls = [concat!("to", "do!"), concat!("unimpl", "emented!")];
     let lines = source.text.lines().enumerate();
@@ -248,22 +248,22 @@ fn unfinished(source: &Source) -> Vec<Finding> {
             || calls.iter().any(|call| line.contains(&format!("{call}(")))
     });
     unfinished
-        .map(|(number, _)| Finding::new(number + 1, "unfinished work does not land"))
+        .map(|(number, _)| TidyFault::new(number + 1, "unfinished work does not land"))
         .collect()
 }
 
-fn unsafe_code(source: &Source) -> Vec<Finding> {
+fn unsafe_code(source: &ProjectFile) -> Vec<TidyFault> {
     if !source.is_rust() || source.room() == "host" || UNSAFE.contains(&&*source.path) {
         return Vec::new();
     }
     let word = concat!("un", "safe");
     let lines = source.code().filter(|(_, code)| words(code).any(|found| found == word));
-    lines.map(|(line, _)| Finding::new(line, "unsafe code lives in host only")).collect()
+    lines.map(|(line, _)| TidyFault::new(line, "unsafe code lives in host only")).collect()
 }
 
 /// Pure rooms name neither files nor clocks nor the environment, but in their tests, which stand
 /// last in a file.
-fn world(source: &Source) -> Vec<Finding> {
+fn world(source: &ProjectFile) -> Vec<TidyFault> {
     if !source.is_product() || !PURE.contains(&source.room()) {
         return Vec::new();
     }
@@ -274,22 +274,27 @@ fn world(source: &Source) -> Vec<Finding> {
         let named = WORLD.iter().find(|part| path(part) || listed(part));
         let clock = words(&code).any(|word| word == "Instant" || word == "SystemTime");
         if let Some(part) = named {
-            found
-                .push(Finding::new(line, format!("std::{part} lives in host and the binary only")));
+            found.push(TidyFault::new(
+                line,
+                format!("std::{part} lives in host and the binary only"),
+            ));
         } else if clock {
-            found.push(Finding::new(line, "clocks live in host and the binary only"));
+            found.push(TidyFault::new(line, "clocks live in host and the binary only"));
         }
     }
     found
 }
 
 /// Arrows between rooms point down only.
-fn dependencies(source: &Source) -> Vec<Finding> {
+fn dependencies(source: &ProjectFile) -> Vec<TidyFault> {
     if !source.is_manifest() {
         return Vec::new();
     }
     let Some((_, may_use)) = ROOMS.iter().find(|(room, _)| *room == source.room()) else {
-        return vec![Finding::new(1, "this crate is no room; add it to the rooms in xtask's tidy")];
+        return vec![TidyFault::new(
+            1,
+            "this crate is no room; add it to the rooms in xtask's tidy",
+        )];
     };
     let mut found = Vec::new();
     let mut section = "";
@@ -305,24 +310,24 @@ fn dependencies(source: &Source) -> Vec<Finding> {
         let allowed = may_use.contains(&name) || is_pure || is_test;
         if section.ends_with("dependencies") && room && !allowed {
             let what = format!("{} may not use {name}", source.room());
-            found.push(Finding::new(number + 1, what));
+            found.push(TidyFault::new(number + 1, what));
         }
     }
     found
 }
 
-fn lints(source: &Source) -> Vec<Finding> {
+fn lints(source: &ProjectFile) -> Vec<TidyFault> {
     let bound = !source.is_manifest()
         || source.room() == "fuzz"
         || source.text.contains("[lints]\nworkspace = true");
     (!bound)
-        .then(|| Finding::new(1, "the workspace's lints are not asked for"))
+        .then(|| TidyFault::new(1, "the workspace's lints are not asked for"))
         .into_iter()
         .collect()
 }
 
 /// Every tool that a test needs stands in the list of what is installed.
-fn tools(source: &Source) -> Vec<Finding> {
+fn tools(source: &ProjectFile) -> Vec<TidyFault> {
     let call = concat!("need_", "tools!(");
     let mut found = Vec::new();
     if !source.is_rust() {
@@ -338,7 +343,7 @@ fn tools(source: &Source) -> Vec<Finding> {
             let listed = packages::TOOLS.iter().any(|(_, tools)| tools.contains(&name));
             if !listed {
                 let what = format!("{name} is not in the list of tools in xtask's packages");
-                found.push(Finding::new(line, what));
+                found.push(TidyFault::new(line, what));
             }
         }
     }
@@ -357,7 +362,7 @@ mod tests {
 
     /// Checks that `rule` finds something in a file exactly when `expected`.
     fn check(rule: Rule, path: &str, text: &str, expected: bool) {
-        let source = Source { path: path.to_owned(), text: text.to_owned() };
+        let source = ProjectFile { path: path.to_owned(), text: text.to_owned() };
         assert_eq!(!rule(&source).is_empty(), expected, "{path}: {text}");
     }
 

@@ -38,4 +38,4 @@ mod write;
 
 pub(crate) use parse::read as parse;
 pub use parse::{FIRST_LINE, ManifestError, NODES_MAX, TEXT_BYTES_MAX, is_manifest};
-pub use write::{Entry, Manifest, PathError};
+pub use write::{Manifest, ManifestEntry, PathError};

@@ -11,7 +11,7 @@ use thiserror::Error;
 use units::text;
 
 use super::escape;
-use crate::nodes::{self, Directory, Node, NodeKind, Nodes, Span, UNKNOWN};
+use crate::nodes::{self, Directory, NodeKind, Nodes, TextSpan, TreeNode, UNKNOWN};
 
 /// The first line of every manifest of this version.
 pub const FIRST_LINE: &str = "straddle.sysroot/1";
@@ -47,9 +47,9 @@ pub fn is_manifest(bytes: &[u8]) -> bool {
 /// # Errors
 /// At the first line that means nothing, states something twice, or goes over a bound.
 pub(crate) fn read(text: String) -> Result<Nodes, ManifestError> {
-    let mut parser = Parser::new(&text)?;
+    let mut parser = ManifestParser::new(&text)?;
     parser.lines().map_err(|reason| ManifestError { line: parser.number, reason })?;
-    let Parser { decoded, nodes, directories, links, .. } = parser;
+    let ManifestParser { decoded, nodes, directories, links, .. } = parser;
     let links = (0..links).map(|_| AtomicU32::new(UNKNOWN)).collect();
     let mut arena = Nodes { text, decoded, nodes, directories, links };
     sort(&mut arena);
@@ -57,7 +57,7 @@ pub(crate) fn read(text: String) -> Result<Nodes, ManifestError> {
     Ok(arena)
 }
 
-struct Parser<'a> {
+struct ManifestParser<'a> {
     text: &'a str,
     /// True if anything in the text is escaped: where nothing is, nothing is looked at for that.
     has_escapes: bool,
@@ -66,7 +66,7 @@ struct Parser<'a> {
     /// The number of the line that was taken last.
     number: usize,
     decoded: Vec<u8>,
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     directories: Vec<Directory>,
     /// Directories by the one that they are in and their name.
     known: HashMap<(u32, Cow<'a, [u8]>), u32>,
@@ -82,15 +82,15 @@ struct Parser<'a> {
     end: Option<usize>,
 }
 
-impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Result<Parser<'a>, ManifestError> {
+impl<'a> ManifestParser<'a> {
+    fn new(text: &'a str) -> Result<ManifestParser<'a>, ManifestError> {
         let wrong = |reason: &str| ManifestError { line: 1, reason: reason.to_owned() };
         if text.len() > TEXT_BYTES_MAX {
             return Err(wrong("the text is longer than 64 MiB"));
         }
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let has_escapes = memchr::memchr(b'\\', text.as_bytes()).is_some();
-        Ok(Parser {
+        Ok(ManifestParser {
             text,
             has_escapes,
             at: 0,
@@ -234,14 +234,14 @@ impl<'a> Parser<'a> {
         self.node(name, target, kind)
     }
 
-    fn node(&mut self, name: &'a str, value: Span, kind: NodeKind) -> Result<(), String> {
+    fn node(&mut self, name: &'a str, value: TextSpan, kind: NodeKind) -> Result<(), String> {
         let parent = self.current.ok_or("no line before it states a directory")?;
         let span = self.plain(name)?;
         let name = self.bytes(span);
         check_name(name)?;
         let prefix = nodes::prefix(name);
         let line = number(self.number)?;
-        self.nodes.push(Node { prefix, name: span, value, parent, line, kind });
+        self.nodes.push(TreeNode { prefix, name: span, value, parent, line, kind });
         Ok(())
     }
 
@@ -292,8 +292,8 @@ impl<'a> Parser<'a> {
         let made = number(self.directories.len())?;
         let span = self.plain(part)?;
         let (prefix, line) = (nodes::prefix(&name), number(self.number)?);
-        let (value, kind) = (Span::default(), NodeKind::Directory(made));
-        self.nodes.push(Node { prefix, name: span, value, parent, line, kind });
+        let (value, kind) = (TextSpan::default(), NodeKind::Directory(made));
+        self.nodes.push(TreeNode { prefix, name: span, value, parent, line, kind });
         self.directories.push(Directory { parent, name: span, first: 0, end: 0 });
         self.stated.push(false);
         self.known.insert((parent, name), made);
@@ -301,14 +301,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The place of `part`, which is a piece of the text.
-    fn span(&self, part: &str) -> Result<Span, String> {
+    fn span(&self, part: &str) -> Result<TextSpan, String> {
         let start = part.as_ptr().addr().checked_sub(self.text.as_ptr().addr());
         let start = start.filter(|&start| start <= self.text.len()).unwrap_or(0);
-        Ok(Span { start: number(start)?, length: number(part.len())? })
+        Ok(TextSpan { start: number(start)?, length: number(part.len())? })
     }
 
     /// The place of what `written` stands for.
-    fn plain(&mut self, written: &str) -> Result<Span, String> {
+    fn plain(&mut self, written: &str) -> Result<TextSpan, String> {
         if !self.has_escapes {
             return self.span(written);
         }
@@ -318,12 +318,12 @@ impl<'a> Parser<'a> {
             Some(Cow::Owned(bytes)) => {
                 let start = number(self.text.len() + self.decoded.len())?;
                 self.decoded.extend_from_slice(&bytes);
-                Ok(Span { start, length: number(bytes.len())? })
+                Ok(TextSpan { start, length: number(bytes.len())? })
             }
         }
     }
 
-    fn bytes(&self, span: Span) -> &[u8] {
+    fn bytes(&self, span: TextSpan) -> &[u8] {
         let (start, length) = (nodes::index(span.start), nodes::index(span.length));
         match start.checked_sub(self.text.len()) {
             None => &self.text.as_bytes()[start..start + length],
@@ -402,7 +402,7 @@ fn sort(arena: &mut Nodes) {
 
 /// Rejects a tree in which a name stands twice in a directory, with the first line that says so.
 fn unique(arena: &mut Nodes) -> Result<(), ManifestError> {
-    let mut twice: Option<&Node> = None;
+    let mut twice: Option<&TreeNode> = None;
     for pair in arena.nodes.windows(2) {
         let [one, other] = pair else { continue };
         if one.parent == other.parent && one.prefix == other.prefix {

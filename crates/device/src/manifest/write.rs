@@ -15,12 +15,12 @@ use super::parse::{FIRST_LINE, PATH_PARTS_MAX};
 pub struct Manifest {
     notes: Vec<String>,
     /// By directory, without the first slash, then by name.
-    directories: BTreeMap<String, BTreeMap<String, Entry>>,
+    directories: BTreeMap<String, BTreeMap<String, ManifestEntry>>,
 }
 
 /// A file, a link, or the reason why neither can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum ManifestEntry {
     /// A file's content.
     File(Vec<u8>),
     /// A link's target, absolute within the tree or relative to the link's directory.
@@ -64,7 +64,7 @@ impl Manifest {
     /// # Errors
     /// Same as [`Manifest::directory`].
     pub fn file(&mut self, path: &str, content: &[u8]) -> Result<(), PathError> {
-        self.put(path, Entry::File(content.to_owned()))
+        self.put(path, ManifestEntry::File(content.to_owned()))
     }
 
     /// Adds a link to `target`, absolute within the tree or relative to the link's directory.
@@ -72,7 +72,7 @@ impl Manifest {
     /// # Errors
     /// Same as [`Manifest::directory`].
     pub fn link(&mut self, path: &str, target: &str) -> Result<(), PathError> {
-        self.put(path, Entry::Link(target.to_owned()))
+        self.put(path, ManifestEntry::Link(target.to_owned()))
     }
 
     /// Adds something that cannot be read, and why: who reads it from the manifest is told the
@@ -81,7 +81,7 @@ impl Manifest {
     /// # Errors
     /// Same as [`Manifest::directory`].
     pub fn unreadable(&mut self, path: &str, reason: &str) -> Result<(), PathError> {
-        self.put(path, Entry::Unreadable(reason.to_owned()))
+        self.put(path, ManifestEntry::Unreadable(reason.to_owned()))
     }
 
     /// Returns whether `path` was added as a file, a link or something unreadable.
@@ -92,7 +92,7 @@ impl Manifest {
     }
 
     /// Everything but directories with its path, in the order of the text.
-    pub fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
+    pub fn entries(&self) -> impl Iterator<Item = (String, &ManifestEntry)> {
         self.directories.iter().flat_map(|(directory, entries)| {
             entries.iter().map(move |(name, entry)| (joined(directory, name), entry))
         })
@@ -135,7 +135,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Same as [`Manifest::directory`].
-    pub fn put(&mut self, path: &str, entry: Entry) -> Result<(), PathError> {
+    pub fn put(&mut self, path: &str, entry: ManifestEntry) -> Result<(), PathError> {
         let (directory, name) = parted(path)?;
         let entries = match self.directories.get_mut(directory) {
             Some(entries) => entries,
@@ -146,22 +146,22 @@ impl Manifest {
     }
 }
 
-fn write_entry(text: &mut String, name: &str, entry: &Entry) {
+fn write_entry(text: &mut String, name: &str, entry: &ManifestEntry) {
     let head = |text: &mut String, letter: &str, separator: &str| {
         text.push_str(letter);
         escape::write_name(text, name.as_bytes());
         text.push_str(separator);
     };
     match entry {
-        Entry::Link(target) => {
+        ManifestEntry::Link(target) => {
             head(text, "l ", " -> ");
             escape::write_last(text, target.as_bytes());
         }
-        Entry::Unreadable(reason) => {
+        ManifestEntry::Unreadable(reason) => {
             head(text, "x ", ":");
             write_value(text, reason.as_bytes());
         }
-        Entry::File(content) => match content.strip_suffix(b"\n") {
+        ManifestEntry::File(content) => match content.strip_suffix(b"\n") {
             None => {
                 head(text, "b ", ":");
                 write_value(text, content);

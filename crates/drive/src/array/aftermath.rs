@@ -9,19 +9,19 @@
 
 use std::collections::BTreeSet;
 
-use super::ledger::{Ledger, MemberLedger};
+use super::ledger::{ArrayLedger, MemberLedger};
 use super::members::Members;
-use super::plan::{ArrayPlan, Shape};
+use super::plan::{ArrayPlan, ArrayShape};
 use super::round::Chunk;
 use crate::Model;
-use crate::power::{Aftermath, Cut, CutFault, Held, HostLog, Survivors, Unfit};
+use crate::power::{Aftermath, Cut, CutFault, HostLog, SectorContent, Survivors, Unfit};
 
 /// An array whose members lost their power.
 pub(super) struct Fallen<'a, M> {
     plan: &'a ArrayPlan,
-    shape: &'a Shape,
+    shape: &'a ArrayShape,
     members: &'a Members<M>,
-    ledger: Option<&'a Ledger>,
+    ledger: Option<&'a ArrayLedger>,
     host: &'a HostLog,
     /// Aftermath of each member; `None` for one that did not come back.
     held: Vec<Option<Aftermath>>,
@@ -32,8 +32,8 @@ pub(super) struct Fallen<'a, M> {
 impl<'a, M: Model> Fallen<'a, M> {
     /// An array of `plan` and `shape` after `cut`.
     pub(super) fn new(
-        (plan, shape): (&'a ArrayPlan, &'a Shape),
-        (members, ledger): (&'a Members<M>, Option<&'a Ledger>),
+        (plan, shape): (&'a ArrayPlan, &'a ArrayShape),
+        (members, ledger): (&'a Members<M>, Option<&'a ArrayLedger>),
         host: &'a HostLog,
         cut: &Cut,
     ) -> Result<Fallen<'a, M>, CutFault> {
@@ -148,21 +148,21 @@ impl<'a, M: Model> Fallen<'a, M> {
 
     /// Returns what a member's ledger says of the byte `at` of its data: the origin of what it
     /// holds there.
-    fn found(&self, member: usize, at: u64) -> Result<Option<Found>, CutFault> {
+    fn found(&self, member: usize, at: u64) -> Result<Option<MemberBytes>, CutFault> {
         let Some(after) = &self.held[member] else { return Ok(None) };
         let bytes = self.members.logical_bytes(member);
         let held = after.held((at + self.members.offset_bytes(member)) / bytes);
         let ledger: &MemberLedger = self.members.ledger(member).ok_or(CutFault::NoLog)?;
         Ok(match held {
-            Held::Original => Some(Found::Before),
-            Held::Unreadable => None,
-            Held::Write(number) => Some(Found::From(ledger.origin(number, at)?)),
+            SectorContent::Original => Some(MemberBytes::Before),
+            SectorContent::Unreadable => None,
+            SectorContent::Write(number) => Some(MemberBytes::From(ledger.origin(number, at)?)),
         })
     }
 
     /// Returns what a sector without parity holds, and whether all copies that can be read are
     /// alike.
-    fn copied(&self, lba: u64) -> Result<(Held, bool), CutFault> {
+    fn copied(&self, lba: u64) -> Result<(SectorContent, bool), CutFault> {
         let place = self.shape.stripe.place(lba * self.sector_bytes());
         let copies = usize::try_from(self.plan.copies()).unwrap_or(1);
         let first = usize::try_from(place.position).unwrap_or(0) * copies;
@@ -172,18 +172,18 @@ impl<'a, M: Model> Fallen<'a, M> {
         }
         let is_fit = all.windows(2).all(|pair| pair[0] == pair[1]);
         let held = match all.first() {
-            Some(Found::Before) => Held::Original,
-            Some(Found::From(number)) => Held::Write(*number),
-            None => Held::Unreadable,
+            Some(MemberBytes::Before) => SectorContent::Original,
+            Some(MemberBytes::From(number)) => SectorContent::Write(*number),
+            None => SectorContent::Unreadable,
         };
         Ok((held, is_fit))
     }
 
     /// Returns what a sector with parity holds, and whether its parity fits all of its row.
-    fn striped(&self, lba: u64) -> Result<(Held, bool), CutFault> {
+    fn striped(&self, lba: u64) -> Result<(SectorContent, bool), CutFault> {
         let address = lba * self.sector_bytes();
         let place = self.shape.stripe.place(address);
-        let row = Row { stripe: place.stripe, within: place.member_bytes };
+        let row = StripeByte { stripe: place.stripe, within: place.member_bytes };
         let fits = self.fits(row)?;
         let own = self.data(row, place.position)?;
         let held = match (own, fits) {
@@ -193,9 +193,9 @@ impl<'a, M: Model> Fallen<'a, M> {
             (None, None) => None,
         };
         let held = match held {
-            Some(Version::Before) => Held::Original,
-            Some(Version::Write(number)) => Held::Write(number),
-            None => Held::Unreadable,
+            Some(Version::Before) => SectorContent::Original,
+            Some(Version::Write(number)) => SectorContent::Write(number),
+            None => SectorContent::Unreadable,
         };
         // A parity that is lost does not contradict anything.
         Ok((held, fits.is_some() || self.parities(row)?.is_empty()))
@@ -203,18 +203,18 @@ impl<'a, M: Model> Fallen<'a, M> {
 
     /// The state that parity of a row describes, where what can be read of the row is in it too,
     /// and there is parity enough for what cannot.
-    fn fits(&self, row: Row) -> Result<Option<Found>, CutFault> {
+    fn fits(&self, row: StripeByte) -> Result<Option<MemberBytes>, CutFault> {
         let positions = 0..self.plan.data_members();
         let data: Result<Vec<_>, CutFault> =
             positions.clone().map(|position| self.data(row, position)).collect();
         let data = data?;
-        let is_in = |parity: &Found| {
+        let is_in = |parity: &MemberBytes| {
             positions.clone().zip(&data).all(|(position, own)| {
                 own.is_none() || *own == self.version(row, position, *parity)
             })
         };
-        let states: Vec<Found> = self.parities(row)?.into_iter().filter(is_in).collect();
-        let all = |state: &Found| -> Vec<Option<Version>> {
+        let states: Vec<MemberBytes> = self.parities(row)?.into_iter().filter(is_in).collect();
+        let all = |state: &MemberBytes| -> Vec<Option<Version>> {
             positions.clone().map(|position| self.version(row, position, *state)).collect()
         };
         let is_one = states.windows(2).all(|pair| all(&pair[0]) == all(&pair[1]));
@@ -223,7 +223,7 @@ impl<'a, M: Model> Fallen<'a, M> {
     }
 
     /// Returns what the parities of a row that can be read describe.
-    fn parities(&self, row: Row) -> Result<Vec<Found>, CutFault> {
+    fn parities(&self, row: StripeByte) -> Result<Vec<MemberBytes>, CutFault> {
         let Some(rotation) = self.plan.level.rotation() else { return Ok(Vec::new()) };
         let mut states = Vec::new();
         for turn in 0..self.plan.level.parity() {
@@ -234,7 +234,7 @@ impl<'a, M: Model> Fallen<'a, M> {
     }
 
     /// Returns what the member holds of a row's data; `None` where it cannot be read.
-    fn data(&self, row: Row, position: u64) -> Result<Option<Version>, CutFault> {
+    fn data(&self, row: StripeByte, position: u64) -> Result<Option<Version>, CutFault> {
         let Some(rotation) = self.plan.level.rotation() else { return Ok(None) };
         let member = Chunk::Data(position).member(self.plan, rotation, row.stripe);
         let found = self.found(member, row.within)?;
@@ -242,8 +242,8 @@ impl<'a, M: Model> Fallen<'a, M> {
     }
 
     /// Returns what stands in a row's data in the state `found`.
-    fn version(&self, row: Row, position: u64, found: Found) -> Option<Version> {
-        let Found::From(round) = found else { return Some(Version::Before) };
+    fn version(&self, row: StripeByte, position: u64, found: MemberBytes) -> Option<Version> {
+        let MemberBytes::From(round) = found else { return Some(Version::Before) };
         let stripe = self.shape.stripe;
         let within = row.within % stripe.chunk_bytes();
         let address = row.stripe * stripe.full_bytes() + position * stripe.chunk_bytes() + within;
@@ -255,7 +255,7 @@ impl<'a, M: Model> Fallen<'a, M> {
 
 /// A byte of every member of a stripe.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct StripeByte {
     stripe: u64,
     /// Of the members' data.
     within: u64,
@@ -263,7 +263,7 @@ struct Row {
 
 /// Origin of a member's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum MemberBytes {
     /// They were there before.
     Before,
     /// From this write, or round.

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use units::ByteRange;
 
-use crate::power::{CutFault, HostLog, Told};
+use crate::power::{CutFault, HostLog, HostPromises};
 
 /// A piece of a member's write: the member's bytes from the start of its data, and whose they are.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct WritePart {
     start: u64,
     end: u64,
     /// The write's number, or with parity the round's.
@@ -25,12 +25,12 @@ struct Part {
 pub(super) struct MemberLedger {
     /// Its writes as it numbers them.
     pub(super) host: HostLog,
-    writes: Vec<Vec<Part>>,
+    writes: Vec<Vec<WritePart>>,
 }
 
 impl MemberLedger {
     /// Nothing yet, of a member that says `told`, for at most `commands_max` commands.
-    pub(super) fn new(told: Told, commands_max: usize) -> MemberLedger {
+    pub(super) fn new(told: HostPromises, commands_max: usize) -> MemberLedger {
         MemberLedger { host: HostLog::new(told, commands_max), writes: Vec::new() }
     }
 
@@ -43,7 +43,7 @@ impl MemberLedger {
         at_ns: u64,
     ) {
         if self.host.write_sent(range, fua, at_ns).is_some() {
-            let part = |(start, end, origin)| Part { start, end, origin };
+            let part = |(start, end, origin)| WritePart { start, end, origin };
             self.writes.push(parts.map(part).collect());
         }
     }
@@ -58,7 +58,7 @@ impl MemberLedger {
 
 /// The array's own part: how its writes are numbered, and the rounds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct ArrayLedger {
     /// Number of writes sent.
     writes: usize,
     rounds: Vec<Vec<usize>>,
@@ -66,7 +66,7 @@ pub(super) struct Ledger {
     by_stripe: BTreeMap<u64, Vec<usize>>,
 }
 
-impl Ledger {
+impl ArrayLedger {
     /// A write was sent; its number.
     pub(super) fn sent(&mut self) -> usize {
         self.writes += 1;

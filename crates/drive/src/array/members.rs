@@ -7,7 +7,7 @@ use units::ByteRange;
 use super::Member;
 use super::ledger::MemberLedger;
 use crate::slab::Slab;
-use crate::{Action, Command, Done, Fault, Model, Tally};
+use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// Whose a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub(super) enum Owner {
 
 /// A run of a member's bytes, from the start of its data, with what is to be done to it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct MemberRun {
     pub(super) member: usize,
-    pub(super) action: Action,
+    pub(super) action: CommandKind,
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) owner: Owner,
@@ -33,13 +33,13 @@ pub(super) struct Piece {
 /// A piece that a member has; the pieces that were joined with it follow.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    piece: Piece,
+    piece: MemberRun,
     next: Option<usize>,
 }
 
 /// A member with what the array knows of it.
 #[derive(Clone, Debug)]
-struct Part<M> {
+struct ArrayMember<M> {
     model: M,
     offset_bytes: u64,
     /// When something happens there next.
@@ -57,12 +57,12 @@ struct Part<M> {
 /// All members.
 #[derive(Clone, Debug)]
 pub(super) struct Members<M> {
-    parts: Vec<Part<M>>,
+    parts: Vec<ArrayMember<M>>,
     turns: bool,
     /// Commands to be sent.
-    outbox: Vec<Piece>,
+    outbox: Vec<MemberRun>,
     sent: Slab<Sent>,
-    heard: Vec<Done>,
+    heard: Vec<DriveCompletion>,
     reads: u64,
     writes: u64,
 }
@@ -70,7 +70,7 @@ pub(super) struct Members<M> {
 impl<M: Model> Members<M> {
     /// Members that did nothing yet for an array.
     pub(super) fn new(members: Vec<Member<M>>, turns: bool) -> Members<M> {
-        let part = |member: Member<M>| Part {
+        let part = |member: Member<M>| ArrayMember {
             next_ns: member.model.next_ns(),
             model: member.model,
             offset_bytes: member.offset_bytes,
@@ -132,10 +132,10 @@ impl<M: Model> Members<M> {
     }
 
     /// Puts a piece among what is to be sent.
-    pub(super) fn post(&mut self, piece: Piece) {
+    pub(super) fn post(&mut self, piece: MemberRun) {
         let part = &mut self.parts[piece.member];
         part.pending += 1;
-        if piece.action == Action::Read {
+        if piece.action == CommandKind::Read {
             part.read_end = piece.end;
         }
         self.outbox.push(piece);
@@ -172,7 +172,7 @@ impl<M: Model> Members<M> {
             }
             let id = self.sent.insert(Sent { piece: first, next });
             self.note(&first, from..upto, now_ns);
-            self.submit(id, Piece { end, ..first }, now_ns);
+            self.submit(id, MemberRun { end, ..first }, now_ns);
             from = upto;
         }
         self.outbox.clear();
@@ -180,9 +180,9 @@ impl<M: Model> Members<M> {
 
     /// Writes down that the pieces `joined` of the outbox are sent as one, where that is a write
     /// and somebody asked.
-    fn note(&mut self, first: &Piece, joined: Range<usize>, now_ns: u64) {
+    fn note(&mut self, first: &MemberRun, joined: Range<usize>, now_ns: u64) {
         let part = &mut self.parts[first.member];
-        let (Some(ledger), Action::Write { fua }) = (&mut part.ledger, first.action) else {
+        let (Some(ledger), CommandKind::Write { fua }) = (&mut part.ledger, first.action) else {
             return;
         };
         let pieces = &self.outbox[joined];
@@ -193,15 +193,15 @@ impl<M: Model> Members<M> {
         ledger.sent(range, origins, fua, now_ns);
     }
 
-    fn submit(&mut self, id: usize, piece: Piece, now_ns: u64) {
+    fn submit(&mut self, id: usize, piece: MemberRun, now_ns: u64) {
         match piece.action {
-            Action::Read => self.reads += 1,
-            Action::Write { .. } => self.writes += 1,
-            Action::Flush | Action::Discard => {}
+            CommandKind::Read => self.reads += 1,
+            CommandKind::Write { .. } => self.writes += 1,
+            CommandKind::Flush | CommandKind::Discard => {}
         }
         let part = &mut self.parts[piece.member];
-        let offset = if piece.action == Action::Flush { 0 } else { part.offset_bytes };
-        let command = Command {
+        let offset = if piece.action == CommandKind::Flush { 0 } else { part.offset_bytes };
+        let command = DriveCommand {
             id: id as u64,
             action: piece.action,
             offset_bytes: offset + piece.start,
@@ -213,7 +213,7 @@ impl<M: Model> Members<M> {
 
     /// Calls `each` with the pieces that the members have done since the last call; whether there
     /// were any.
-    pub(super) fn hear(&mut self, mut each: impl FnMut(Owner, Result<(), Fault>)) -> bool {
+    pub(super) fn hear(&mut self, mut each: impl FnMut(Owner, Result<(), CommandFault>)) -> bool {
         let is_any = !self.heard.is_empty();
         for done in self.heard.drain(..) {
             let mut next = usize::try_from(done.id).ok();
@@ -221,7 +221,7 @@ impl<M: Model> Members<M> {
                 let sent = self.sent.remove(place);
                 let part = &mut self.parts[sent.piece.member];
                 part.pending -= 1;
-                if sent.piece.action != Action::Flush {
+                if sent.piece.action != CommandKind::Flush {
                     part.head = sent.piece.end;
                 }
                 each(sent.piece.owner, done.outcome);
@@ -247,11 +247,14 @@ impl<M: Model> Members<M> {
     }
 
     /// The sums of the members' accounts, with what was sent to them.
-    pub(super) fn tally(&self) -> Tally {
+    pub(super) fn tally(&self) -> DriveTally {
         let all = self.parts.iter().map(|part| part.model.tally());
-        let own =
-            Tally { member_reads: self.reads, member_writes: self.writes, ..Tally::default() };
-        all.fold(own, Tally::plus)
+        let own = DriveTally {
+            member_reads: self.reads,
+            member_writes: self.writes,
+            ..DriveTally::default()
+        };
+        all.fold(own, DriveTally::plus)
     }
 
     /// Returns how many pieces were with the members at once, at most.
@@ -262,12 +265,12 @@ impl<M: Model> Members<M> {
 }
 
 /// The order of what is sent at once.
-fn rank(action: Action) -> u8 {
+fn rank(action: CommandKind) -> u8 {
     match action {
-        Action::Read => 0,
-        Action::Write { fua: false } => 1,
-        Action::Write { fua: true } => 2,
-        Action::Discard => 3,
-        Action::Flush => 4,
+        CommandKind::Read => 0,
+        CommandKind::Write { fua: false } => 1,
+        CommandKind::Write { fua: true } => 2,
+        CommandKind::Discard => 3,
+        CommandKind::Flush => 4,
     }
 }

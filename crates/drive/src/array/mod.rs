@@ -28,9 +28,9 @@ mod writes;
 use std::collections::VecDeque;
 
 use aftermath::Fallen;
-use ledger::Ledger;
-use members::{Members, Owner, Piece};
-use plan::Shape;
+use ledger::ArrayLedger;
+use members::{MemberRun, Members, Owner};
+use plan::ArrayShape;
 pub use plan::{ArrayPlan, Level, Member, ParityWrite};
 use round::{Chunk, Round};
 use stripes::Stripes;
@@ -40,9 +40,9 @@ use units::stripe::Rotation;
 use crate::bounds::PlanFault;
 use crate::clock::goes_on;
 use crate::model::refuses;
-use crate::power::{Aftermath, Cut, CutFault, HostLog, Sectors, Told};
+use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises, Sectors};
 use crate::slab::Slab;
-use crate::{Action, Command, Done, Fault, Model, Tally};
+use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// Chunks of one read from an array with parity that are read at once; the rest follows.
 const READ_CHUNKS: u64 = 256;
@@ -51,34 +51,34 @@ const READ_CHUNKS: u64 = 256;
 #[derive(Clone, Debug)]
 pub struct Array<M> {
     plan: ArrayPlan,
-    shape: Shape,
+    shape: ArrayShape,
     members: Members<M>,
     now_ns: u64,
-    flights: Slab<Flight>,
+    flights: Slab<ArrayCommand>,
     /// Writes that wait for room among the stripes, in the order in which they came.
     writes: VecDeque<usize>,
     stripes: Stripes,
     round: Round,
     /// Completions of the members, to be worked through.
-    heard: Vec<(Owner, Result<(), Fault>)>,
+    heard: Vec<(Owner, Result<(), CommandFault>)>,
     /// Commands whose last piece has ended.
     ended: Vec<usize>,
-    tally: Tally,
+    tally: DriveTally,
     /// Ledger of the writes, if somebody asked for it.
-    ledger: Option<Box<Ledger>>,
+    ledger: Option<Box<ArrayLedger>>,
 }
 
 /// A command that has not ended.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
-    command: Command,
+struct ArrayCommand {
+    command: DriveCommand,
     /// The first byte that no piece was made of yet.
     next: u64,
     /// Behind the last byte.
     end: u64,
     /// Pieces, or stripes, that have not ended.
     left: u64,
-    outcome: Result<(), Fault>,
+    outcome: Result<(), CommandFault>,
     /// A write's number in the ledger.
     number: usize,
 }
@@ -92,7 +92,7 @@ impl<M: Model> Array<M> {
     /// not as many as it says, too small, or do not have their data at whole sectors.
     pub fn new(plan: ArrayPlan, members: Vec<Member<M>>) -> Result<Array<M>, PlanFault> {
         let plan = plan.checked()?;
-        let shape = Shape::of(&plan, &members)?;
+        let shape = ArrayShape::of(&plan, &members)?;
         Ok(Array {
             members: Members::new(members, plan.turns),
             now_ns: 0,
@@ -102,7 +102,7 @@ impl<M: Model> Array<M> {
             round: Round::default(),
             heard: Vec::new(),
             ended: Vec::new(),
-            tally: Tally::default(),
+            tally: DriveTally::default(),
             ledger: None,
             plan,
             shape,
@@ -118,10 +118,10 @@ impl<M: Model> Array<M> {
     fn begin(&mut self, place: usize) {
         let command = self.flights.at(place).command;
         match (command.action, self.plan.level.rotation()) {
-            (Action::Flush, _) => self.flush(place),
-            (Action::Read, Some(rotation)) => self.read_on(place, rotation),
-            (Action::Write { .. }, Some(_)) => self.writes.push_back(place),
-            (Action::Discard, Some(_)) => {
+            (CommandKind::Flush, _) => self.flush(place),
+            (CommandKind::Read, Some(rotation)) => self.read_on(place, rotation),
+            (CommandKind::Write { .. }, Some(_)) => self.writes.push_back(place),
+            (CommandKind::Discard, Some(_)) => {
                 let flight = self.flights.at(place);
                 flight.next = flight.end;
                 self.ended.push(place);
@@ -130,17 +130,17 @@ impl<M: Model> Array<M> {
         }
     }
 
-    fn post(&mut self, place: usize, member: usize, action: Action, bytes: (u64, u64)) {
+    fn post(&mut self, place: usize, member: usize, action: CommandKind, bytes: (u64, u64)) {
         let (start, end) = bytes;
         let flight = self.flights.at(place);
         flight.left += 1;
         let (owner, origin) = (Owner::Flight(place), flight.number);
-        self.members.post(Piece { member, action, start, end, owner, origin });
+        self.members.post(MemberRun { member, action, start, end, owner, origin });
     }
 
     fn flush(&mut self, place: usize) {
         for member in 0..self.members.count() {
-            self.post(place, member, Action::Flush, (0, 0));
+            self.post(place, member, CommandKind::Flush, (0, 0));
         }
     }
 
@@ -156,7 +156,7 @@ impl<M: Model> Array<M> {
             let Some(share) = self.shape.stripe.share(range, position) else { continue };
             let bytes = (share.start_bytes(), share.end_bytes());
             let first = group * copies;
-            if command.action == Action::Read {
+            if command.action == CommandKind::Read {
                 let member = self.members.copy(first, copies, share);
                 self.post(place, member, command.action, bytes);
                 continue;
@@ -169,20 +169,20 @@ impl<M: Model> Array<M> {
 
     /// Reads the next chunks of a command.
     fn read_on(&mut self, place: usize, rotation: Rotation) {
-        let Flight { mut next, end, .. } = *self.flights.at(place);
+        let ArrayCommand { mut next, end, .. } = *self.flights.at(place);
         let mut left = READ_CHUNKS;
         while next < end && left > 0 {
             let at = self.shape.stripe.place(next);
             let bytes = at.left_in_chunk_bytes.min(end - next);
             let member = Chunk::Data(at.position).member(&self.plan, rotation, at.stripe);
-            self.post(place, member, Action::Read, (at.member_bytes, at.member_bytes + bytes));
+            self.post(place, member, CommandKind::Read, (at.member_bytes, at.member_bytes + bytes));
             (next, left) = (next + bytes, left - 1);
         }
         self.flights.at(place).next = next;
     }
 
     /// Ends a piece.
-    fn end_piece(&mut self, owner: Owner, outcome: Result<(), Fault>) {
+    fn end_piece(&mut self, owner: Owner, outcome: Result<(), CommandFault>) {
         match owner {
             Owner::Flight(place) => self.end_part(place, outcome),
             Owner::Stripe(place) => self.end_stripe_piece(place),
@@ -190,7 +190,7 @@ impl<M: Model> Array<M> {
     }
 
     /// Ends a part of a command: with the last of them it ends, or goes on.
-    fn end_part(&mut self, place: usize, outcome: Result<(), Fault>) {
+    fn end_part(&mut self, place: usize, outcome: Result<(), CommandFault>) {
         let flight = self.flights.at(place);
         flight.left -= 1;
         flight.outcome = flight.outcome.and(outcome);
@@ -199,14 +199,14 @@ impl<M: Model> Array<M> {
         }
         match (flight.next == flight.end, flight.command.action, self.plan.level.rotation()) {
             (true, ..) => self.ended.push(place),
-            (false, Action::Read, Some(rotation)) => self.read_on(place, rotation),
+            (false, CommandKind::Read, Some(rotation)) => self.read_on(place, rotation),
             // The rest of a write waits for room.
             _ => {}
         }
     }
 
     /// Does all that can be done now.
-    fn settle(&mut self, done: &mut Vec<Done>) {
+    fn settle(&mut self, done: &mut Vec<DriveCompletion>) {
         loop {
             while let Some(place) = self.stripes.due(self.now_ns) {
                 self.begin_stripe(place);
@@ -228,32 +228,32 @@ impl<M: Model> Array<M> {
     }
 
     /// Tells which commands have ended.
-    fn finish(&mut self, done: &mut Vec<Done>) {
+    fn finish(&mut self, done: &mut Vec<DriveCompletion>) {
         let mut ended = std::mem::take(&mut self.ended);
         for place in ended.drain(..) {
-            let Flight { command, outcome, .. } = self.flights.remove(place);
+            let ArrayCommand { command, outcome, .. } = self.flights.remove(place);
             self.tally.count(&command);
-            done.push(Done { id: command.id, at_ns: self.now_ns, outcome });
+            done.push(DriveCompletion { id: command.id, at_ns: self.now_ns, outcome });
         }
         self.ended = ended;
     }
 }
 
 impl<M: Model> Model for Array<M> {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         if refuses(self, &command, at_ns, done) {
             return;
         }
         let (next, end) = match command.action {
-            Action::Flush => (0, 0),
+            CommandKind::Flush => (0, 0),
             _ => (command.offset_bytes, command.offset_bytes + command.length_bytes),
         };
         let number = match (command.action, &mut self.ledger) {
-            (Action::Write { .. }, Some(ledger)) => ledger.sent(),
+            (CommandKind::Write { .. }, Some(ledger)) => ledger.sent(),
             _ => 0,
         };
-        let flight = Flight { command, next, end, left: 0, outcome: Ok(()), number };
+        let flight = ArrayCommand { command, next, end, left: 0, outcome: Ok(()), number };
         let place = self.flights.insert(flight);
         self.begin(place);
         self.finish(done);
@@ -266,7 +266,7 @@ impl<M: Model> Model for Array<M> {
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
             self.members.advance(self.now_ns);
             self.settle(done);
@@ -281,7 +281,7 @@ impl<M: Model> Model for Array<M> {
         self.shape.logical_bytes
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.members.tally().over(self.tally)
     }
 
@@ -294,7 +294,8 @@ impl<M: Model> Model for Array<M> {
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
-        let is_new = self.now_ns == 0 && self.tally() == Tally::default() && self.writes.is_empty();
+        let is_new =
+            self.now_ns == 0 && self.tally() == DriveTally::default() && self.writes.is_empty();
         let keeps = is_new && self.members.keep_logs(entries_max);
         self.ledger = keeps.then(Box::default);
         keeps
@@ -304,13 +305,13 @@ impl<M: Model> Model for Array<M> {
         self.members().any(Model::has_write_cache)
     }
 
-    fn told(&self) -> Told {
+    fn told(&self) -> HostPromises {
         let members = || self.members().map(Model::told);
         let physical = members().map(|told| told.sectors.physical_bytes).max();
         let logical_bytes = self.shape.logical_bytes;
         let physical_bytes = physical.unwrap_or(logical_bytes).max(logical_bytes);
         let sectors = Sectors { logical_bytes, physical_bytes, origin_bytes: 0 };
-        Told { sectors, has_volatile_cache: members().any(|told| told.has_volatile_cache) }
+        HostPromises { sectors, has_volatile_cache: members().any(|told| told.has_volatile_cache) }
     }
 
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
@@ -347,10 +348,13 @@ mod tests {
         while ended < commands {
             while begun < commands && begun - ended < 32 {
                 let offset_bytes = random.below(1 << 20) * 4096;
-                let action =
-                    *random.choose(&[Action::Read, Action::Write { fua: false }, Action::Flush]);
-                let length_bytes = if action == Action::Flush { 0 } else { 16_384 };
-                let command = Command { id: begun, action, offset_bytes, length_bytes };
+                let action = *random.choose(&[
+                    CommandKind::Read,
+                    CommandKind::Write { fua: false },
+                    CommandKind::Flush,
+                ]);
+                let length_bytes = if action == CommandKind::Flush { 0 } else { 16_384 };
+                let command = DriveCommand { id: begun, action, offset_bytes, length_bytes };
                 array.submit(command, now_ns, &mut done);
                 begun += 1;
             }

@@ -178,7 +178,7 @@ pub struct Member<M> {
 
 /// Shape of an array on its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ArrayShape {
     /// Its chunk and data members.
     pub(super) stripe: Stripe,
     /// Number of bytes it holds.
@@ -187,7 +187,7 @@ pub(super) struct Shape {
     pub(super) logical_bytes: u64,
 }
 
-impl Shape {
+impl ArrayShape {
     /// The shape of `plan`, which was checked, over `members`, of which the smallest counts.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ impl Shape {
     pub(super) fn of<M: Model>(
         plan: &ArrayPlan,
         members: &[Member<M>],
-    ) -> Result<Shape, PlanFault> {
+    ) -> Result<ArrayShape, PlanFault> {
         let fault = |value, found, wanted| PlanFault { value, found, wanted };
         let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
         if count != plan.members {
@@ -237,6 +237,6 @@ impl Shape {
         let bytes = whole.checked_mul(data).filter(|&bytes| bytes <= CAPACITY_BYTES_MAX);
         let capacity_bytes = bytes.ok_or(fault("a member's bytes", whole, "2^56 over all"))?;
         let stripe = Stripe::new(chunk_bytes, data).expect("both are bounded, and not 0");
-        Ok(Shape { stripe, capacity_bytes, logical_bytes: logical })
+        Ok(ArrayShape { stripe, capacity_bytes, logical_bytes: logical })
     }
 }

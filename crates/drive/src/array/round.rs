@@ -16,7 +16,7 @@ use super::plan::{ArrayPlan, ParityWrite};
 
 /// The dimensions of a stripe.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(super) struct StripeDimensions {
     pub(super) chunk_bytes: u64,
     pub(super) row_bytes: u64,
     pub(super) data: u64,
@@ -24,10 +24,10 @@ pub(super) struct Rows {
     pub(super) parity_write: ParityWrite,
 }
 
-impl Rows {
+impl StripeDimensions {
     /// Those of a plan for an array with parity.
-    pub(super) fn of(plan: &ArrayPlan) -> Rows {
-        Rows {
+    pub(super) fn of(plan: &ArrayPlan) -> StripeDimensions {
+        StripeDimensions {
             chunk_bytes: plan.chunk_bytes,
             row_bytes: plan.row_bytes,
             data: plan.data_members(),
@@ -60,7 +60,7 @@ impl Chunk {
 
 /// A part of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct ChunkPart {
     pub(super) chunk: Chunk,
     /// The first byte of the chunk that is meant.
     pub(super) start: u64,
@@ -71,8 +71,8 @@ pub(super) struct Part {
 /// Work for a stripe, first the reads and then the writes. It is kept to be filled again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
-    pub(super) reads: Vec<Part>,
-    pub(super) writes: Vec<Part>,
+    pub(super) reads: Vec<ChunkPart>,
+    pub(super) writes: Vec<ChunkPart>,
     cuts: Vec<u64>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn join(written: &mut Vec<Written>, new: Written) {
 
 impl Round {
     /// Works out what `written`, in order and apart, needs.
-    pub(super) fn fill(&mut self, rows: &Rows, written: &[Written]) {
+    pub(super) fn fill(&mut self, rows: &StripeDimensions, written: &[Written]) {
         self.reads.clear();
         self.writes.clear();
         self.cut(rows, written);
@@ -112,7 +112,7 @@ impl Round {
     }
 
     /// The rows at which something begins or ends, so that between them all rows are alike.
-    fn cut(&mut self, rows: &Rows, written: &[Written]) {
+    fn cut(&mut self, rows: &StripeDimensions, written: &[Written]) {
         self.cuts.clear();
         self.cuts.extend([0, rows.chunk_bytes]);
         for edge in written.iter().flat_map(|&(start, end)| [start, end]) {
@@ -126,7 +126,7 @@ impl Round {
     }
 
     /// Works out rows that are alike.
-    fn segment(&mut self, rows: &Rows, written: &[Written], start: u64, end: u64) {
+    fn segment(&mut self, rows: &StripeDimensions, written: &[Written], start: u64, end: u64) {
         let cover = |position: u64| {
             let (from, upto) =
                 (position * rows.chunk_bytes + start, position * rows.chunk_bytes + end);
@@ -150,7 +150,7 @@ impl Round {
             ParityWrite::Reconstruct => false,
             ParityWrite::Fewer => touched + rows.parity < missing,
         };
-        let part = |chunk| Part { chunk, start, end };
+        let part = |chunk| ChunkPart { chunk, start, end };
         for position in 0..rows.data {
             let cover = cover(position);
             let is_read = if modifies { cover != Cover::None } else { cover != Cover::All };
@@ -174,7 +174,7 @@ impl Round {
 mod tests {
     use super::*;
 
-    const ROWS: Rows = Rows {
+    const ROWS: StripeDimensions = StripeDimensions {
         chunk_bytes: 65_536,
         row_bytes: 4096,
         data: 3,
@@ -183,10 +183,10 @@ mod tests {
     };
 
     /// Bytes read and written for `written`.
-    fn check(rows: Rows, written: &[Written], wanted: (u64, u64)) {
+    fn check(rows: StripeDimensions, written: &[Written], wanted: (u64, u64)) {
         let mut round = Round::default();
         round.fill(&rows, written);
-        let sum = |parts: &[Part]| parts.iter().map(|part| part.end - part.start).sum::<u64>();
+        let sum = |parts: &[ChunkPart]| parts.iter().map(|part| part.end - part.start).sum::<u64>();
         assert_eq!((sum(&round.reads), sum(&round.writes)), wanted, "{rows:?} {written:?}");
     }
 
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn of_four_members_one_chunk_is_modified_in_place_or_made_anew_at_the_same_cost() {
-        let modify = Rows { parity_write: ParityWrite::ReadModify, ..ROWS };
+        let modify = StripeDimensions { parity_write: ParityWrite::ReadModify, ..ROWS };
         check(ROWS, &[(0, 4096)], (8192, 8192));
         check(modify, &[(0, 4096)], (8192, 8192));
         // Two of three chunks: the third is read, not two and parity.
@@ -212,22 +212,22 @@ mod tests {
 
     #[test]
     fn of_seven_members_one_chunk_is_modified_in_place() {
-        check(Rows { data: 6, ..ROWS }, &[(0, 4096)], (8192, 8192));
-        check(Rows { data: 6, parity: 2, ..ROWS }, &[(0, 4096)], (3 * 4096, 3 * 4096));
+        check(StripeDimensions { data: 6, ..ROWS }, &[(0, 4096)], (8192, 8192));
+        check(StripeDimensions { data: 6, parity: 2, ..ROWS }, &[(0, 4096)], (3 * 4096, 3 * 4096));
         // Three chunks and two parities, or the other three.
         let three = [(0, 4096), (65_536, 69_632), (131_072, 135_168)];
-        check(Rows { data: 6, parity: 2, ..ROWS }, &three, (3 * 4096, 5 * 4096));
+        check(StripeDimensions { data: 6, parity: 2, ..ROWS }, &three, (3 * 4096, 5 * 4096));
     }
 
     #[test]
     fn a_sector_costs_its_row() {
-        check(Rows { data: 6, ..ROWS }, &[(512, 1024)], (8192, 8192));
-        check(Rows { data: 6, row_bytes: 512, ..ROWS }, &[(512, 1024)], (1024, 1024));
+        check(StripeDimensions { data: 6, ..ROWS }, &[(512, 1024)], (8192, 8192));
+        check(StripeDimensions { data: 6, row_bytes: 512, ..ROWS }, &[(512, 1024)], (1024, 1024));
     }
 
     #[test]
     fn a_write_over_a_chunks_end_touches_the_parity_of_two_rows_alone() {
-        let rows = Rows { data: 6, ..ROWS };
+        let rows = StripeDimensions { data: 6, ..ROWS };
         check(rows, &[(61_440, 69_632)], (4 * 4096, 4 * 4096));
     }
 

@@ -9,13 +9,13 @@ use super::round::{self, Written};
 
 /// Bytes to be written to a stripe, and the commands that write them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct StripeBatch {
     pub(super) written: Vec<Written>,
     pub(super) flights: Vec<usize>,
     pub(super) fua: bool,
 }
 
-impl Batch {
+impl StripeBatch {
     fn clear(&mut self) {
         self.written.clear();
         self.flights.clear();
@@ -36,13 +36,13 @@ pub(super) enum Phase {
 
 /// A stripe that is being written.
 #[derive(Clone, Debug)]
-pub(super) struct Work {
+pub(super) struct StripeWork {
     pub(super) number: u64,
     pub(super) phase: Phase,
     /// Parts that came since the round began.
-    waiting: Batch,
+    waiting: StripeBatch,
     /// Parts that the round writes.
-    pub(super) active: Batch,
+    pub(super) active: StripeBatch,
     /// Parts that the members have not done yet.
     pub(super) left: u64,
     /// Number of the round in the array's ledger; 0 where it keeps none.
@@ -55,7 +55,7 @@ pub(super) struct Stripes {
     most: usize,
     hold_ns: u64,
     full_bytes: u64,
-    works: Vec<Work>,
+    works: Vec<StripeWork>,
     free: Vec<usize>,
     places: BTreeMap<u64, usize>,
     held: BTreeSet<(u64, usize)>,
@@ -116,8 +116,8 @@ impl Stripes {
             if self.works.len() >= self.most {
                 return None;
             }
-            let (waiting, active) = (Batch::default(), Batch::default());
-            self.works.push(Work { number, phase, waiting, active, left: 0, round: 0 });
+            let (waiting, active) = (StripeBatch::default(), StripeBatch::default());
+            self.works.push(StripeWork { number, phase, waiting, active, left: 0, round: 0 });
             self.works.len() - 1
         };
         self.places.insert(number, place);
@@ -141,7 +141,7 @@ impl Stripes {
     }
 
     /// Begins a round: what waits becomes what is written.
-    pub(super) fn begin(&mut self, place: usize) -> &mut Work {
+    pub(super) fn begin(&mut self, place: usize) -> &mut StripeWork {
         let work = &mut self.works[place];
         std::mem::swap(&mut work.waiting, &mut work.active);
         work.waiting.clear();
@@ -149,7 +149,7 @@ impl Stripes {
     }
 
     /// The stripe at `place`.
-    pub(super) fn at(&mut self, place: usize) -> &mut Work {
+    pub(super) fn at(&mut self, place: usize) -> &mut StripeWork {
         &mut self.works[place]
     }
 

@@ -3,11 +3,11 @@
 //! A write waits until there is room among the [`Stripes`](super::stripes::Stripes). A round of a
 //! stripe reads what it needs, if anything, and then writes data and parity.
 
-use super::members::{Owner, Piece};
-use super::round::{Part, Rows};
+use super::members::{MemberRun, Owner};
+use super::round::{ChunkPart, StripeDimensions};
 use super::stripes::{Phase, Taken};
-use super::{Array, Flight};
-use crate::{Action, Model};
+use super::{Array, ArrayCommand};
+use crate::{CommandKind, Model};
 
 impl<M: Model> Array<M> {
     /// Gives waiting writes to their stripes, as far as there is room. Where there is none, what is
@@ -15,11 +15,11 @@ impl<M: Model> Array<M> {
     pub(super) fn write_on(&mut self) {
         let full_bytes = self.shape.stripe.full_bytes();
         while let Some(&place) = self.writes.front() {
-            let Flight { command, next, end, .. } = *self.flights.at(place);
+            let ArrayCommand { command, next, end, .. } = *self.flights.at(place);
             let number = next / full_bytes;
             let start = number * full_bytes;
             let stop = end.min(start + full_bytes);
-            let fua = command.action == Action::Write { fua: true };
+            let fua = command.action == CommandKind::Write { fua: true };
             let written = (next - start, stop - start);
             match self.stripes.take(number, written, place, fua, self.now_ns) {
                 None => {
@@ -41,7 +41,7 @@ impl<M: Model> Array<M> {
 
     /// Begins a round of a stripe: with its reads, or its writes where it needs none.
     pub(super) fn begin_stripe(&mut self, place: usize) {
-        let rows = Rows::of(&self.plan);
+        let rows = StripeDimensions::of(&self.plan);
         let work = self.stripes.begin(place);
         if let Some(ledger) = &mut self.ledger {
             let flights = work.active.flights.iter();
@@ -60,7 +60,7 @@ impl<M: Model> Array<M> {
 
     /// Goes on with a round whose reads have ended.
     fn write_stripe(&mut self, place: usize) {
-        let rows = Rows::of(&self.plan);
+        let rows = StripeDimensions::of(&self.plan);
         self.round.fill(&rows, &self.stripes.at(place).active.written);
         self.post_stripe(place, Phase::Writes);
     }
@@ -71,17 +71,17 @@ impl<M: Model> Array<M> {
         let (number, fua, origin) = (work.number, work.active.fua, work.round);
         work.phase = phase;
         let (parts, action) = match phase {
-            Phase::Reads => (std::mem::take(&mut self.round.reads), Action::Read),
-            _ => (std::mem::take(&mut self.round.writes), Action::Write { fua }),
+            Phase::Reads => (std::mem::take(&mut self.round.reads), CommandKind::Read),
+            _ => (std::mem::take(&mut self.round.writes), CommandKind::Write { fua }),
         };
         work.left = parts.len() as u64;
         let rotation = self.plan.level.rotation().expect("only arrays with parity have stripes");
         let base = number * self.plan.chunk_bytes;
-        for &Part { chunk, start, end } in &parts {
+        for &ChunkPart { chunk, start, end } in &parts {
             let member = chunk.member(&self.plan, rotation, number);
             let (start, end) = (base + start, base + end);
             let owner = Owner::Stripe(place);
-            self.members.post(Piece { member, action, start, end, owner, origin });
+            self.members.post(MemberRun { member, action, start, end, owner, origin });
         }
         match phase {
             Phase::Reads => self.round.reads = parts,

@@ -4,7 +4,7 @@
 //! second and GiB, at least 100 and at most 16,000; 5.4 million at first and at most; 3000 a second
 //! while they last. "I/O characteristics": 256 KiB count as one on SSD volumes.)
 
-use super::plan::Limits;
+use super::plan::VolumeLimits;
 use crate::server::{Server, transfer_ns};
 
 /// One credit, counted in what comes in within a nanosecond at one a second.
@@ -13,7 +13,7 @@ const ONE: i128 = 1_000_000_000;
 /// Credits, and when the next operation may begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
-    limits: Limits,
+    limits: VolumeLimits,
     /// Credits, each 10^9; below 0 where a large operation took more than there were.
     level: i128,
     at_ns: u64,
@@ -22,13 +22,13 @@ pub(super) struct Bucket {
 
 impl Bucket {
     /// A full bucket, at time 0.
-    pub(super) fn new(limits: Limits) -> Bucket {
+    pub(super) fn new(limits: VolumeLimits) -> Bucket {
         let level = Bucket::most(limits);
         Bucket { limits, level, at_ns: 0, pace: Server::default() }
     }
 
     /// One credit at least: who waited long enough waits no longer.
-    fn most(limits: Limits) -> i128 {
+    fn most(limits: VolumeLimits) -> i128 {
         i128::from(limits.credits.max(1)) * ONE
     }
 

@@ -1,8 +1,8 @@
 //! A store that takes no time.
 
 use crate::bounds::{PlanFault, capacity, check, logical_sector};
-use crate::power::{MediumLog, Sectors, Told};
-use crate::{Action, Command, Done, Model, Tally};
+use crate::power::{HostPromises, MediumLog, Sectors};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A store that takes no time: what a volume's limits are seen on alone.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct Ideal {
     capacity_bytes: u64,
     logical_bytes: u64,
     now_ns: u64,
-    tally: Tally,
+    tally: DriveTally,
     /// Log of what is put there, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
@@ -23,7 +23,13 @@ impl Ideal {
     /// 1 MiB to 2^56.
     pub fn new(capacity_bytes: u64, logical_bytes: u64) -> Result<Ideal, PlanFault> {
         check([logical_sector(logical_bytes), capacity(capacity_bytes, logical_bytes)])?;
-        Ok(Ideal { capacity_bytes, logical_bytes, now_ns: 0, tally: Tally::default(), log: None })
+        Ok(Ideal {
+            capacity_bytes,
+            logical_bytes,
+            now_ns: 0,
+            tally: DriveTally::default(),
+            log: None,
+        })
     }
 
     fn sectors(&self) -> Sectors {
@@ -33,23 +39,23 @@ impl Ideal {
 }
 
 impl Model for Ideal {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         let outcome = command.checked(self.capacity_bytes, self.logical_bytes);
         if outcome.is_ok() {
             self.tally.count(&command);
-            if let (Some(log), Action::Write { .. }) = (&mut self.log, command.action) {
+            if let (Some(log), CommandKind::Write { .. }) = (&mut self.log, command.action) {
                 log.written(&command, (at_ns, at_ns), &[]);
             }
         }
-        done.push(Done { id: command.id, at_ns, outcome });
+        done.push(DriveCompletion { id: command.id, at_ns, outcome });
     }
 
     fn next_ns(&self) -> Option<u64> {
         None
     }
 
-    fn advance(&mut self, to_ns: u64, _: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, _: &mut Vec<DriveCompletion>) {
         assert!(to_ns >= self.now_ns, "time does not run backward");
         self.now_ns = to_ns;
     }
@@ -62,12 +68,12 @@ impl Model for Ideal {
         self.logical_bytes
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.tally
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
-        let is_new = self.now_ns == 0 && self.tally == Tally::default();
+        let is_new = self.now_ns == 0 && self.tally == DriveTally::default();
         if is_new {
             let log = MediumLog::new(self.sectors(), self.capacity_bytes, entries_max);
             self.log = Some(Box::new(log));
@@ -79,7 +85,7 @@ impl Model for Ideal {
         self.log.as_deref()
     }
 
-    fn told(&self) -> Told {
-        Told { sectors: self.sectors(), has_volatile_cache: false }
+    fn told(&self) -> HostPromises {
+        HostPromises { sectors: self.sectors(), has_volatile_cache: false }
     }
 }

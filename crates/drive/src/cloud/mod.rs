@@ -14,13 +14,13 @@ use std::collections::VecDeque;
 
 use bucket::Bucket;
 pub use ideal::Ideal;
-pub use plan::{CloudPlan, Limits, Spread};
+pub use plan::{CloudPlan, Spread, VolumeLimits};
 use units::random::Random;
 
 use crate::bounds::PlanFault;
 use crate::model::refuses;
 use crate::server::{Agenda, Server, transfer_ns};
-use crate::{Action, Command, Done, Model, Tally};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A network volume over any store, in simulated time.
 #[derive(Clone, Debug)]
@@ -33,11 +33,11 @@ pub struct Cloud<M> {
     /// When the last command left: none overtakes.
     left_ns: u64,
     /// Commands on their way to the store, with the time of arrival.
-    going: VecDeque<(u64, Command)>,
+    going: VecDeque<(u64, DriveCommand)>,
     /// Completions on their way back.
-    coming: Agenda<Done>,
+    coming: Agenda<DriveCompletion>,
     /// Completions of the store that nobody took yet.
-    stored: Vec<Done>,
+    stored: Vec<DriveCompletion>,
 }
 
 impl<M: Model> Cloud<M> {
@@ -67,9 +67,9 @@ impl<M: Model> Cloud<M> {
     }
 
     /// When the limits let `command` through. Reads and writes are counted, no others.
-    fn leaves_ns(&mut self, command: &Command, at_ns: u64) -> u64 {
+    fn leaves_ns(&mut self, command: &DriveCommand, at_ns: u64) -> u64 {
         let mut begin_ns = self.left_ns.max(at_ns);
-        if matches!(command.action, Action::Read | Action::Write { .. }) {
+        if matches!(command.action, CommandKind::Read | CommandKind::Write { .. }) {
             let count = command.length_bytes.div_ceil(self.plan.limits.counted_bytes);
             begin_ns = self.operations.take(begin_ns, count).max(self.bytes.free_ns);
             let on_ns = transfer_ns(command.length_bytes, self.plan.limits.bytes_per_second);
@@ -96,7 +96,7 @@ impl<M: Model> Cloud<M> {
         for done in stored.drain(..) {
             let way_ns = self.plan.response_ns + self.jitter_ns();
             let at_ns = done.at_ns.saturating_add(way_ns);
-            self.coming.push(at_ns, Done { at_ns, ..done });
+            self.coming.push(at_ns, DriveCompletion { at_ns, ..done });
         }
         // Its room stays.
         self.stored = stored;
@@ -104,7 +104,7 @@ impl<M: Model> Cloud<M> {
 }
 
 impl<M: Model> Model for Cloud<M> {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         if refuses(self, &command, at_ns, done) {
             return;
@@ -119,7 +119,7 @@ impl<M: Model> Model for Cloud<M> {
         [going, self.store.next_ns(), self.coming.next_ns()].into_iter().flatten().min()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while let Some(next_ns) = self.next_ns()
             && next_ns <= to_ns
         {
@@ -150,7 +150,7 @@ impl<M: Model> Model for Cloud<M> {
         Some(&self.store)
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.store.tally()
     }
 

@@ -14,7 +14,7 @@ pub enum Spread {
 
 /// Rates that a volume allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct VolumeLimits {
     /// Operations a second that it may always do, and credits that come in.
     pub baseline_per_second: u64,
     /// Operations a second while there are credits; at least the baseline.
@@ -27,14 +27,14 @@ pub struct Limits {
     pub bytes_per_second: u64,
 }
 
-impl Limits {
+impl VolumeLimits {
     /// The limits of an EBS gp2 volume of so many GiB, as Amazon documents them. Bytes: 128 MiB/s
     /// up to 170 GiB, else 250 MiB/s; between 170 and 334 GiB that lasts no longer than the credits
     /// do, which is not modeled.
     #[must_use]
-    pub fn gp2(gib: u64) -> Limits {
+    pub fn gp2(gib: u64) -> VolumeLimits {
         let baseline_per_second = gib.saturating_mul(3).clamp(100, 16_000);
-        Limits {
+        VolumeLimits {
             baseline_per_second,
             burst_per_second: baseline_per_second.max(3000),
             credits: 5_400_000,
@@ -58,7 +58,7 @@ pub struct CloudPlan {
     /// Seed of that addition.
     pub seed: u64,
     /// Rates that it allows.
-    pub limits: Limits,
+    pub limits: VolumeLimits,
 }
 
 impl CloudPlan {

@@ -1,7 +1,7 @@
 //! Emptying of the cache: what is on its way to the model, and what goes there next.
 
 use super::ControllerPlan;
-use crate::hard_disk::cache::{Cache, Extent};
+use crate::hard_disk::cache::{Cache, CachedExtent};
 
 /// Extents on their way from the cache to the model.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Destage {
     /// The stripe of the model; 0 for none.
     stripe_bytes: u64,
     /// In no order.
-    extents: Vec<Extent>,
+    extents: Vec<CachedExtent>,
     bytes: u64,
     /// Behind the last byte that was given to the model.
     position: u64,
@@ -58,7 +58,7 @@ impl Destage {
     }
 
     /// Sends `extent` on its way.
-    pub(super) fn begin(&mut self, extent: Extent) {
+    pub(super) fn begin(&mut self, extent: CachedExtent) {
         self.position = extent.end;
         self.extents.push(extent);
         self.bytes += extent.bytes();
@@ -68,7 +68,7 @@ impl Destage {
     ///
     /// # Panics
     /// When it was not on its way.
-    pub(super) fn end(&mut self, extent: Extent) {
+    pub(super) fn end(&mut self, extent: CachedExtent) {
         let place = self.extents.iter().position(|&other| other == extent);
         self.extents.swap_remove(place.expect("it is on its way"));
         self.bytes -= extent.bytes();
@@ -76,7 +76,7 @@ impl Destage {
 
     /// Returns what of the cache is written next: from where the last run ended, full stripes
     /// before parts of them.
-    pub(super) fn next(&self, dirty: &Cache) -> Option<Extent> {
+    pub(super) fn next(&self, dirty: &Cache) -> Option<CachedExtent> {
         let near = || {
             let runs =
                 dirty.near(self.position, self.depth + 1).map(|(extent, ())| self.run(extent));
@@ -86,7 +86,7 @@ impl Destage {
     }
 
     /// Returns whether a run begins a stripe and has all of it.
-    fn is_whole(&self, run: Extent) -> bool {
+    fn is_whole(&self, run: CachedExtent) -> bool {
         self.stripe_bytes > 0
             && run.start.is_multiple_of(self.stripe_bytes)
             && run.bytes() >= self.stripe_bytes
@@ -94,18 +94,21 @@ impl Destage {
 
     /// Returns what of an extent is written as one: full stripes if it has any, else what it has of
     /// one.
-    fn run(&self, extent: Extent) -> Extent {
-        let Extent { start, end } = extent;
+    fn run(&self, extent: CachedExtent) -> CachedExtent {
+        let CachedExtent { start, end } = extent;
         if self.stripe_bytes == 0 {
-            return Extent { start, end: end.min(start + self.run_bytes) };
+            return CachedExtent { start, end: end.min(start + self.run_bytes) };
         }
         let first = start.next_multiple_of(self.stripe_bytes);
         let last = end - end % self.stripe_bytes;
         if first < last {
             let stripes = (self.run_bytes / self.stripe_bytes).max(1);
-            return Extent { start: first, end: last.min(first + stripes * self.stripe_bytes) };
+            return CachedExtent {
+                start: first,
+                end: last.min(first + stripes * self.stripe_bytes),
+            };
         }
         // A part of one stripe, or the end of one and the begin of the next.
-        Extent { start, end: if first > start { end.min(first) } else { end } }
+        CachedExtent { start, end: if first > start { end.min(first) } else { end } }
     }
 }

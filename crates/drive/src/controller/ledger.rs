@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use units::ByteRange;
 
-use super::Extent;
-use crate::power::{Aftermath, Cut, CutFault, Held, HostLog, Told};
+use super::CachedExtent;
+use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises, SectorContent};
 
 /// An arrival in the cache, in order.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ struct Given {
 
 /// Arrivals and commands to the model, for power cuts.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct ArrivalLedger {
     below: HostLog,
     came: Vec<(u64, Came)>,
     given: Vec<Given>,
@@ -54,10 +54,10 @@ enum Newest {
     Below,
 }
 
-impl Ledger {
+impl ArrivalLedger {
     /// Nothing yet, over a model that says `told`, for so many commands to it at most.
-    pub(super) fn new(told: Told, commands_max: usize) -> Ledger {
-        Ledger {
+    pub(super) fn new(told: HostPromises, commands_max: usize) -> ArrivalLedger {
+        ArrivalLedger {
             below: HostLog::new(told, commands_max),
             came: Vec::new(),
             given: Vec::new(),
@@ -92,7 +92,7 @@ impl Ledger {
     }
 
     /// A part of the cache is given to the model.
-    pub(super) fn destages(&mut self, extent: Extent, at_ns: u64) {
+    pub(super) fn destages(&mut self, extent: CachedExtent, at_ns: u64) {
         let range = ByteRange::new(extent.start, extent.bytes()).expect("bytes of the model");
         self.give(range, None, at_ns);
     }
@@ -105,7 +105,7 @@ impl Ledger {
     }
 
     /// A part of the cache is on the model's medium.
-    pub(super) fn destaged(&mut self, extent: Extent, at_ns: u64) {
+    pub(super) fn destaged(&mut self, extent: CachedExtent, at_ns: u64) {
         let is_it = |given: &&mut Given| {
             given.done_ns.is_none() && given.range.start_bytes() == extent.start
         };
@@ -141,7 +141,7 @@ impl Ledger {
             for (lba, newest) in self.newest(host, cut.at_ns)? {
                 match newest {
                     Newest::Kept(place, number) if self.has(host, lba, place, cut.at_ns) => {
-                        held.insert(lba, Held::Write(number));
+                        held.insert(lba, SectorContent::Write(number));
                     }
                     _ => {}
                 }
@@ -151,11 +151,16 @@ impl Ledger {
     }
 
     /// Returns what the host calls what the model holds in a sector.
-    fn translated(&self, host: &HostLog, lba: u64, held: Held) -> Result<Held, CutFault> {
-        let Held::Write(number) = held else { return Ok(held) };
+    fn translated(
+        &self,
+        host: &HostLog,
+        lba: u64,
+        held: SectorContent,
+    ) -> Result<SectorContent, CutFault> {
+        let SectorContent::Write(number) = held else { return Ok(held) };
         let given = self.given.get(number).ok_or(CutFault::NoSuchWrite { number })?;
         if let Some(write) = given.write {
-            return Ok(Held::Write(write));
+            return Ok(SectorContent::Write(write));
         }
         let came = self.came[..given.upto].iter().rev();
         let writes = came.filter_map(|(_, came)| match came {
@@ -163,7 +168,7 @@ impl Ledger {
             _ => None,
         });
         let mut over = writes.filter(|number| lbas(host, *number).contains(&lba));
-        Ok(over.next().map_or(Held::Original, Held::Write))
+        Ok(over.next().map_or(SectorContent::Original, SectorContent::Write))
     }
 
     /// The newest of what came of each sector until `at_ns`.

@@ -23,17 +23,17 @@ mod plan;
 use std::collections::VecDeque;
 
 use destage::Destage;
-use ledger::Ledger;
+use ledger::ArrivalLedger;
 pub use plan::ControllerPlan;
 
 use crate::bounds::PlanFault;
 use crate::clock::goes_on;
-use crate::hard_disk::cache::{Cache, Extent};
+use crate::hard_disk::cache::{Cache, CachedExtent};
 use crate::model::refuses;
-use crate::power::{Aftermath, Cut, CutFault, HostLog, Told};
+use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises};
 use crate::slab::Slab;
 use crate::wire::Wire;
-use crate::{Action, Command, Done, Fault, Model, Tally};
+use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A controller over a model, in simulated time.
 #[derive(Clone, Debug)]
@@ -45,24 +45,24 @@ pub struct Controller<M> {
     /// When the host was here last.
     asked_ns: u64,
     /// Writes that wait for room.
-    waiting: VecDeque<Command>,
+    waiting: VecDeque<DriveCommand>,
     /// Extents that the model has not yet.
     dirty: Cache,
     destage: Destage,
-    jobs: Slab<Job>,
-    heard: Vec<Done>,
-    tally: Tally,
+    jobs: Slab<ControllerJob>,
+    heard: Vec<DriveCompletion>,
+    tally: DriveTally,
     /// Ledger of arrivals and commands, if somebody asked for it.
-    ledger: Option<Box<Ledger>>,
+    ledger: Option<Box<ArrivalLedger>>,
 }
 
 /// Work of the model.
 #[derive(Clone, Copy, Debug)]
-enum Job {
+enum ControllerJob {
     /// A command that goes by the cache.
-    Command(Command),
+    Command(DriveCommand),
     /// A part of the cache.
-    Destage(Extent),
+    Destage(CachedExtent),
 }
 
 impl<M: Model> Controller<M> {
@@ -87,7 +87,7 @@ impl<M: Model> Controller<M> {
             dirty: Cache::default(),
             jobs: Slab::new(),
             heard: Vec::new(),
-            tally: Tally::default(),
+            tally: DriveTally::default(),
             ledger: None,
             plan,
         })
@@ -118,23 +118,23 @@ impl<M: Model> Controller<M> {
     }
 
     /// Takes a command from the wire.
-    fn enter(&mut self, command: Command, done: &mut Vec<Done>) {
+    fn enter(&mut self, command: DriveCommand, done: &mut Vec<DriveCompletion>) {
         let (start, end) = (command.offset_bytes, command.offset_bytes + command.length_bytes);
         match command.action {
-            Action::Write { .. } => self.waiting.push_back(command),
-            Action::Flush => self.end(&command, Ok(()), done),
-            Action::Discard => {
+            CommandKind::Write { .. } => self.waiting.push_back(command),
+            CommandKind::Flush => self.end(&command, Ok(()), done),
+            CommandKind::Discard => {
                 self.dirty.forget(start, end);
                 if let (Some(ledger), Some(range)) = (&mut self.ledger, command.range()) {
                     ledger.dropped(range, self.now_ns);
                 }
                 self.hand_down(command);
             }
-            Action::Read if self.has(start, end) => {
+            CommandKind::Read if self.has(start, end) => {
                 self.tally.cache_hits += 1;
                 self.leave(&command, Ok(()));
             }
-            Action::Read => self.hand_down(command),
+            CommandKind::Read => self.hand_down(command),
         }
     }
 
@@ -144,7 +144,7 @@ impl<M: Model> Controller<M> {
     }
 
     /// Takes in writes for which there is room. A write larger than the cache goes by it.
-    fn let_in(&mut self, done: &mut Vec<Done>) {
+    fn let_in(&mut self, done: &mut Vec<DriveCompletion>) {
         while let Some(&command) = self.waiting.front() {
             let (start, bytes) = (command.offset_bytes, command.length_bytes);
             let is_large = bytes > self.plan.cache_bytes;
@@ -160,7 +160,10 @@ impl<M: Model> Controller<M> {
                 if let (Some(ledger), Some(range)) = (&mut self.ledger, command.range()) {
                     ledger.goes_by(command.id, range, self.now_ns);
                 }
-                self.hand_down(Command { action: Action::Write { fua: true }, ..command });
+                self.hand_down(DriveCommand {
+                    action: CommandKind::Write { fua: true },
+                    ..command
+                });
             } else {
                 self.dirty.insert(start, start + bytes);
                 if let Some(ledger) = &mut self.ledger {
@@ -172,16 +175,16 @@ impl<M: Model> Controller<M> {
     }
 
     /// Gives a command to the model.
-    fn hand_down(&mut self, command: Command) {
-        let id = self.jobs.insert(Job::Command(command));
-        self.give(Command { id: id as u64, ..command });
+    fn hand_down(&mut self, command: DriveCommand) {
+        let id = self.jobs.insert(ControllerJob::Command(command));
+        self.give(DriveCommand { id: id as u64, ..command });
     }
 
-    fn give(&mut self, command: Command) {
+    fn give(&mut self, command: DriveCommand) {
         match command.action {
-            Action::Read => self.tally.member_reads += 1,
-            Action::Write { .. } => self.tally.member_writes += 1,
-            Action::Flush | Action::Discard => {}
+            CommandKind::Read => self.tally.member_reads += 1,
+            CommandKind::Write { .. } => self.tally.member_writes += 1,
+            CommandKind::Flush | CommandKind::Discard => {}
         }
         self.model.submit(command, self.now_ns, &mut self.heard);
     }
@@ -195,37 +198,42 @@ impl<M: Model> Controller<M> {
                 ledger.destages(extent, self.now_ns);
             }
             self.destage.begin(extent);
-            let id = self.jobs.insert(Job::Destage(extent));
+            let id = self.jobs.insert(ControllerJob::Destage(extent));
             let (offset_bytes, length_bytes) = (extent.start, extent.bytes());
-            let action = Action::Write { fua: true };
-            self.give(Command { id: id as u64, action, offset_bytes, length_bytes });
+            let action = CommandKind::Write { fua: true };
+            self.give(DriveCommand { id: id as u64, action, offset_bytes, length_bytes });
         }
     }
 
     /// Sends an answer over the wire, behind the bytes that were read.
-    fn leave(&mut self, command: &Command, outcome: Result<(), Fault>) {
+    fn leave(&mut self, command: &DriveCommand, outcome: Result<(), CommandFault>) {
         self.tally.count(command);
         self.wire.answer(command, outcome, self.now_ns);
     }
 
     /// Tells that `command` has ended now.
-    fn end(&mut self, command: &Command, outcome: Result<(), Fault>, done: &mut Vec<Done>) {
+    fn end(
+        &mut self,
+        command: &DriveCommand,
+        outcome: Result<(), CommandFault>,
+        done: &mut Vec<DriveCompletion>,
+    ) {
         self.tally.count(command);
-        done.push(Done { id: command.id, at_ns: self.now_ns, outcome });
+        done.push(DriveCompletion { id: command.id, at_ns: self.now_ns, outcome });
     }
 
     /// Takes what the model has done; whether it has done anything.
-    fn hear(&mut self, done: &mut Vec<Done>) -> bool {
+    fn hear(&mut self, done: &mut Vec<DriveCompletion>) -> bool {
         let mut heard = std::mem::take(&mut self.heard);
         let is_any = !heard.is_empty();
-        for Done { id, outcome, .. } in heard.drain(..) {
+        for DriveCompletion { id, outcome, .. } in heard.drain(..) {
             let place = usize::try_from(id).expect("a job's place");
             match self.jobs.remove(place) {
-                Job::Command(command) if command.action == Action::Read => {
+                ControllerJob::Command(command) if command.action == CommandKind::Read => {
                     self.leave(&command, outcome);
                 }
-                Job::Command(command) => self.end(&command, outcome, done),
-                Job::Destage(extent) => {
+                ControllerJob::Command(command) => self.end(&command, outcome, done),
+                ControllerJob::Destage(extent) => {
                     self.destage.end(extent);
                     if let Some(ledger) = &mut self.ledger {
                         ledger.destaged(extent, self.now_ns);
@@ -238,7 +246,7 @@ impl<M: Model> Controller<M> {
     }
 
     /// Does all that can be done now.
-    fn settle(&mut self, done: &mut Vec<Done>) {
+    fn settle(&mut self, done: &mut Vec<DriveCompletion>) {
         loop {
             done.extend(std::iter::from_fn(|| self.wire.answered(self.now_ns)));
             while let Some((ready_ns, command)) = self.wire.first()
@@ -257,13 +265,13 @@ impl<M: Model> Controller<M> {
 }
 
 impl<M: Model> Model for Controller<M> {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         self.asked_ns = at_ns;
         if refuses(self, &command, at_ns, done) {
             return;
         }
-        if let (Action::Write { .. }, Some(ledger)) = (command.action, &mut self.ledger) {
+        if let (CommandKind::Write { .. }, Some(ledger)) = (command.action, &mut self.ledger) {
             ledger.sent(command.id);
         }
         self.wire.send(command, at_ns);
@@ -281,7 +289,7 @@ impl<M: Model> Model for Controller<M> {
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
             self.model.advance(self.now_ns, &mut self.heard);
             self.settle(done);
@@ -296,7 +304,7 @@ impl<M: Model> Model for Controller<M> {
         self.model.logical_bytes()
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.model.tally().over(self.tally)
     }
 
@@ -305,14 +313,15 @@ impl<M: Model> Model for Controller<M> {
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
-        let is_new = self.now_ns == 0 && self.wire.is_empty() && self.tally == Tally::default();
+        let is_new =
+            self.now_ns == 0 && self.wire.is_empty() && self.tally == DriveTally::default();
         let keeps = is_new && self.model.keep_log(entries_max);
-        self.ledger = keeps.then(|| Box::new(Ledger::new(self.model.told(), entries_max)));
+        self.ledger = keeps.then(|| Box::new(ArrivalLedger::new(self.model.told(), entries_max)));
         keeps
     }
 
-    fn told(&self) -> Told {
-        Told { has_volatile_cache: false, ..self.model.told() }
+    fn told(&self) -> HostPromises {
+        HostPromises { has_volatile_cache: false, ..self.model.told() }
     }
 
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {

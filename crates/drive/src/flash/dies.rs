@@ -11,7 +11,7 @@
 use super::FlashPlan;
 use super::garbage::Garbage;
 use super::slc::Slc;
-use crate::Tally;
+use crate::DriveTally;
 use crate::server::{Server, transfer_ns, turn};
 
 /// One die: what reads it has ahead, and what programs.
@@ -48,7 +48,7 @@ pub(super) struct Dies {
     since_erase: u64,
     slc: Slc,
     plan: FlashPlan,
-    pub(super) tally: Tally,
+    pub(super) tally: DriveTally,
 }
 
 impl Dies {
@@ -62,7 +62,7 @@ impl Dies {
             since_erase: 0,
             slc: Slc::new(plan),
             plan: *plan,
-            tally: Tally::default(),
+            tally: DriveTally::default(),
         }
     }
 

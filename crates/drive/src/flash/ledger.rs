@@ -9,19 +9,19 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::ByteRange;
 
-use super::partial_units::Part;
-use crate::power::{Data, MediumLog, Span};
+use super::partial_units::UnitPart;
+use crate::power::{Data, MediumLog, MediumPass};
 
 /// The bytes `part` of the write with this number.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct WritePiece {
     write: usize,
-    part: Part,
+    part: UnitPart,
 }
 
 /// The log, and what is to be put into it.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct FlashLedger {
     pub(super) log: MediumLog,
     /// By how much the flash's addresses are above the host's.
     shift_bytes: u64,
@@ -29,17 +29,17 @@ pub(super) struct Ledger {
     /// The write that is taken.
     write: Option<usize>,
     /// Units in the buffer, each with what it holds and with how many bytes entered until then.
-    buffered: VecDeque<(u64, Vec<Piece>)>,
+    buffered: VecDeque<(u64, Vec<WritePiece>)>,
     entered_bytes: u64,
     programmed_bytes: u64,
     /// Parts of units that wait for the rest.
-    kept: BTreeMap<u64, Vec<Piece>>,
+    kept: BTreeMap<u64, Vec<WritePiece>>,
 }
 
-impl Ledger {
+impl FlashLedger {
     /// An empty ledger with an empty `log`, for units of so many bytes.
-    pub(super) fn new(log: MediumLog, shift_bytes: u64, unit_bytes: u64) -> Ledger {
-        Ledger {
+    pub(super) fn new(log: MediumLog, shift_bytes: u64, unit_bytes: u64) -> FlashLedger {
+        FlashLedger {
             log,
             shift_bytes,
             unit_bytes,
@@ -59,14 +59,14 @@ impl Ledger {
     }
 
     /// The write has `part` of a unit, which waits for the rest.
-    pub(super) fn keep(&mut self, part: Part) {
+    pub(super) fn keep(&mut self, part: UnitPart) {
         let piece = self.piece(part);
         self.kept.entry(part.unit).or_default().extend(piece);
     }
 
     /// The write has `part` of a unit which enters the buffer with it, and with what was kept of
     /// it.
-    pub(super) fn enter(&mut self, part: Part) {
+    pub(super) fn enter(&mut self, part: UnitPart) {
         let piece = self.piece(part);
         let mut pieces = self.kept.remove(&part.unit).unwrap_or_default();
         pieces.extend(piece);
@@ -100,15 +100,15 @@ impl Ledger {
         }
     }
 
-    fn piece(&self, part: Part) -> Option<Piece> {
-        self.write.map(|write| Piece { write, part })
+    fn piece(&self, part: UnitPart) -> Option<WritePiece> {
+        self.write.map(|write| WritePiece { write, part })
     }
 
-    fn put(&mut self, piece: Piece, times: (u64, u64)) {
-        let Part { unit, from, upto } = piece.part;
+    fn put(&mut self, piece: WritePiece, times: (u64, u64)) {
+        let UnitPart { unit, from, upto } = piece.part;
         let range = ByteRange::new(from - self.shift_bytes, upto - from);
         let range = range.expect("bytes of the drive");
-        let span = Span { first: unit, sectors: 1, from_ns: times.0, to_ns: times.1 };
+        let span = MediumPass { first: unit, sectors: 1, from_ns: times.0, to_ns: times.1 };
         self.log.put(Data::Write(piece.write), range, times, &[span], false);
     }
 }

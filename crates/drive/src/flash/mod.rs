@@ -35,25 +35,25 @@ mod write;
 use buffer::Buffer;
 use dies::Dies;
 use garbage::Garbage;
-use ledger::Ledger;
+use ledger::FlashLedger;
 use partial_units::Parts;
 pub use plan::FlashPlan;
-use units::{Layout, Span};
+use units::{UnitAddresses, UnitSpan};
 use unmapped::Unmapped;
 
 use crate::bounds::PlanFault;
 use crate::model::refuses;
-use crate::power::{self, Aftermath, Cut, CutFault, HostLog, MediumLog, Sectors, Told};
+use crate::power::{self, Aftermath, Cut, CutFault, HostLog, HostPromises, MediumLog, Sectors};
 use crate::server::{Agenda, Server, transfer_ns};
-use crate::{Action, Command, Done, Model, Tally};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A flash drive in simulated time. Its memory is bounded by its plan: by its buffer, its dies and
-/// 4096 stretches of what is not in use. [`Tally`] counts the dies' work when it is ordered, so
-/// that it may be ahead of the clock.
+/// 4096 stretches of what is not in use. [`DriveTally`] counts the dies' work when it is ordered,
+/// so that it may be ahead of the clock.
 #[derive(Clone, Debug)]
 pub struct Flash {
     plan: FlashPlan,
-    layout: Layout,
+    layout: UnitAddresses,
     host: Server,
     controller: Server,
     link_in: Server,
@@ -67,10 +67,10 @@ pub struct Flash {
     durable_ns: u64,
     /// True if anything was written since the last flush.
     is_dirty: bool,
-    endings: Agenda<Command>,
-    tally: Tally,
+    endings: Agenda<DriveCommand>,
+    tally: DriveTally,
     /// Ledger of what is put on the flash, if somebody asked for it.
-    ledger: Option<Box<Ledger>>,
+    ledger: Option<Box<FlashLedger>>,
 }
 
 /// When a command is through the controller, and when its data are there.
@@ -87,7 +87,7 @@ impl Flash {
     /// When such a drive cannot be.
     pub fn new(plan: FlashPlan) -> Result<Flash, PlanFault> {
         let plan = plan.checked()?;
-        let layout = Layout::new(&plan);
+        let layout = UnitAddresses::new(&plan);
         let mut unmapped = Unmapped::default();
         let shift_bytes = layout.unit(0).from;
         let used_end = (plan.used_bytes + shift_bytes).next_multiple_of(plan.unit_bytes);
@@ -111,7 +111,7 @@ impl Flash {
             durable_ns: 0,
             is_dirty: false,
             endings: Agenda::new(),
-            tally: Tally::default(),
+            tally: DriveTally::default(),
             ledger: None,
             plan,
         })
@@ -128,7 +128,7 @@ impl Flash {
 
     /// Returns what the controller takes for a command: each part of a unit and the first whole one
     /// by itself, and the other whole ones in one run.
-    fn controller_ns(&self, span: &Span) -> u64 {
+    fn controller_ns(&self, span: &UnitSpan) -> u64 {
         let parts = span.parts(&self.layout).into_iter().flatten().count() as u64;
         let whole = span.units() - parts;
         let alone = parts + whole.min(1);
@@ -137,17 +137,17 @@ impl Flash {
     }
 
     /// When `command` ends.
-    fn ends_ns(&mut self, command: &Command, at_ns: u64) -> u64 {
+    fn ends_ns(&mut self, command: &DriveCommand, at_ns: u64) -> u64 {
         let heard_ns = self.host.serve(at_ns, self.plan.host_ns);
         let Some(range) = command.range() else { return self.flush(heard_ns) };
         let span = self.layout.span(range);
         let end_ns = match command.action {
-            Action::Read => {
+            CommandKind::Read => {
                 let work_ns = self.controller_ns(&span);
                 let ready_ns = self.controller.serve(heard_ns, work_ns);
                 self.read(&span, ready_ns, command.length_bytes)
             }
-            Action::Write { fua } => {
+            CommandKind::Write { fua } => {
                 let link_ns = self.on_link_ns(command.length_bytes);
                 let data_ns = self.link_in.serve(heard_ns, link_ns);
                 let work_ns = self.controller_ns(&span);
@@ -156,8 +156,8 @@ impl Flash {
                 self.note(|ledger| ledger.takes(command.id, is_cached, data_ns));
                 self.write(&span, Arrival { ready_ns, data_ns }, fua)
             }
-            Action::Flush => return self.flush(heard_ns),
-            Action::Discard => {
+            CommandKind::Flush => return self.flush(heard_ns),
+            CommandKind::Discard => {
                 let ready_ns = self.controller.serve(heard_ns, self.plan.unit_ns);
                 let (start, end) = self.layout.inner(&span);
                 self.dies.garbage.unmapped.insert(start, end);
@@ -168,7 +168,7 @@ impl Flash {
         end_ns.saturating_add(self.plan.command_ns)
     }
 
-    fn read(&mut self, span: &Span, at_ns: u64, bytes: u64) -> u64 {
+    fn read(&mut self, span: &UnitSpan, at_ns: u64, bytes: u64) -> u64 {
         let ready_ns = if self.dies.garbage.unmapped.covers(span.start, span.end) {
             at_ns
         } else if self.buffer.has(span.first, span.last) {
@@ -186,7 +186,7 @@ impl Flash {
     }
 
     /// Does something to the ledger, where there is one.
-    fn note(&mut self, what: impl FnOnce(&mut Ledger)) {
+    fn note(&mut self, what: impl FnOnce(&mut FlashLedger)) {
         if let Some(ledger) = &mut self.ledger {
             what(ledger);
         }
@@ -200,7 +200,7 @@ impl Flash {
 }
 
 impl Model for Flash {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         if refuses(self, &command, at_ns, done) {
             return;
@@ -214,7 +214,7 @@ impl Model for Flash {
         self.endings.next_ns()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.endings.advance(to_ns, &mut self.tally, done);
     }
 
@@ -226,16 +226,16 @@ impl Model for Flash {
         self.plan.logical_bytes
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.tally.plus(self.dies.tally)
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
-        let is_new = self.endings.is_new() && self.tally() == Tally::default();
+        let is_new = self.endings.is_new() && self.tally() == DriveTally::default();
         if is_new {
             let log = MediumLog::new(self.sectors(), self.plan.capacity_bytes, entries_max);
             let shift_bytes = self.layout.unit(0).from;
-            self.ledger = Some(Box::new(Ledger::new(log, shift_bytes, self.plan.unit_bytes)));
+            self.ledger = Some(Box::new(FlashLedger::new(log, shift_bytes, self.plan.unit_bytes)));
         }
         is_new
     }
@@ -248,8 +248,8 @@ impl Model for Flash {
         self.plan.tells_cache || self.forgets()
     }
 
-    fn told(&self) -> Told {
-        Told { sectors: self.sectors(), has_volatile_cache: self.forgets() }
+    fn told(&self) -> HostPromises {
+        HostPromises { sectors: self.sectors(), has_volatile_cache: self.forgets() }
     }
 
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {

@@ -6,7 +6,7 @@ use crate::server::Server;
 
 /// The bytes `from..upto` of the unit numbered `unit`, addresses as the flash counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct UnitPart {
     pub(super) unit: u64,
     pub(super) from: u64,
     pub(super) upto: u64,
@@ -20,14 +20,14 @@ pub(super) enum Joined {
     /// With it all of the unit is there.
     Whole,
     /// It is kept, and this one must go.
-    Evicts(Part),
+    Evicts(UnitPart),
 }
 
 /// The parts that are kept, the oldest first; and the slots.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     most: usize,
-    kept: Vec<Part>,
+    kept: Vec<UnitPart>,
     slots: Vec<Server>,
     /// Number of parts that may wait for a slot, and when those that wait will have one.
     queue: usize,
@@ -52,7 +52,7 @@ impl Parts {
     }
 
     /// Keeps `part` of a unit that is `all`.
-    pub(super) fn join(&mut self, part: Part, all: Part) -> Joined {
+    pub(super) fn join(&mut self, part: UnitPart, all: UnitPart) -> Joined {
         let Some(place) = self.kept.iter().position(|kept| kept.unit == part.unit) else {
             self.kept.push(part);
             return match self.kept.len() > self.most {
@@ -68,7 +68,7 @@ impl Parts {
             return Joined::Evicts(kept);
         }
         let (from, upto) = (kept.from.min(part.from), kept.upto.max(part.upto));
-        let joined = Part { from, upto, ..part };
+        let joined = UnitPart { from, upto, ..part };
         if joined == all {
             self.kept.remove(place);
             return Joined::Whole;
@@ -85,7 +85,7 @@ impl Parts {
     }
 
     /// Takes the oldest out.
-    pub(super) fn oldest(&mut self) -> Option<Part> {
+    pub(super) fn oldest(&mut self) -> Option<UnitPart> {
         (!self.kept.is_empty()).then(|| self.kept.remove(0))
     }
 
@@ -112,7 +112,7 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Joined, Part, Parts};
+    use super::{Joined, Parts, UnitPart};
 
     #[test]
     fn a_part_is_taken_as_soon_as_few_enough_wait_for_the_slot() {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn parts_that_touch_become_whole_and_others_go() {
-        let part = |unit, from, upto| Part { unit, from, upto };
+        let part = |unit, from, upto| UnitPart { unit, from, upto };
         let all = part(0, 0, 4096);
         let mut parts = Parts::new(2, 1, 0);
         assert_eq!(parts.join(part(0, 0, 1024), all), Joined::Kept);

@@ -1,14 +1,14 @@
 //! The way of a write: parts of units are joined in slots, pages go through the buffer to the dies,
 //! and a flush puts the mapping behind them.
 
-use super::partial_units::{Joined, Part};
-use super::units::Span;
+use super::partial_units::{Joined, UnitPart};
+use super::units::UnitSpan;
 use super::{Arrival, Flash};
 
 impl Flash {
     /// Takes a write; when it ends: when there is room for it, or when it is durable where it is
     /// forced or there is no buffer.
-    pub(super) fn write(&mut self, span: &Span, at: Arrival, fua: bool) -> u64 {
+    pub(super) fn write(&mut self, span: &UnitSpan, at: Arrival, fua: bool) -> u64 {
         let mut whole = span.units();
         let mut torn: [Option<u64>; 2] = [None; 2];
         let mut taken_ns = at.ready_ns;
@@ -33,7 +33,7 @@ impl Flash {
                     whole += 1;
                     self.note(|ledger| ledger.enter(part));
                 }
-                Joined::Evicts(Part { unit, .. }) => {
+                Joined::Evicts(UnitPart { unit, .. }) => {
                     let (begun_ns, _) = self.join([Some(unit), None], at);
                     taken_ns = taken_ns.max(self.parts.taken_ns(begun_ns, at.ready_ns));
                     self.note(|ledger| ledger.keep(part));
@@ -166,7 +166,7 @@ impl Flash {
         }
         if self.is_dirty {
             let at = Arrival { ready_ns, data_ns: ready_ns };
-            while let Some(Part { unit, .. }) = self.parts.oldest() {
+            while let Some(UnitPart { unit, .. }) = self.parts.oldest() {
                 self.join([Some(unit), None], at);
             }
             self.store(0, at, true);

@@ -5,12 +5,12 @@ use std::num::NonZeroU16;
 use super::platter::{Platter, Spot};
 use super::seeks::Seeks;
 use super::{HardDiskPlan, Rmw};
-use crate::Tally;
-use crate::power::Span;
+use crate::DriveTally;
+use crate::power::MediumPass;
 
 /// A run of physical sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct SectorRun {
     /// The first.
     pub(super) first: u64,
     /// Number of sectors, at least 1.
@@ -21,9 +21,9 @@ pub(super) struct Run {
     pub(super) has_tail: bool,
 }
 
-impl Run {
+impl SectorRun {
     /// The sectors that bytes from `start` to `end` touch; `start` is below `end`.
-    pub(super) fn of(plan: &HardDiskPlan, start: u64, end: u64) -> Run {
+    pub(super) fn of(plan: &HardDiskPlan, start: u64, end: u64) -> SectorRun {
         // Where the origin is not 0, sector 0 is the piece before it.
         let shift = (plan.physical_bytes - plan.origin_bytes) % plan.physical_bytes;
         let (start, end) = (start + shift, end + shift);
@@ -31,7 +31,7 @@ impl Run {
         let head = !start.is_multiple_of(plan.physical_bytes);
         let tail = !end.is_multiple_of(plan.physical_bytes);
         let is_one = first == last;
-        Run {
+        SectorRun {
             first,
             sectors: last - first + 1,
             has_head: head || (is_one && tail),
@@ -47,36 +47,36 @@ impl Run {
 
 /// The arm, with its account.
 #[derive(Clone, Debug)]
-pub(super) struct Arm {
+pub(super) struct DiskArm {
     platter: Platter,
     seeks: Seeks,
     rmw: Rmw,
     /// Cylinder that the arm is at.
     cylinder: u64,
     head: NonZeroU16,
-    pub(super) tally: Tally,
+    pub(super) tally: DriveTally,
     /// The passes that wrote since somebody asked, where somebody asks.
-    pub(super) spans: Option<Vec<Span>>,
+    pub(super) spans: Option<Vec<MediumPass>>,
 }
 
 /// Work of the head in a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Head {
+enum HeadWork {
     Reads,
     Writes,
 }
 
-impl Arm {
+impl DiskArm {
     /// The arm of `plan`, which was checked, on the first track.
-    pub(super) fn new(plan: &HardDiskPlan) -> Arm {
+    pub(super) fn new(plan: &HardDiskPlan) -> DiskArm {
         let platter = Platter::new(plan);
-        Arm {
+        DiskArm {
             seeks: Seeks::new(plan, platter.cylinders()),
             platter,
             rmw: plan.rmw,
             cylinder: 0,
             head: NonZeroU16::MIN,
-            tally: Tally::default(),
+            tally: DriveTally::default(),
             spans: None,
         }
     }
@@ -146,7 +146,7 @@ impl Arm {
     }
 
     /// Passes over `sectors` from `first`, beginning at `at_ns`; when the last has passed.
-    fn pass(&mut self, head: Head, first: u64, sectors: u64, at_ns: u64) -> u64 {
+    fn pass(&mut self, head: HeadWork, first: u64, sectors: u64, at_ns: u64) -> u64 {
         let (mut sector, mut left, mut now_ns) = (first, sectors, at_ns);
         while left > 0 {
             let place = self.platter.place(sector);
@@ -160,11 +160,11 @@ impl Arm {
             self.tally.transfer_ns += span_ns;
             (self.cylinder, self.head) = (spot.cylinder, spot.head);
             now_ns += seek_ns + wait_ns + span_ns;
-            if head == Head::Writes
+            if head == HeadWork::Writes
                 && let Some(spans) = &mut self.spans
             {
                 let (from_ns, to_ns) = (now_ns - span_ns, now_ns);
-                spans.push(Span { first: sector, sectors: here, from_ns, to_ns });
+                spans.push(MediumPass { first: sector, sectors: here, from_ns, to_ns });
             }
             (sector, left) = (sector + here, left - here);
         }
@@ -173,48 +173,48 @@ impl Arm {
     }
 
     /// Reads a run from `at_ns`; when it is read.
-    pub(super) fn read(&mut self, run: Run, at_ns: u64) -> u64 {
+    pub(super) fn read(&mut self, run: SectorRun, at_ns: u64) -> u64 {
         self.tally.medium_reads += 1;
         self.tally.sectors_read += run.sectors;
-        self.pass(Head::Reads, run.first, run.sectors, at_ns)
+        self.pass(HeadWork::Reads, run.first, run.sectors, at_ns)
     }
 
     /// Writes a run from `at_ns`, with what must be read before; when it is on the medium.
-    pub(super) fn write(&mut self, run: Run, at_ns: u64) -> u64 {
+    pub(super) fn write(&mut self, run: SectorRun, at_ns: u64) -> u64 {
         self.tally.medium_writes += 1;
         self.tally.sectors_written += run.sectors;
-        let Run { first, sectors, has_head, has_tail } = run;
+        let SectorRun { first, sectors, has_head, has_tail } = run;
         let last = first + sectors - 1;
         if run.parts() == 0 || self.rmw == Rmw::Buffered {
-            return self.pass(Head::Writes, first, sectors, at_ns);
+            return self.pass(HeadWork::Writes, first, sectors, at_ns);
         }
         self.tally.rmw_reads += run.parts();
         let mut now_ns = at_ns;
         match self.rmw {
             Rmw::Batched => {
                 if has_head {
-                    now_ns = self.pass(Head::Reads, first, 1, now_ns);
+                    now_ns = self.pass(HeadWork::Reads, first, 1, now_ns);
                 }
                 if has_tail {
-                    now_ns = self.pass(Head::Reads, last, 1, now_ns);
+                    now_ns = self.pass(HeadWork::Reads, last, 1, now_ns);
                 }
-                self.pass(Head::Writes, first, sectors, now_ns)
+                self.pass(HeadWork::Writes, first, sectors, now_ns)
             }
             Rmw::PerSector | Rmw::Serial => {
                 if has_head {
-                    now_ns = self.pass(Head::Reads, first, 1, now_ns);
+                    now_ns = self.pass(HeadWork::Reads, first, 1, now_ns);
                     now_ns = self.switched(now_ns);
                 }
                 // The whole sectors go with the head, if there is one.
                 let whole = sectors - u64::from(has_tail);
                 if whole > 0 {
-                    now_ns = self.pass(Head::Writes, first, whole, now_ns);
+                    now_ns = self.pass(HeadWork::Writes, first, whole, now_ns);
                 }
                 if has_tail {
                     now_ns = self.switched(now_ns);
-                    now_ns = self.pass(Head::Reads, last, 1, now_ns);
+                    now_ns = self.pass(HeadWork::Reads, last, 1, now_ns);
                     now_ns = self.switched(now_ns);
-                    now_ns = self.pass(Head::Writes, last, 1, now_ns);
+                    now_ns = self.pass(HeadWork::Writes, last, 1, now_ns);
                 }
                 now_ns
             }

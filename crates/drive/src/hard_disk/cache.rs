@@ -4,14 +4,14 @@ use crate::sorted::{Seat, Sorted};
 
 /// Bytes that the medium does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct CachedExtent {
     /// The first byte.
     pub(crate) start: u64,
     /// Behind the last.
     pub(crate) end: u64,
 }
 
-impl Extent {
+impl CachedExtent {
     /// Its length.
     pub(crate) fn bytes(self) -> u64 {
         self.end - self.start
@@ -22,13 +22,13 @@ impl Extent {
 /// first and again when it starts elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache<Note = ()> {
-    extents: Sorted<Kept<Note>>,
+    extents: Sorted<KeptExtent<Note>>,
     bytes: u64,
 }
 
 /// An extent, behind its start.
 #[derive(Clone, Copy, Debug)]
-struct Kept<Note> {
+struct KeptExtent<Note> {
     end: u64,
     note: Note,
 }
@@ -101,7 +101,11 @@ impl<Note: Default> Cache<Note> {
     }
 
     /// Up to `count` extents from `address` on, and then from the first, each with its note.
-    pub(crate) fn near(&self, address: u64, count: usize) -> impl Iterator<Item = (Extent, &Note)> {
+    pub(crate) fn near(
+        &self,
+        address: u64,
+        count: usize,
+    ) -> impl Iterator<Item = (CachedExtent, &Note)> {
         self.extents.around(address).flatten().take(count).map(noted)
     }
 
@@ -111,7 +115,7 @@ impl<Note: Default> Cache<Note> {
         &self,
         address: u64,
         count: usize,
-        mut each: impl FnMut(Extent, &Note),
+        mut each: impl FnMut(CachedExtent, &Note),
     ) {
         let mut left = count;
         for piece in self.extents.around(address) {
@@ -130,7 +134,7 @@ impl<Note: Default> Cache<Note> {
     ///
     /// # Panics
     /// When no extent starts there.
-    pub(crate) fn take(&mut self, start: u64, bytes: u64) -> Extent {
+    pub(crate) fn take(&mut self, start: u64, bytes: u64) -> CachedExtent {
         let (seat, kept) = self.upto(start).expect("an extent starts there");
         assert_eq!(kept.start, start, "an extent starts there");
         self.remove(seat);
@@ -138,28 +142,28 @@ impl<Note: Default> Cache<Note> {
         if cut < kept.end {
             self.put(self.extents.upto(cut), cut, kept.end);
         }
-        Extent { start, end: cut }
+        CachedExtent { start, end: cut }
     }
 
     /// Takes `run` out, all of which is kept, in one extent.
-    pub(crate) fn cut(&mut self, run: Extent) -> Extent {
+    pub(crate) fn cut(&mut self, run: CachedExtent) -> CachedExtent {
         self.forget(run.start, run.end);
         run
     }
 
     /// The last extent that starts up to `address`.
-    fn upto(&self, address: u64) -> Option<(Seat, Extent)> {
+    fn upto(&self, address: u64) -> Option<(Seat, CachedExtent)> {
         self.extents.upto(address).map(|seat| (seat, self.extent(seat)))
     }
 
-    fn extent(&self, seat: Seat) -> Extent {
+    fn extent(&self, seat: Seat) -> CachedExtent {
         let (start, kept) = self.extents.at(seat);
-        Extent { start, end: kept.end }
+        CachedExtent { start, end: kept.end }
     }
 
     /// Keeps `start..end`, which touches nothing, behind the extent at `before`.
     fn put(&mut self, before: Option<Seat>, start: u64, end: u64) {
-        self.extents.insert(before, start, Kept { end, note: Note::default() });
+        self.extents.insert(before, start, KeptExtent { end, note: Note::default() });
         self.bytes += end - start;
     }
 
@@ -171,8 +175,8 @@ impl<Note: Default> Cache<Note> {
     }
 }
 
-fn noted<Note>((start, kept): &(u64, Kept<Note>)) -> (Extent, &Note) {
-    (Extent { start: *start, end: kept.end }, &kept.note)
+fn noted<Note>((start, kept): &(u64, KeptExtent<Note>)) -> (CachedExtent, &Note) {
+    (CachedExtent { start: *start, end: kept.end }, &kept.note)
 }
 
 #[cfg(test)]

@@ -6,18 +6,18 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::arm::{Arm, Run};
-use super::cache::{Cache, Extent};
+use super::arm::{DiskArm, SectorRun};
+use super::cache::{Cache, CachedExtent};
 use super::plan::{HardDiskPlan, Scheduler};
 use super::platter::Spot;
 use super::read_ahead::ReadAhead;
-use crate::{Action, Command};
+use crate::{CommandKind, DriveCommand};
 
 /// A command that waits for the medium.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub(super) command: Command,
-    pub(super) run: Run,
+pub(super) struct WaitingCommand {
+    pub(super) command: DriveCommand,
+    pub(super) run: SectorRun,
     /// First sector of the run.
     pub(super) spot: Spot,
 }
@@ -28,7 +28,7 @@ pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
 /// State that a disk looks at when it chooses.
 pub(super) struct Choice<'a> {
     pub(super) plan: &'a HardDiskPlan,
-    pub(super) arm: &'a Arm,
+    pub(super) arm: &'a DiskArm,
     pub(super) ahead: &'a ReadAhead,
     pub(super) now_ns: u64,
     /// Behind the last byte that the arm was at.
@@ -37,15 +37,15 @@ pub(super) struct Choice<'a> {
 
 impl Choice<'_> {
     /// Returns how far the waiting command is that is next, and its place.
-    pub(super) fn command(&self, waiting: &VecDeque<Waiting>) -> Option<(u64, usize)> {
+    pub(super) fn command(&self, waiting: &VecDeque<WaitingCommand>) -> Option<(u64, usize)> {
         if self.plan.scheduler == Scheduler::Fifo {
             return (!waiting.is_empty()).then_some((0, 0));
         }
         let turned_ns = self.arm.turned_ns(self.now_ns);
         let seen = waiting.iter().take(self.plan.depth.into()).enumerate();
-        seen.fold(None, |best, (place, Waiting { command, run, spot })| {
+        seen.fold(None, |best, (place, WaitingCommand { command, run, spot })| {
             let far_ns = match command.action {
-                Action::Read if self.ahead.has(*run) => Some(0),
+                CommandKind::Read if self.ahead.has(*run) => Some(0),
                 _ => self.arm.distance_ns(*spot, turned_ns, most_ns(best)),
             };
             nearer(best, far_ns, place)
@@ -69,9 +69,9 @@ impl Choice<'_> {
     }
 
     /// Returns where an extent starts, as its note says, or will say.
-    fn spot(&self, extent: Extent, note: &Cell<Option<Spot>>) -> Spot {
+    fn spot(&self, extent: CachedExtent, note: &Cell<Option<Spot>>) -> Spot {
         note.get().unwrap_or_else(|| {
-            let spot = self.arm.spot(Run::of(self.plan, extent.start, extent.end).first);
+            let spot = self.arm.spot(SectorRun::of(self.plan, extent.start, extent.end).first);
             note.set(Some(spot));
             spot
         })

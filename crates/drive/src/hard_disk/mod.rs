@@ -25,9 +25,9 @@ mod seeks;
 
 use std::collections::VecDeque;
 
-use arm::{Arm, Run};
-use cache::{Cache, Extent};
-use choice::{Choice, Dirty, Waiting};
+use arm::{DiskArm, SectorRun};
+use cache::{Cache, CachedExtent};
+use choice::{Choice, Dirty, WaitingCommand};
 pub use plan::{HardDiskPlan, Rmw, Scheduler};
 use read_ahead::ReadAhead;
 use units::ByteRange;
@@ -35,15 +35,15 @@ use units::ByteRange;
 use crate::bounds::PlanFault;
 use crate::clock::goes_on;
 use crate::model::refuses;
-use crate::power::{Data, MediumLog, Sectors, Told};
+use crate::power::{Data, HostPromises, MediumLog, Sectors};
 use crate::wire::Wire;
-use crate::{Action, Command, Done, Model, Tally};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A hard disk in simulated time.
 #[derive(Clone, Debug)]
 pub struct HardDisk {
     plan: HardDiskPlan,
-    arm: Arm,
+    arm: DiskArm,
     cache: Dirty,
     ahead: ReadAhead,
     now_ns: u64,
@@ -51,23 +51,23 @@ pub struct HardDisk {
     /// When the host was here last.
     asked_ns: u64,
     /// Commands that wait for the medium, in the order in which they came.
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingCommand>,
     /// Job of the arm, and when it ends.
-    job: Option<(u64, Job)>,
+    job: Option<(u64, ArmJob)>,
     flushing: Option<u64>,
     /// Behind the last byte that the arm was at.
     position: u64,
-    tally: Tally,
+    tally: DriveTally,
     /// Log of what is put on the platter, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
 
 /// Job of the arm.
 #[derive(Clone, Copy, Debug)]
-enum Job {
+enum ArmJob {
     /// A command, and for how long its bytes pass under the head.
-    Command(Command, u64),
-    Destage(Extent),
+    Command(DriveCommand, u64),
+    Destage(CachedExtent),
 }
 
 impl HardDisk {
@@ -78,7 +78,7 @@ impl HardDisk {
     pub fn new(plan: HardDiskPlan) -> Result<HardDisk, PlanFault> {
         let plan = plan.checked()?;
         Ok(HardDisk {
-            arm: Arm::new(&plan),
+            arm: DiskArm::new(&plan),
             cache: Cache::default(),
             ahead: ReadAhead::new(plan.read_ahead_bytes / plan.physical_bytes),
             now_ns: 0,
@@ -88,7 +88,7 @@ impl HardDisk {
             job: None,
             flushing: None,
             position: 0,
-            tally: Tally::default(),
+            tally: DriveTally::default(),
             log: None,
             plan,
         })
@@ -100,7 +100,7 @@ impl HardDisk {
     pub fn is_on_medium(&self, range: ByteRange) -> bool {
         let (start, end) = (range.start_bytes(), range.end_bytes());
         let is_on_its_way = match self.job {
-            Some((_, Job::Destage(extent))) => extent.start < end && start < extent.end,
+            Some((_, ArmJob::Destage(extent))) => extent.start < end && start < extent.end,
             _ => false,
         };
         !is_on_its_way && !self.cache.touches(start, end)
@@ -115,26 +115,27 @@ impl HardDisk {
     /// The bytes that the cache holds, with those on their way to the medium.
     fn dirty_bytes(&self) -> u64 {
         let flying = match self.job {
-            Some((_, Job::Destage(extent))) => extent.bytes(),
+            Some((_, ArmJob::Destage(extent))) => extent.bytes(),
             _ => 0,
         };
         self.cache.bytes() + flying
     }
 
     /// Returns whether a write goes to the cache.
-    fn is_cached(&self, command: &Command) -> bool {
+    fn is_cached(&self, command: &DriveCommand) -> bool {
         let bytes = command.length_bytes;
-        matches!(command.action, Action::Write { fua: false }) && bytes <= self.plan.cache_bytes
+        matches!(command.action, CommandKind::Write { fua: false })
+            && bytes <= self.plan.cache_bytes
     }
 
     /// Returns whether the first command on the wire is let in.
-    fn lets_in(&self, command: &Command) -> bool {
+    fn lets_in(&self, command: &DriveCommand) -> bool {
         if self.flushing.is_some() {
             return false;
         }
         match command.action {
-            Action::Flush => {
-                let is_busy = matches!(self.job, Some((_, Job::Command(..))));
+            CommandKind::Flush => {
+                let is_busy = matches!(self.job, Some((_, ArmJob::Command(..))));
                 self.waiting.is_empty() && !is_busy
             }
             _ if self.is_cached(command) => {
@@ -155,44 +156,44 @@ impl HardDisk {
     }
 
     /// Takes a command from the wire.
-    fn enter(&mut self, command: Command, done: &mut Vec<Done>) {
+    fn enter(&mut self, command: DriveCommand, done: &mut Vec<DriveCompletion>) {
         let (start, end) = (command.offset_bytes, command.offset_bytes + command.length_bytes);
         self.log_arrival(&command);
         match command.action {
-            Action::Flush => self.flushing = Some(command.id),
-            Action::Write { .. } if self.is_cached(&command) => {
+            CommandKind::Flush => self.flushing = Some(command.id),
+            CommandKind::Write { .. } if self.is_cached(&command) => {
                 self.cache.insert(start, end);
                 self.end(&command, done);
             }
-            Action::Write { .. } => {
+            CommandKind::Write { .. } => {
                 self.cache.forget(start, end);
                 self.wait(command);
             }
-            Action::Discard => {
+            CommandKind::Discard => {
                 self.cache.forget(start, end);
                 self.end(&command, done);
             }
-            Action::Read if self.cache.covers(start, end) => {
+            CommandKind::Read if self.cache.covers(start, end) => {
                 self.tally.cache_hits += 1;
                 self.leave(&command, 0);
             }
-            Action::Read => self.wait(command),
+            CommandKind::Read => self.wait(command),
         }
     }
 
     /// Adds a command to those that wait for the medium.
-    fn wait(&mut self, command: Command) {
+    fn wait(&mut self, command: DriveCommand) {
         let run = self.run_of(&command);
-        self.waiting.push_back(Waiting { command, run, spot: self.arm.spot(run.first) });
+        self.waiting.push_back(WaitingCommand { command, run, spot: self.arm.spot(run.first) });
     }
 
     /// Writes down that a command has come in.
-    fn log_arrival(&mut self, command: &Command) {
+    fn log_arrival(&mut self, command: &DriveCommand) {
         let (is_cached, now_ns) = (self.is_cached(command), self.now_ns);
         let Some(log) = &mut self.log else { return };
         match (command.action, command.range()) {
-            (Action::Write { .. }, _) => log.arrived(command.id, is_cached, now_ns),
-            (Action::Discard, Some(range)) => log.dropped(range, now_ns),
+            (CommandKind::Write { .. }, _) => log.arrived(command.id, is_cached, now_ns),
+            (CommandKind::Discard, Some(range)) => log.dropped(range, now_ns),
             _ => {}
         }
     }
@@ -208,7 +209,7 @@ impl HardDisk {
 
     /// Sends what was read over the wire, the first bytes of it while the last still pass under the
     /// head: for the last `pass_ns`.
-    fn leave(&mut self, command: &Command, pass_ns: u64) {
+    fn leave(&mut self, command: &DriveCommand, pass_ns: u64) {
         let wire_ns = self.wire.bytes_ns(command.length_bytes);
         let from_ns = self.now_ns.saturating_sub(pass_ns.min(wire_ns));
         self.tally.count(command);
@@ -216,19 +217,19 @@ impl HardDisk {
     }
 
     /// Tells that `command` has ended now.
-    fn end(&mut self, command: &Command, done: &mut Vec<Done>) {
+    fn end(&mut self, command: &DriveCommand, done: &mut Vec<DriveCompletion>) {
         if let Some(log) = &mut self.log {
             log.ended(command.id);
         }
         self.tally.count(command);
-        done.push(Done { id: command.id, at_ns: self.now_ns, outcome: Ok(()) });
+        done.push(DriveCompletion { id: command.id, at_ns: self.now_ns, outcome: Ok(()) });
     }
 
-    fn run(&self, start: u64, end: u64) -> Run {
-        Run::of(&self.plan, start, end)
+    fn run(&self, start: u64, end: u64) -> SectorRun {
+        SectorRun::of(&self.plan, start, end)
     }
 
-    fn run_of(&self, command: &Command) -> Run {
+    fn run_of(&self, command: &DriveCommand) -> SectorRun {
         self.run(command.offset_bytes, command.offset_bytes + command.length_bytes)
     }
 
@@ -251,16 +252,17 @@ impl HardDisk {
         let extent = self.is_emptied().then(|| self.choice().extent(&self.cache)).flatten();
         match (self.choice().command(&self.waiting), extent) {
             (Some((far, place)), extent) if extent.is_none_or(|(other, _)| far <= other) => {
-                let Waiting { command, run, .. } = self.waiting.remove(place).expect("it is there");
+                let WaitingCommand { command, run, .. } =
+                    self.waiting.remove(place).expect("it is there");
                 let passed_ns = self.arm.tally.transfer_ns;
                 let end_ns = self.command_end_ns(&command, run);
                 let pass_ns = self.arm.tally.transfer_ns - passed_ns;
-                if matches!(command.action, Action::Write { .. }) {
+                if matches!(command.action, CommandKind::Write { .. }) {
                     let start = command.offset_bytes;
                     let bytes = (start, start + command.length_bytes);
                     self.log_put(Data::Command(command.id), bytes, end_ns);
                 }
-                self.job = Some((end_ns, Job::Command(command, pass_ns)));
+                self.job = Some((end_ns, ArmJob::Command(command, pass_ns)));
             }
             (_, Some((_, start))) => {
                 let extent = self.cache.take(start, self.run_bytes(start));
@@ -269,7 +271,7 @@ impl HardDisk {
                 let end_ns = self.arm.write(run, self.now_ns);
                 self.position = extent.end;
                 self.log_put(Data::Cached, (extent.start, extent.end), end_ns);
-                self.job = Some((end_ns, Job::Destage(extent)));
+                self.job = Some((end_ns, ArmJob::Destage(extent)));
             }
             _ => {}
         }
@@ -285,9 +287,9 @@ impl HardDisk {
     }
 
     /// When the arm has done `command` that it begins now.
-    fn command_end_ns(&mut self, command: &Command, run: Run) -> u64 {
+    fn command_end_ns(&mut self, command: &DriveCommand, run: SectorRun) -> u64 {
         self.position = command.offset_bytes + command.length_bytes;
-        if command.action != Action::Read {
+        if command.action != CommandKind::Read {
             self.ahead.stop();
             return self.arm.write(run, self.now_ns);
         }
@@ -301,26 +303,26 @@ impl HardDisk {
             self.tally.cache_hits += 1;
             return self.now_ns;
         }
-        let rest = Run { first, sectors: last - first, ..run };
+        let rest = SectorRun { first, sectors: last - first, ..run };
         let end_ns = self.arm.read(rest, since_ns);
         self.ahead.read(run, end_ns);
         end_ns.max(self.now_ns)
     }
 
     /// Ends what the arm was at.
-    fn finish(&mut self, done: &mut Vec<Done>) {
+    fn finish(&mut self, done: &mut Vec<DriveCompletion>) {
         let Some((_, job)) = self.job.take() else { return };
         match job {
-            Job::Command(command, pass_ns) if command.action == Action::Read => {
+            ArmJob::Command(command, pass_ns) if command.action == CommandKind::Read => {
                 self.leave(&command, pass_ns);
             }
-            Job::Command(command, _) => self.end(&command, done),
-            Job::Destage(_) => {}
+            ArmJob::Command(command, _) => self.end(&command, done),
+            ArmJob::Destage(_) => {}
         }
     }
 
     /// Does what is due now; whether anything was.
-    fn step(&mut self, done: &mut Vec<Done>) -> bool {
+    fn step(&mut self, done: &mut Vec<DriveCompletion>) -> bool {
         if let Some(answer) = self.wire.answered(self.now_ns) {
             done.push(answer);
             return true;
@@ -344,7 +346,8 @@ impl HardDisk {
             && self.cache.is_empty()
         {
             self.flushing = None;
-            let flush = Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+            let flush =
+                DriveCommand { id, action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
             self.end(&flush, done);
             return true;
         }
@@ -354,13 +357,13 @@ impl HardDisk {
 }
 
 impl Model for HardDisk {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         self.asked_ns = at_ns;
         if refuses(self, &command, at_ns, done) {
             return;
         }
-        if let (Action::Write { .. }, Some(log)) = (command.action, &mut self.log) {
+        if let (CommandKind::Write { .. }, Some(log)) = (command.action, &mut self.log) {
             log.sent(command.id);
         }
         self.wire.send(command, at_ns);
@@ -376,7 +379,7 @@ impl Model for HardDisk {
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
             while self.step(done) {}
         }
@@ -390,7 +393,7 @@ impl Model for HardDisk {
         self.plan.logical_bytes
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.tally.plus(self.arm.tally)
     }
 
@@ -400,7 +403,8 @@ impl Model for HardDisk {
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
         let plan = &self.plan;
-        let is_new = self.now_ns == 0 && self.wire.is_empty() && self.tally == Tally::default();
+        let is_new =
+            self.now_ns == 0 && self.wire.is_empty() && self.tally == DriveTally::default();
         if is_new {
             let log = MediumLog::new(self.sectors(), plan.capacity_bytes, entries_max);
             (self.log, self.arm.spans) = (Some(Box::new(log)), Some(Vec::new()));
@@ -412,7 +416,7 @@ impl Model for HardDisk {
         self.log.as_deref()
     }
 
-    fn told(&self) -> Told {
-        Told { sectors: self.sectors(), has_volatile_cache: self.plan.cache_bytes > 0 }
+    fn told(&self) -> HostPromises {
+        HostPromises { sectors: self.sectors(), has_volatile_cache: self.plan.cache_bytes > 0 }
     }
 }

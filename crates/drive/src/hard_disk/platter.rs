@@ -14,7 +14,7 @@ struct Zone {
 
 /// Place of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SectorPlace {
     /// The track, from the outermost.
     pub(super) track: u64,
     /// The sector of the track, from 0.
@@ -83,11 +83,11 @@ impl Platter {
     }
 
     /// Returns where a sector is.
-    pub(super) fn place(&self, sector: u64) -> Place {
+    pub(super) fn place(&self, sector: u64) -> SectorPlace {
         let next = self.zones.partition_point(|zone| zone.first_sector <= sector);
         let zone = &self.zones[next - 1];
         let within = sector - zone.first_sector;
-        Place {
+        SectorPlace {
             track: zone.first_track + within / zone.track_sectors,
             index: within % zone.track_sectors,
             track_sectors: zone.track_sectors,
@@ -95,7 +95,7 @@ impl Platter {
     }
 
     /// Returns what the arm must know of a place.
-    pub(super) fn spot(&self, place: Place) -> Spot {
+    pub(super) fn spot(&self, place: SectorPlace) -> Spot {
         let passes_ns = self.within_ns(place, place.index) + place.track * self.skew_ns;
         let passes_ns =
             u32::try_from(passes_ns % self.turn_ns).expect("a turn is a second at most");
@@ -105,11 +105,11 @@ impl Platter {
     }
 
     /// For how long so many sectors from `place` pass; they are all on its track.
-    pub(super) fn span_ns(&self, place: Place, sectors: u64) -> u64 {
+    pub(super) fn span_ns(&self, place: SectorPlace, sectors: u64) -> u64 {
         self.within_ns(place, place.index + sectors) - self.within_ns(place, place.index)
     }
 
-    fn within_ns(&self, place: Place, index: u64) -> u64 {
+    fn within_ns(&self, place: SectorPlace, index: u64) -> u64 {
         index * self.turn_ns / place.track_sectors
     }
 }

@@ -1,6 +1,6 @@
 //! Reads that the disk does by itself after a read, since the sectors pass under the head anyway.
 
-use super::arm::Run;
+use super::arm::SectorRun;
 
 /// Bytes that were read, and the head's further way.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +19,13 @@ impl ReadAhead {
     }
 
     /// Returns whether `run` was read, or will be without the arm moving.
-    pub(super) fn has(&self, run: Run) -> bool {
+    pub(super) fn has(&self, run: SectorRun) -> bool {
         self.rest(run).is_some()
     }
 
     /// The first sector of `run` that was not read when the head was there last, and when that was;
     /// `None` where the arm must go there.
-    pub(super) fn rest(&self, run: Run) -> Option<(u64, u64)> {
+    pub(super) fn rest(&self, run: SectorRun) -> Option<(u64, u64)> {
         let (from, upto, at_ns) = self.read?;
         let last = run.first + run.sectors;
         let most = if self.goes_on { upto + self.most } else { upto };
@@ -35,7 +35,7 @@ impl ReadAhead {
 
     /// The head has read `run`, and goes on from `at_ns`. Where nothing is read ahead there is no
     /// buffer either.
-    pub(super) fn read(&mut self, run: Run, at_ns: u64) {
+    pub(super) fn read(&mut self, run: SectorRun, at_ns: u64) {
         if self.most == 0 {
             return;
         }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_reads_nothing_ahead_reads_a_sector_again() {
-        let run = Run { first: 7, sectors: 1, has_head: false, has_tail: false };
+        let run = SectorRun { first: 7, sectors: 1, has_head: false, has_tail: false };
         for (most, has) in [(0, false), (8, true)] {
             let mut ahead = ReadAhead::new(most);
             ahead.read(run, 0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Content of a logical sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Held {
+pub enum SectorContent {
     /// The data from before the log began.
     Original,
     /// The data of the write with this number.
@@ -19,7 +19,7 @@ pub struct Aftermath {
     /// When the power went, in nanoseconds.
     pub at_ns: u64,
     /// By logical sector; those that are not there hold [`Held::Original`].
-    sectors: BTreeMap<u64, Held>,
+    sectors: BTreeMap<u64, SectorContent>,
     /// True if no sector can be read.
     is_dead: bool,
     unfit: Unfit,
@@ -37,8 +37,8 @@ pub struct Unfit {
 
 impl Aftermath {
     /// Returns what `sectors` say; all others are as they were.
-    pub fn new(at_ns: u64, sectors: impl IntoIterator<Item = (u64, Held)>) -> Aftermath {
-        let changed = |(_, held): &(u64, Held)| *held != Held::Original;
+    pub fn new(at_ns: u64, sectors: impl IntoIterator<Item = (u64, SectorContent)>) -> Aftermath {
+        let changed = |(_, held): &(u64, SectorContent)| *held != SectorContent::Original;
         let sectors = sectors.into_iter().filter(changed).collect();
         Aftermath { at_ns, sectors, is_dead: false, unfit: Unfit::default() }
     }
@@ -63,16 +63,16 @@ impl Aftermath {
 
     /// Returns what the logical sector `lba` holds.
     #[must_use]
-    pub fn held(&self, lba: u64) -> Held {
+    pub fn held(&self, lba: u64) -> SectorContent {
         match self.is_dead {
-            true => Held::Unreadable,
-            false => self.sectors.get(&lba).copied().unwrap_or(Held::Original),
+            true => SectorContent::Unreadable,
+            false => self.sectors.get(&lba).copied().unwrap_or(SectorContent::Original),
         }
     }
 
     /// The logical sectors that hold something else than before the log began, in order; none
     /// where the drive does not come back, for then it is all of them.
-    pub fn changed(&self) -> impl Iterator<Item = (u64, Held)> {
+    pub fn changed(&self) -> impl Iterator<Item = (u64, SectorContent)> {
         self.sectors.iter().map(|(&lba, &held)| (lba, held))
     }
 }

@@ -9,7 +9,7 @@ pub const SECTORS_MAX: u64 = 1 << 22;
 
 /// Self-description of the drive to the host; the promises follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct HostPromises {
     /// Its sectors, as it reports them.
     pub sectors: Sectors,
     /// True if it has a cache that forgets. Where it says no, every acknowledgement is a promise.
@@ -65,7 +65,7 @@ pub struct HostDiscard {
 /// stops and is [`HostLog::is_full`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostLog {
-    told: Told,
+    told: HostPromises,
     writes: Vec<HostWrite>,
     flushes: Vec<HostFlush>,
     discards: Vec<HostDiscard>,
@@ -78,7 +78,7 @@ pub struct HostLog {
 impl HostLog {
     /// An empty log of a drive that says `told`, for at most `commands_max` commands.
     #[must_use]
-    pub fn new(told: Told, commands_max: usize) -> HostLog {
+    pub fn new(told: HostPromises, commands_max: usize) -> HostLog {
         HostLog {
             told,
             writes: Vec::new(),
@@ -93,7 +93,7 @@ impl HostLog {
 
     /// Returns what the drive told.
     #[must_use]
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> HostPromises {
         self.told
     }
 

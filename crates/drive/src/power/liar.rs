@@ -1,7 +1,7 @@
 //! A drive that says "done" and has done nothing: to teach with, and to test what finds such
 //! drives.
 
-use crate::{Action, Command, Done, Model, Tally};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// Promises that a drive breaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,25 +28,25 @@ impl<M: Model> Liar<M> {
 }
 
 impl<M: Model> Model for Liar<M> {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         let action = match command.action {
-            Action::Flush if self.lies.flush => {
+            CommandKind::Flush if self.lies.flush => {
                 self.model.advance(at_ns, done);
                 self.flushes += 1;
-                done.push(Done { id: command.id, at_ns, outcome: Ok(()) });
+                done.push(DriveCompletion { id: command.id, at_ns, outcome: Ok(()) });
                 return;
             }
-            Action::Write { fua } => Action::Write { fua: fua && !self.lies.fua },
+            CommandKind::Write { fua } => CommandKind::Write { fua: fua && !self.lies.fua },
             other => other,
         };
-        self.model.submit(Command { action, ..command }, at_ns, done);
+        self.model.submit(DriveCommand { action, ..command }, at_ns, done);
     }
 
     fn next_ns(&self) -> Option<u64> {
         self.model.next_ns()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.model.advance(to_ns, done);
     }
 
@@ -62,8 +62,9 @@ impl<M: Model> Model for Liar<M> {
         Some(&self.model)
     }
 
-    fn tally(&self) -> Tally {
-        let told = Tally { commands: self.flushes, flushes: self.flushes, ..Tally::default() };
+    fn tally(&self) -> DriveTally {
+        let told =
+            DriveTally { commands: self.flushes, flushes: self.flushes, ..DriveTally::default() };
         self.model.tally().plus(told)
     }
 

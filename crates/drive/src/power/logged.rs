@@ -1,7 +1,7 @@
 //! A model with its host's log.
 
-use super::{Aftermath, Cut, CutFault, HostLog, Told};
-use crate::{Action, Command, Done, Model, Tally};
+use super::{Aftermath, Cut, CutFault, HostLog, HostPromises};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A model, and what was sent to it and told by it.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl<M: Model> Logged<M> {
     /// and 8 times as many entries of what becomes of them on each medium.
     ///
     /// `None` when the model keeps no log of its medium, or did something already.
-    pub fn new(model: M, told: Told, commands_max: usize) -> Option<Logged<M>> {
+    pub fn new(model: M, told: HostPromises, commands_max: usize) -> Option<Logged<M>> {
         Logged::with_entries(model, told, commands_max, commands_max.saturating_mul(8))
     }
 
@@ -32,7 +32,7 @@ impl<M: Model> Logged<M> {
     /// mapping units on flash takes two for each of them.
     pub fn with_entries(
         mut model: M,
-        told: Told,
+        told: HostPromises,
         commands_max: usize,
         entries_max: usize,
     ) -> Option<Logged<M>> {
@@ -62,25 +62,27 @@ impl<M: Model> Logged<M> {
     }
 
     /// Writes down what was sent. Commands that no drive takes are none: nothing comes of them.
-    fn sent(&mut self, command: &Command, at_ns: u64) {
+    fn sent(&mut self, command: &DriveCommand, at_ns: u64) {
         let (capacity, logical) = (self.model.capacity_bytes(), self.model.logical_bytes());
         if command.checked(capacity, logical).is_err() {
             return;
         }
         let log = &mut self.log;
         let sent = match (command.action, command.range()) {
-            (Action::Write { fua }, Some(range)) => {
+            (CommandKind::Write { fua }, Some(range)) => {
                 log.write_sent(range, fua, at_ns).map(Sent::Write)
             }
-            (Action::Flush, _) => log.flush_sent(at_ns).map(Sent::Flush),
-            (Action::Discard, Some(range)) => log.discard_sent(range, at_ns).map(Sent::Discard),
+            (CommandKind::Flush, _) => log.flush_sent(at_ns).map(Sent::Flush),
+            (CommandKind::Discard, Some(range)) => {
+                log.discard_sent(range, at_ns).map(Sent::Discard)
+            }
             _ => None,
         };
         self.flying.extend(sent.map(|sent| (command.id, sent)));
     }
 
     /// Writes down what was told.
-    fn told(&mut self, done: &[Done]) {
+    fn told(&mut self, done: &[DriveCompletion]) {
         for done in done {
             let place = self.flying.iter().position(|(id, _)| *id == done.id);
             let Some((_, sent)) = place.map(|place| self.flying.swap_remove(place)) else {
@@ -98,7 +100,7 @@ impl<M: Model> Logged<M> {
 }
 
 impl<M: Model> Model for Logged<M> {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         // What ended until now was told before this was sent.
         self.advance(at_ns, done);
         self.sent(&command, at_ns);
@@ -111,7 +113,7 @@ impl<M: Model> Model for Logged<M> {
         self.model.next_ns()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         let from = done.len();
         self.model.advance(to_ns, done);
         self.told(&done[from..]);
@@ -129,7 +131,7 @@ impl<M: Model> Model for Logged<M> {
         Some(&self.model)
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         self.model.tally()
     }
 }

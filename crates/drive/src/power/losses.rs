@@ -1,7 +1,7 @@
 //! Number of acknowledged writes that a cut took, and of those that the drive was free to lose.
 
 use super::oracle::Promises;
-use super::{Aftermath, CutFault, Held, HostLog};
+use super::{Aftermath, CutFault, HostLog, SectorContent};
 
 /// Fate of the writes that were acknowledged when the power went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,8 +38,10 @@ pub fn losses(log: &HostLog, aftermath: &Aftermath) -> Result<Losses, CutFault> 
         let lbas = log.told().sectors.lbas(write.range);
         let all = lbas.end - lbas.start;
         let is_gone = |lba: &u64| match aftermath.held(*lba) {
-            Held::Original | Held::Unreadable => !promises.is_dropped(*lba, number),
-            Held::Write(other) => promises.is_superseded(other, Some(number)),
+            SectorContent::Original | SectorContent::Unreadable => {
+                !promises.is_dropped(*lba, number)
+            }
+            SectorContent::Write(other) => promises.is_superseded(other, Some(number)),
         };
         let gone = u64::try_from(lbas.filter(is_gone).count()).unwrap_or(u64::MAX);
         let is_promised = promises.is_promised(number);

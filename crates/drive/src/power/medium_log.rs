@@ -8,7 +8,7 @@ use std::ops::Range;
 use units::ByteRange;
 
 use super::Sectors;
-use crate::Command;
+use crate::DriveCommand;
 
 /// An arrival in the drive, in the order of taking; where parts of a drive work side by side, a
 /// later one can be there before an earlier one.
@@ -36,7 +36,7 @@ pub enum Data {
 
 /// A pass over physical sectors that wrote them, in equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct MediumPass {
     /// The first; where the origin is not 0, number 0 is the piece before it.
     pub first: u64,
     /// Number of sectors.
@@ -76,7 +76,7 @@ pub struct MediumLog {
     capacity_bytes: u64,
     arrivals: Vec<(u64, Arrived)>,
     puts: Vec<Put>,
-    spans: Vec<Span>,
+    spans: Vec<MediumPass>,
     /// Writes that have not ended: what the command is called, and its number.
     flying: Vec<(u64, usize)>,
     writes: usize,
@@ -127,7 +127,7 @@ impl MediumLog {
         &self.puts
     }
 
-    pub(super) fn spans(&self, put: &Put) -> &[Span] {
+    pub(super) fn spans(&self, put: &Put) -> &[MediumPass] {
         &self.spans[put.spans.clone()]
     }
 
@@ -182,7 +182,7 @@ impl MediumLog {
         data: Data,
         range: ByteRange,
         (from_ns, to_ns): (u64, u64),
-        spans: &[Span],
+        spans: &[MediumPass],
         is_buffered: bool,
     ) {
         let write = match data {
@@ -202,7 +202,12 @@ impl MediumLog {
 
     /// A write was sent and is put on the medium in these spans, from the first time to the second,
     /// without a cache before it.
-    pub(crate) fn written(&mut self, command: &Command, times: (u64, u64), spans: &[Span]) {
+    pub(crate) fn written(
+        &mut self,
+        command: &DriveCommand,
+        times: (u64, u64),
+        spans: &[MediumPass],
+    ) {
         if let (Some(range), Some(number)) = (command.range(), self.sent(command.id)) {
             self.arrived(command.id, false, times.0);
             self.put(Data::Write(number), range, times, spans, false);

@@ -48,14 +48,14 @@ mod replay;
 pub(crate) mod sectors;
 mod survivors;
 
-pub use aftermath::{Aftermath, Held, Unfit};
+pub use aftermath::{Aftermath, SectorContent, Unfit};
 pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialized};
-pub use host_log::{HostDiscard, HostFlush, HostLog, HostWrite, Moment, SECTORS_MAX, Told};
+pub use host_log::{HostDiscard, HostFlush, HostLog, HostPromises, HostWrite, Moment, SECTORS_MAX};
 pub use liar::{Liar, Lies};
 pub use logged::Logged;
 pub use losses::{Losses, losses};
-pub use medium_log::{Data, MediumLog, Span};
-pub use oracle::{FINDINGS_MAX, Finding, Judgment, Legal, Verdict, judge, legal};
+pub use medium_log::{Data, MediumLog, MediumPass};
+pub use oracle::{FINDINGS_MAX, Legal, OracleFinding, OracleJudgment, SectorFault, judge, legal};
 pub use outcome::{cut, outcomes};
 pub use sectors::Sectors;
 pub use survivors::{Outcomes, UNIT_WRITES_MAX, UNITS_MAX};

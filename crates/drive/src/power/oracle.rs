@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Aftermath, CutFault, Held, HostLog, HostWrite, Moment};
+use super::{Aftermath, CutFault, HostLog, HostWrite, Moment, SectorContent};
 
 /// The most findings that a judgment lists; it counts all.
 pub const FINDINGS_MAX: usize = 10_000;
@@ -34,7 +34,7 @@ pub struct Legal {
 
 /// Fault of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum SectorFault {
     /// It cannot be read, and a write to it was open: the drive kept its word, and lost what was
     /// there.
     Torn,
@@ -47,9 +47,9 @@ pub enum Verdict {
 
 /// Sectors with the same fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct OracleFinding {
     /// Fault of the sectors.
-    pub verdict: Verdict,
+    pub verdict: SectorFault,
     /// The first logical sector.
     pub first_lba: u64,
     /// Number of sectors.
@@ -60,25 +60,25 @@ pub struct Finding {
     /// Allowed content.
     pub legal: Legal,
     /// Found content.
-    pub held: Held,
+    pub held: SectorContent,
 }
 
 /// Judgment of an oracle about an aftermath.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judgment {
+pub struct OracleJudgment {
     /// Number of logical sectors looked at: those that were written, and those that changed.
     pub sectors: u64,
-    /// Number of those that are [`Verdict::Torn`].
+    /// Number of those that are [`SectorFault::Torn`].
     pub torn: u64,
-    /// Number of those that are [`Verdict::Missing`].
+    /// Number of those that are [`SectorFault::Missing`].
     pub missing: u64,
-    /// Number of those that are [`Verdict::Collateral`].
+    /// Number of those that are [`SectorFault::Collateral`].
     pub collateral: u64,
     /// Findings by address; at most [`FINDINGS_MAX`].
-    pub findings: Vec<Finding>,
+    pub findings: Vec<OracleFinding>,
 }
 
-impl Judgment {
+impl OracleJudgment {
     /// Returns whether the drive kept its promises: nothing that was promised is missing.
     #[must_use]
     pub fn is_kept(&self) -> bool {
@@ -202,7 +202,7 @@ pub fn legal(log: &HostLog, at_ns: u64, lba: u64) -> Legal {
 ///
 /// # Errors
 /// When the log is full, so that not all promises are known.
-pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgment, CutFault> {
+pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<OracleJudgment, CutFault> {
     if log.is_full() {
         return Err(CutFault::Full);
     }
@@ -213,18 +213,20 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgment, CutFault>
     let is_open = |lba: &&u64| promises.is_open(**lba, promises.promised(**lba));
     let open: BTreeSet<u64> = lbas.iter().filter(is_open).map(|lba| physical.of(*lba)).collect();
     let mut judgment =
-        Judgment { sectors: 0, torn: 0, missing: 0, collateral: 0, findings: Vec::new() };
+        OracleJudgment { sectors: 0, torn: 0, missing: 0, collateral: 0, findings: Vec::new() };
     for lba in lbas {
         judgment.sectors += 1;
         let (held, legal) = (aftermath.held(lba), promises.legal(lba));
         let verdict = match held {
-            Held::Unreadable if legal.unreadable => Verdict::Torn,
-            Held::Unreadable if open.contains(&physical.of(lba)) => Verdict::Collateral,
-            Held::Original if legal.original => continue,
-            Held::Write(number) if legal.writes.contains(&number) => continue,
-            _ => Verdict::Missing,
+            SectorContent::Unreadable if legal.unreadable => SectorFault::Torn,
+            SectorContent::Unreadable if open.contains(&physical.of(lba)) => {
+                SectorFault::Collateral
+            }
+            SectorContent::Original if legal.original => continue,
+            SectorContent::Write(number) if legal.writes.contains(&number) => continue,
+            _ => SectorFault::Missing,
         };
-        judgment.add(Finding {
+        judgment.add(OracleFinding {
             verdict,
             first_lba: lba,
             sectors: 1,
@@ -236,13 +238,13 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgment, CutFault>
     Ok(judgment)
 }
 
-impl Judgment {
+impl OracleJudgment {
     /// Counts a sector, and lists it, joined with that before it where both are alike.
-    fn add(&mut self, finding: Finding) {
+    fn add(&mut self, finding: OracleFinding) {
         match finding.verdict {
-            Verdict::Torn => self.torn += 1,
-            Verdict::Missing => self.missing += 1,
-            Verdict::Collateral => self.collateral += 1,
+            SectorFault::Torn => self.torn += 1,
+            SectorFault::Missing => self.missing += 1,
+            SectorFault::Collateral => self.collateral += 1,
         }
         if let Some(last) = self.findings.last_mut()
             && last.continues_as(&finding)
@@ -256,9 +258,9 @@ impl Judgment {
     }
 }
 
-impl Finding {
+impl OracleFinding {
     /// Returns whether `next` is of the sector behind, and the same is wrong with it.
-    fn continues_as(&self, next: &Finding) -> bool {
+    fn continues_as(&self, next: &OracleFinding) -> bool {
         self.first_lba.checked_add(self.sectors) == Some(next.first_lba)
             && (self.verdict, self.promised, self.held) == (next.verdict, next.promised, next.held)
             && self.legal == next.legal

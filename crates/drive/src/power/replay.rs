@@ -7,13 +7,13 @@ use units::random::Random;
 
 use super::medium_log::{Arrived, Put};
 use super::sectors::{Units, common};
-use super::{Cut, CutFault, Held, HostLog, MediumLog, Span, UnderHead};
+use super::{Cut, CutFault, HostLog, MediumLog, MediumPass, SectorContent, UnderHead};
 
 /// A logical sector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     /// Content of the medium.
-    pub(super) held: Held,
+    pub(super) held: SectorContent,
     /// Number of arrivals of no more concern: put there, or superseded by what was.
     pub(super) settled: usize,
     /// The newest write that the cache had.
@@ -29,7 +29,7 @@ pub(super) struct Medium {
 }
 
 /// Progress of writing a physical sector.
-enum Progress {
+enum WriteProgress {
     /// Not begun.
     Ahead,
     /// So many of so many nanoseconds.
@@ -40,7 +40,7 @@ enum Progress {
 impl Medium {
     /// The medium as `cut` finds it.
     pub(super) fn at(host: &HostLog, medium: &MediumLog, cut: &Cut) -> Result<Medium, CutFault> {
-        let mut replay = Replay {
+        let mut replay = PowerReplay {
             host,
             medium,
             cut,
@@ -69,23 +69,23 @@ impl Medium {
     }
 
     /// Puts something else there.
-    pub(super) fn set(&mut self, lba: u64, held: Held) {
+    pub(super) fn set(&mut self, lba: u64, held: SectorContent) {
         self.touch(lba).held = held;
     }
 
     /// Returns what each sector holds, in order.
-    pub(super) fn held(&self) -> impl Iterator<Item = (u64, Held)> {
+    pub(super) fn held(&self) -> impl Iterator<Item = (u64, SectorContent)> {
         self.cells.iter().map(|(&lba, cell)| (lba, cell.held))
     }
 
     fn touch(&mut self, lba: u64) -> &mut Cell {
-        let new = Cell { held: Held::Original, settled: 0, cached: None };
+        let new = Cell { held: SectorContent::Original, settled: 0, cached: None };
         self.cells.entry(lba).or_insert(new)
     }
 }
 
 /// Arrivals and puts, in the order in which they were.
-struct Replay<'a> {
+struct PowerReplay<'a> {
     host: &'a HostLog,
     medium: &'a MediumLog,
     cut: &'a Cut,
@@ -97,7 +97,7 @@ struct Replay<'a> {
     at: Medium,
 }
 
-impl Replay<'_> {
+impl PowerReplay<'_> {
     /// Takes arrivals until there were `upto`, or the power goes.
     fn arrive(&mut self, upto: usize) -> Result<(), CutFault> {
         while self.arrived < upto {
@@ -148,9 +148,9 @@ impl Replay<'_> {
                 let whole = self.physical.lbas(span.first + place);
                 let part = common(&whole, &lbas);
                 match self.progress(span, place) {
-                    Progress::Ahead => {}
-                    Progress::Done => self.land(put, &part),
-                    Progress::Under(gone_ns, all_ns) => {
+                    WriteProgress::Ahead => {}
+                    WriteProgress::Done => self.land(put, &part),
+                    WriteProgress::Under(gone_ns, all_ns) => {
                         self.under_head(put, whole, &part, (gone_ns, all_ns));
                     }
                 }
@@ -159,7 +159,7 @@ impl Replay<'_> {
     }
 
     /// Returns how far the sector at `place` of a span is.
-    fn progress(&self, span: &Span, place: u64) -> Progress {
+    fn progress(&self, span: &MediumPass, place: u64) -> WriteProgress {
         let at = |place: u64| {
             let all_ns = u128::from(span.to_ns - span.from_ns);
             let gone_ns = all_ns * u128::from(place) / u128::from(span.sectors);
@@ -167,9 +167,9 @@ impl Replay<'_> {
         };
         let (from_ns, to_ns, now_ns) = (at(place), at(place + 1), self.cut.drive_ns());
         match now_ns {
-            now_ns if now_ns >= to_ns => Progress::Done,
-            now_ns if now_ns <= from_ns => Progress::Ahead,
-            now_ns => Progress::Under(now_ns - from_ns, to_ns - from_ns),
+            now_ns if now_ns >= to_ns => WriteProgress::Done,
+            now_ns if now_ns <= from_ns => WriteProgress::Ahead,
+            now_ns => WriteProgress::Under(now_ns - from_ns, to_ns - from_ns),
         }
     }
 
@@ -189,7 +189,7 @@ impl Replay<'_> {
             }
             cell.settled = cell.settled.max(settled);
             if let Some(number) = put.write.or(cell.cached) {
-                cell.held = Held::Write(number);
+                cell.held = SectorContent::Write(number);
             }
         }
     }
@@ -216,7 +216,7 @@ impl Replay<'_> {
             UnderHead::Old => {}
             UnderHead::Unreadable => {
                 for lba in whole.start..whole.end.min(self.medium.capacity_lbas()) {
-                    self.at.set(lba, Held::Unreadable);
+                    self.at.set(lba, SectorContent::Unreadable);
                 }
             }
             UnderHead::Shorn => {

@@ -8,7 +8,7 @@ use units::random::Random;
 use super::medium_log::Arrived;
 use super::replay::Medium;
 use super::sectors::{Units, common};
-use super::{Aftermath, Cut, CutFault, Held, HostLog, MediumLog, Survivors};
+use super::{Aftermath, Cut, CutFault, HostLog, MediumLog, SectorContent, Survivors};
 
 /// The most units of which [`Outcomes`] leaves open what they hold.
 pub const UNITS_MAX: usize = 256;
@@ -32,10 +32,14 @@ pub(super) struct Atom {
 
 impl Atom {
     /// Returns what it makes of the medium where it survives.
-    pub(super) fn patch(&self, at: &Medium) -> Vec<(u64, Held)> {
+    pub(super) fn patch(&self, at: &Medium) -> Vec<(u64, SectorContent)> {
         // Writes are in the order in which they came, so the newest survivor is written last.
         let is_open = |lba: &u64| at.cell(*lba).is_some_and(|cell| cell.settled < self.order);
-        self.lbas.clone().filter(is_open).map(|lba| (lba, Held::Write(self.number))).collect()
+        self.lbas
+            .clone()
+            .filter(is_open)
+            .map(|lba| (lba, SectorContent::Write(self.number)))
+            .collect()
     }
 }
 
@@ -95,13 +99,13 @@ pub(super) fn chosen(atoms: &[Atom], policy: Survivors) -> Vec<bool> {
 }
 
 /// Possible contents of a unit: of each the sectors that are not as the medium has them.
-type Patches = Vec<Vec<(u64, Held)>>;
+type Patches = Vec<Vec<(u64, SectorContent)>>;
 
 /// All that a drive can hold after a cut, each once.
 #[derive(Clone, Debug)]
 pub struct Outcomes {
     at_ns: u64,
-    base: BTreeMap<u64, Held>,
+    base: BTreeMap<u64, SectorContent>,
     units: Vec<Patches>,
     /// The next possibility of each unit; `None` when all were visited.
     next: Option<Vec<usize>>,
@@ -146,7 +150,7 @@ impl Outcomes {
 
 /// The different things that the atoms of one unit can make of it.
 fn patches(at: &Medium, atoms: &[&Atom]) -> Patches {
-    let mut seen: BTreeSet<Vec<(u64, Held)>> = BTreeSet::new();
+    let mut seen: BTreeSet<Vec<(u64, SectorContent)>> = BTreeSet::new();
     for mask in 0_u32..1 << atoms.len() {
         let is_in = |place: usize| mask & (1 << place) != 0;
         if atoms.iter().enumerate().any(|(place, atom)| atom.is_kept && !is_in(place)) {

@@ -10,13 +10,13 @@ const SPREAD_WORDS: Quantity = Quantity::Word(&["uniform", "triangular"]);
 
 /// A network volume over a store that takes no time.
 #[derive(Default)]
-pub(super) struct Volume {
+pub(super) struct CloudVolume {
     capacity_bytes: u64,
     logical_bytes: u64,
     cloud: CloudPlan,
 }
 
-impl Volume {
+impl CloudVolume {
     /// The volume, at time 0.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl Volume {
 
 /// All values, as `straddle drive show` lists them. What each means stands at [`CloudPlan`] and
 /// [`crate::Limits`].
-pub(super) const FIELDS: &[Field<Volume>] = &[
+pub(super) const FIELDS: &[Field<CloudVolume>] = &[
     Field::new("capacity", Quantity::Bytes, |plan, bytes| plan.capacity_bytes = bytes),
     Field::new("logical_sector", Quantity::Bytes, |plan, bytes| plan.logical_bytes = bytes),
     Field::new("request", Quantity::Time, |plan, ns| plan.cloud.request_ns = ns),

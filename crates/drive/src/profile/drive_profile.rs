@@ -1,7 +1,7 @@
 //! A drive, described.
 
 use super::kind::DriveKind;
-use super::value::{Label, Value};
+use super::value::{Value, ValueLabel};
 
 /// A drive, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl DriveProfile {
         value.amount = amount.ok_or_else(|| {
             format!("expected {}, got `{key} = {text}`", value.quantity.expects())
         })?;
-        (value.label, value.source) = (Label::Predicted, "the command line".to_owned());
+        (value.label, value.source) = (ValueLabel::Predicted, "the command line".to_owned());
         Ok(self)
     }
 

@@ -33,7 +33,7 @@ pub use construction::{built_in, called};
 pub use drive_profile::DriveProfile;
 pub use kind::DriveKind;
 pub use quantity::Quantity;
-pub use value::{Label, Value};
+pub use value::{Value, ValueLabel};
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::built_in_texts;
 use super::drive_profile::DriveProfile;
 use super::field::Form;
 use super::kind::DriveKind;
-use super::value::{Label, Value};
+use super::value::{Value, ValueLabel};
 
 /// A profile as it is written.
 #[derive(Deserialize)]
@@ -164,12 +164,12 @@ fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, 
     Ok(Value { key, quantity, amount, label: label(source, key, raw)?, source: told })
 }
 
-fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<Label, InputError> {
+fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLabel, InputError> {
     let by = raw.by.as_ref().map(|by| source.line("by", by)).transpose()?;
     match (raw.label.get_ref().as_str(), by) {
-        ("predicted", None) => Ok(Label::Predicted),
-        ("calibrated", Some(by)) => Ok(Label::Calibrated(by)),
-        ("fitted", Some(by)) => Ok(Label::Fitted(by)),
+        ("predicted", None) => Ok(ValueLabel::Predicted),
+        ("calibrated", Some(by)) => Ok(ValueLabel::Calibrated(by)),
+        ("fitted", Some(by)) => Ok(ValueLabel::Fitted(by)),
         (label @ ("calibrated" | "fitted"), None) => {
             let problem =
                 format!("`{key}` is {label} but has no `by` that names the published number");

@@ -35,7 +35,12 @@ fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
         ("7200,", "10000000000,", "rpm is 10000000000", "choose from 60"),
         ("7200,", "\"10000000000\",", "rpm is 10000000000", "choose from 60"),
         ("7200,", "-1,", "expected a whole number, got `rpm = -1`", "write a whole number"),
-        ("7200,", "\"many\",", "expected a whole number, got `rpm = \"many\"`", "write a whole number"),
+        (
+            "7200,",
+            "\"many\",",
+            "expected a whole number, got `rpm = \"many\"`",
+            "write a whole number",
+        ),
         ("7200,", "7200.0,", "expected a number or a text in quotes", "straddle drive show"),
         (
             "\"16 ms\"",

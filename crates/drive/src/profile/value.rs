@@ -12,14 +12,14 @@ pub struct Value {
     /// The value: bytes, nanoseconds, bytes a second, a count, or a word's place.
     pub amount: u64,
     /// Origin.
-    pub label: Label,
+    pub label: ValueLabel,
     /// Source: an address, a data sheet, or a derivation.
     pub source: String,
 }
 
 /// Origin of a value; the model's statements with it have the same label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Label {
+pub enum ValueLabel {
     /// Known before anything was compared.
     Predicted,
     /// Set so that one published number comes out; this one.
@@ -28,14 +28,14 @@ pub enum Label {
     Fitted(String),
 }
 
-impl Label {
+impl ValueLabel {
     /// The word: `predicted`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            Label::Predicted => "predicted",
-            Label::Calibrated(_) => "calibrated",
-            Label::Fitted(_) => "fitted",
+            ValueLabel::Predicted => "predicted",
+            ValueLabel::Calibrated(_) => "calibrated",
+            ValueLabel::Fitted(_) => "fitted",
         }
     }
 
@@ -43,8 +43,8 @@ impl Label {
     #[must_use]
     pub fn by(&self) -> &str {
         match self {
-            Label::Predicted => "",
-            Label::Calibrated(by) | Label::Fitted(by) => by,
+            ValueLabel::Predicted => "",
+            ValueLabel::Calibrated(by) | ValueLabel::Fitted(by) => by,
         }
     }
 }

@@ -31,7 +31,7 @@ impl Article {
 
 /// Origin of what a model says of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum LineOrigin {
     /// Nothing of the drive was set by this line or its like.
     Predicted,
     /// One value of the drive was set so that this line comes out.
@@ -42,22 +42,22 @@ pub enum Standing {
     Derived,
 }
 
-impl Standing {
+impl LineOrigin {
     /// The word: `predicted`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Standing::Predicted => "predicted",
-            Standing::Calibrated => "calibrated",
-            Standing::Fitted => "fitted",
-            Standing::Derived => "derived",
+            LineOrigin::Predicted => "predicted",
+            LineOrigin::Calibrated => "calibrated",
+            LineOrigin::Fitted => "fitted",
+            LineOrigin::Derived => "derived",
         }
     }
 }
 
 /// A published number beside the model's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct PublishedNumber {
     /// Article that published it.
     pub article: Article,
     /// Measured quantity and drive.
@@ -73,7 +73,7 @@ pub struct Compared {
     /// The profile of the drive; empty where none is needed.
     pub profile: &'static str,
     /// Origin of the model's number.
-    pub standing: Standing,
+    pub standing: LineOrigin,
     /// By how many percent it may be off.
     pub bound_percent: f64,
     /// Remark for the reader, such as by what the line was calibrated.
@@ -82,17 +82,17 @@ pub struct Compared {
     pub outside: &'static str,
 }
 
-impl Compared {
+impl PublishedNumber {
     /// A published number of which no model has said anything yet.
     pub(super) const fn published(
         article: Article,
         what: &'static str,
         unit: &'static str,
         (published, published_max): (f64, f64),
-        standing: Standing,
+        standing: LineOrigin,
         bound_percent: f64,
-    ) -> Compared {
-        Compared {
+    ) -> PublishedNumber {
+        PublishedNumber {
             article,
             what,
             unit,

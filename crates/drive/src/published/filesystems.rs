@@ -10,13 +10,13 @@
 //! what one step leaves in the cache burdens the next, and more lines are outside their bounds.
 
 use units::number::real;
-use workload::trace::Entry;
+use workload::trace::TraceEntry;
 
-use super::compared::{Article, Compared, Standing};
-use super::recorded::{Step, System, entries};
+use super::compared::{Article, LineOrigin, PublishedNumber};
+use super::recorded::{SuiteStep, System, entries};
 
 use crate::profile;
-use crate::run::{EndedOperation, Job, Layout, Limits, Replay, run};
+use crate::run::{DriveJob, EndedOperation, RunLimits, TraceLayout, TraceReplay, run};
 
 /// The drive.
 const DRIVE: &str = "wd10ears";
@@ -42,34 +42,40 @@ enum Of {
 
 /// A published ratio, or the least and the most that it can be.
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    step: Step,
+struct RatioLine {
+    step: SuiteStep,
     of: Of,
-    published: Compared,
+    published: PublishedNumber,
 }
 
-const fn exact(step: Step, of: Of, what: &'static str, published: f64) -> Line {
+const fn exact(step: SuiteStep, of: Of, what: &'static str, published: f64) -> RatioLine {
     line(step, of, what, (published, published))
 }
 
 /// One that has no number of its own: it is among the six.
-const fn among(step: Step, system: System, what: &'static str, range: (f64, f64)) -> Line {
+const fn among(
+    step: SuiteStep,
+    system: System,
+    what: &'static str,
+    range: (f64, f64),
+) -> RatioLine {
     line(step, One(system), what, range)
 }
 
-const fn line(step: Step, of: Of, what: &'static str, range: (f64, f64)) -> Line {
-    let standing = Standing::Predicted;
-    let published = Compared::published(Article::FourKib, what, "times", range, standing, BOUND);
-    Line { step, of, published }
+const fn line(step: SuiteStep, of: Of, what: &'static str, range: (f64, f64)) -> RatioLine {
+    let standing = LineOrigin::Predicted;
+    let published =
+        PublishedNumber::published(Article::FourKib, what, "times", range, standing, BOUND);
+    RatioLine { step, of, published }
 }
 
 /// One that is outside its bound, with the reason.
-const fn but(line: Line, outside: &'static str) -> Line {
-    Line { published: Compared { outside, ..line.published }, ..line }
+const fn but(line: RatioLine, outside: &'static str) -> RatioLine {
+    RatioLine { published: PublishedNumber { outside, ..line.published }, ..line }
 }
 
 use Of::{Least, Mean, MeanBut, Most, One};
-use Step::{Delete, Make, Read, Unpack, Write};
+use SuiteStep::{Delete, Make, Read, Unpack, Write};
 use System::{Btrfs, Ext3, Ext4, Jfs, Reiser, Xfs};
 
 const MAKE: (f64, f64) = (0.96, 7.94);
@@ -78,7 +84,7 @@ const WRITE: (f64, f64) = (1.10, 6.02);
 const READ: (f64, f64) = (0.95, 1.25);
 const DELETE: (f64, f64) = (1.04, 4.78);
 
-const LINES: &[Line] = &[
+const LINES: &[RatioLine] = &[
     among(Make, Ext3, "mkfs, ext3", MAKE),
     among(Make, Ext4, "mkfs, ext4", MAKE),
     but(
@@ -159,14 +165,14 @@ const LINES: &[Line] = &[
 ];
 
 /// All of its lines.
-pub(super) fn compared() -> Vec<Compared> {
-    let ratios = Step::ALL.map(|step| System::ALL.map(|system| ratio(system, step)));
+pub(super) fn compared() -> Vec<PublishedNumber> {
+    let ratios = SuiteStep::ALL.map(|step| System::ALL.map(|system| ratio(system, step)));
     LINES.iter().map(|line| line.compared(&ratios[line.step as usize])).collect()
 }
 
-impl Line {
-    fn compared(&self, ratios: &[f64; 6]) -> Compared {
-        Compared { model: self.of.value(ratios), profile: DRIVE, ..self.published }
+impl RatioLine {
+    fn compared(&self, ratios: &[f64; 6]) -> PublishedNumber {
+        PublishedNumber { model: self.of.value(ratios), profile: DRIVE, ..self.published }
     }
 }
 
@@ -185,21 +191,22 @@ impl Of {
 }
 
 /// By how many times `step` takes longer misaligned.
-fn ratio(system: System, step: Step) -> f64 {
+fn ratio(system: System, step: SuiteStep) -> f64 {
     let trace = entries(system, step);
     real(took_ns(&trace, MISALIGNED_BYTES)) / real(took_ns(&trace, ALIGNED_BYTES))
 }
 
 /// Returns how long the step of `trace` takes in a partition at `start_bytes`, until its last
 /// operation has ended. What is in the drive's cache then is not waited for, as no unmount does.
-fn took_ns(trace: &[Entry], start_bytes: u64) -> u64 {
+fn took_ns(trace: &[TraceEntry], start_bytes: u64) -> u64 {
     let drive = profile::called(DRIVE).expect("a built-in drive");
     let mut model = drive.model().expect("a test makes every built-in drive");
     let entries = || trace.iter().copied();
-    let layout = Layout::of(entries());
-    let mut source = Replay::new(entries(), &layout, start_bytes, SECTOR_BYTES);
-    let mut jobs = [Job { source: &mut source, lanes: LANES, has_barriers: true }];
-    let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
+    let layout = TraceLayout::of(entries());
+    let mut source = TraceReplay::new(entries(), &layout, start_bytes, SECTOR_BYTES);
+    let mut jobs = [DriveJob { source: &mut source, lanes: LANES, has_barriers: true }];
+    let limits =
+        RunLimits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
     let mut seen = |one: EndedOperation| {
         assert!(one.fault.is_none(), "the recorded traces fit the drive");
     };
@@ -212,9 +219,9 @@ mod tests {
 
     #[test]
     fn each_file_system_has_a_line_for_each_step() {
-        for step in Step::ALL {
+        for step in SuiteStep::ALL {
             for system in System::ALL {
-                let of = |line: &&Line| {
+                let of = |line: &&RatioLine| {
                     line.step == step && matches!(line.of, One(own) if own == system)
                 };
                 assert_eq!(LINES.iter().filter(of).count(), 1, "{system:?} {step:?}");

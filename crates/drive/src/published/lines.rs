@@ -1,6 +1,6 @@
 //! The published numbers.
 
-use super::compared::{Article, Compared, Standing};
+use super::compared::{Article, LineOrigin, PublishedNumber};
 use super::figures::{Figure, Figures};
 use super::scenario::Scenario;
 
@@ -19,33 +19,33 @@ enum From {
 
 /// A published number, and where the model's comes from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    published: Compared,
+pub(super) struct ModelLine {
+    published: PublishedNumber,
     from: From,
 }
 
-impl Line {
-    const fn of(self, article: Article) -> Line {
-        Line { published: Compared { article, ..self.published }, ..self }
+impl ModelLine {
+    const fn of(self, article: Article) -> ModelLine {
+        ModelLine { published: PublishedNumber { article, ..self.published }, ..self }
     }
 
     /// The line of a range that ends with `published_max`.
-    const fn up_to(self, published_max: f64) -> Line {
-        Line { published: Compared { published_max, ..self.published }, ..self }
+    const fn up_to(self, published_max: f64) -> ModelLine {
+        ModelLine { published: PublishedNumber { published_max, ..self.published }, ..self }
     }
 
-    const fn noted(self, note: &'static str) -> Line {
-        Line { published: Compared { note, ..self.published }, ..self }
+    const fn noted(self, note: &'static str) -> ModelLine {
+        ModelLine { published: PublishedNumber { note, ..self.published }, ..self }
     }
 
     /// The line that the model does not reach, and why.
-    const fn outside(self, outside: &'static str) -> Line {
-        Line { published: Compared { outside, ..self.published }, ..self }
+    const fn outside(self, outside: &'static str) -> ModelLine {
+        ModelLine { published: PublishedNumber { outside, ..self.published }, ..self }
     }
 
     /// The line in another unit, from another figure.
-    const fn from(self, unit: &'static str, from: From) -> Line {
-        Line { published: Compared { unit, ..self.published }, from }
+    const fn from(self, unit: &'static str, from: From) -> ModelLine {
+        ModelLine { published: PublishedNumber { unit, ..self.published }, from }
     }
 }
 
@@ -61,26 +61,26 @@ const fn line(
     unit: &'static str,
     published: f64,
     from: From,
-    standing: Standing,
+    standing: LineOrigin,
     bound_percent: f64,
-) -> Line {
+) -> ModelLine {
     let (article, range) = (Article::AdvancedFormat, (published, published));
-    Line {
-        published: Compared::published(article, what, unit, range, standing, bound_percent),
+    ModelLine {
+        published: PublishedNumber::published(article, what, unit, range, standing, bound_percent),
         from,
     }
 }
 
 use Figure::{Mean, Period, Quantile, Rate, Turns};
-use Standing::{Calibrated, Derived, Fitted, Predicted};
+use LineOrigin::{Calibrated, Derived, Fitted, Predicted};
 
 const fn of_ssd(
     what: &'static str,
     published: f64,
     reads: bool,
     is_misaligned: bool,
-    standing: Standing,
-) -> Line {
+    standing: LineOrigin,
+) -> ModelLine {
     let from = From::Run(Scenario::Jobs { reads, is_misaligned }, Rate);
     line(what, "IOPS", published, from, standing, MEAN).of(Article::SsdAlignment)
 }
@@ -91,8 +91,8 @@ const fn turns(
     published: f64,
     case: Scenario,
     mille: usize,
-    standing: Standing,
-) -> Line {
+    standing: LineOrigin,
+) -> ModelLine {
     line(what, "turns", published, From::Run(case, Turns(mille)), standing, EXACT)
 }
 
@@ -100,8 +100,8 @@ const fn synced(
     what: &'static str,
     (published, published_max): (f64, f64),
     case: Scenario,
-    standing: Standing,
-) -> Line {
+    standing: LineOrigin,
+) -> ModelLine {
     let from = From::Run(case, Period);
     line(what, "ms", published, from, standing, MEAN).of(Article::Fsync).up_to(published_max)
 }
@@ -111,14 +111,14 @@ const fn striped(
     published: f64,
     readers: u16,
     is_misaligned: bool,
-    standing: Standing,
-) -> Line {
+    standing: LineOrigin,
+) -> ModelLine {
     let from = From::Run(Scenario::Striped { readers, is_misaligned }, Rate);
     line(what, "requests/s", published, from, standing, MEAN).of(Article::BlocksAlignment)
 }
 
 /// "RAID 5 and 6: 5 to 30 %".
-const fn parity(what: &'static str, level: u8, kib: u64) -> Line {
+const fn parity(what: &'static str, level: u8, kib: u64) -> ModelLine {
     let from = From::Longer(
         Scenario::Parity { level, kib, is_misaligned: true },
         Scenario::Parity { level, kib, is_misaligned: false },
@@ -132,7 +132,7 @@ const RARE: &str =
     "what kept one write in a hundred or a thousand is not published, and not modeled";
 
 /// All published numbers, in the order of the articles.
-pub(super) const LINES: &[Line] = &[
+pub(super) const LINES: &[ModelLine] = &[
     line(
         "sector of 512 bytes: 15 gap, 50 code",
         "%",
@@ -249,9 +249,9 @@ pub(super) const LINES: &[Line] = &[
     parity("RAID 6, 16 KiB over 64 KiB", 6, 16),
 ];
 
-impl Line {
+impl ModelLine {
     /// The line beside what the model says; `of` gives the figures of a case.
-    pub(super) fn compared(&self, of: &mut impl FnMut(Scenario) -> Figures) -> Compared {
+    pub(super) fn compared(&self, of: &mut impl FnMut(Scenario) -> Figures) -> PublishedNumber {
         let (model, profile) = match self.from {
             From::Run(case, figure) => (of(case).figure(figure), case.profile()),
             From::Ratio(first, second) => (of(second).rate() / of(first).rate(), second.profile()),
@@ -264,6 +264,6 @@ impl Line {
                 (f64::from(user) * 100.0 / whole, "")
             }
         };
-        Compared { model, profile, ..self.published }
+        PublishedNumber { model, profile, ..self.published }
     }
 }

@@ -21,19 +21,20 @@ mod scenario;
 
 use std::collections::BTreeMap;
 
-pub use compared::{Article, Compared, Standing};
+pub use compared::{Article, LineOrigin, PublishedNumber};
 use figures::Figures;
 use scenario::Scenario;
 
 /// All published numbers beside the models', in the order of the articles; `seed` decides the
 /// places of random requests. It takes seconds.
 #[must_use]
-pub fn published(seed: u64) -> Vec<Compared> {
+pub fn published(seed: u64) -> Vec<PublishedNumber> {
     let mut done: BTreeMap<Scenario, Figures> = BTreeMap::new();
     let mut of = |case: Scenario| done.entry(case).or_insert_with(|| case.run(seed)).clone();
-    let mut lines: Vec<Compared> = lines::LINES.iter().map(|line| line.compared(&mut of)).collect();
+    let mut lines: Vec<PublishedNumber> =
+        lines::LINES.iter().map(|line| line.compared(&mut of)).collect();
     // Behind the last of their own article.
-    let same = |line: &Compared| line.article == Article::FourKib;
+    let same = |line: &PublishedNumber| line.article == Article::FourKib;
     let place = lines.iter().rposition(same).map_or(lines.len(), |last| last + 1);
     lines.splice(place..place, filesystems::compared());
     lines

@@ -4,7 +4,7 @@
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
-use workload::trace::{Entry, Stage, Stream};
+use workload::trace::{Stage, TraceEntry, TraceStream};
 
 /// A file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +19,7 @@ pub(super) enum System {
 
 /// A step of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Step {
+pub(super) enum SuiteStep {
     Make,
     Unpack,
     Write,
@@ -32,9 +32,9 @@ impl System {
         [System::Ext3, System::Ext4, System::Xfs, System::Btrfs, System::Jfs, System::Reiser];
 }
 
-impl Step {
-    pub(super) const ALL: [Step; 5] =
-        [Step::Make, Step::Unpack, Step::Write, Step::Read, Step::Delete];
+impl SuiteStep {
+    pub(super) const ALL: [SuiteStep; 5] =
+        [SuiteStep::Make, SuiteStep::Unpack, SuiteStep::Write, SuiteStep::Read, SuiteStep::Delete];
 }
 
 /// The traces of one file system, in the order of the steps.
@@ -58,33 +58,33 @@ const TRACES: [[&[u8]; 5]; 6] = [
 ];
 
 /// The trace as it is kept.
-pub(super) fn packed(system: System, step: Step) -> &'static [u8] {
+pub(super) fn packed(system: System, step: SuiteStep) -> &'static [u8] {
     TRACES[system as usize][step as usize]
 }
 
 /// Returns what `system` asked for in `step`.
-pub(super) fn entries(system: System, step: Step) -> Vec<Entry> {
+pub(super) fn entries(system: System, step: SuiteStep) -> Vec<TraceEntry> {
     let mut unpacked = GzDecoder::new(packed(system, step));
-    let trace = Stream::open(|buffer: &mut [u8]| unpacked.read(buffer), Stage::default());
+    let trace = TraceStream::open(|buffer: &mut [u8]| unpacked.read(buffer), Stage::default());
     let trace = trace.expect("a test reads every recorded trace");
-    let entries: Result<Vec<Entry>, _> = trace.collect();
+    let entries: Result<Vec<TraceEntry>, _> = trace.collect();
     entries.expect("a test reads every recorded trace to its end")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::trace::Action;
+    use workload::trace::TraceAction;
 
     /// The disk that they were recorded on: a fifth of 1 TB.
     const DISK_BYTES: u64 = (1_000_204_886_016 / 5) >> 20 << 20;
 
-    fn all() -> impl Iterator<Item = (System, Step, Vec<Entry>)> {
-        let pairs = System::ALL.into_iter().flat_map(|one| Step::ALL.map(|step| (one, step)));
+    fn all() -> impl Iterator<Item = (System, SuiteStep, Vec<TraceEntry>)> {
+        let pairs = System::ALL.into_iter().flat_map(|one| SuiteStep::ALL.map(|step| (one, step)));
         pairs.map(|(system, step)| (system, step, entries(system, step)))
     }
 
-    fn bytes(entries: &[Entry], is_it: impl Fn(Action) -> bool) -> u64 {
+    fn bytes(entries: &[TraceEntry], is_it: impl Fn(TraceAction) -> bool) -> u64 {
         let own = entries.iter().filter(|entry| is_it(entry.action));
         own.map(|entry| u64::from(entry.length_bytes)).sum()
     }
@@ -97,24 +97,24 @@ mod tests {
                 let end = entry.offset_bytes + u64::from(entry.length_bytes);
                 assert!(end <= DISK_BYTES && entry.offset_bytes % 512 == 0, "{entry:?}");
                 assert!(entry.length_bytes % 512 == 0 && entry.length_bytes <= 1 << 20);
-                assert_ne!(entry.action, Action::Discard, "such a disk knew none");
+                assert_ne!(entry.action, TraceAction::Discard, "such a disk knew none");
             }
         }
     }
 
     #[test]
     fn each_step_moves_what_it_is_about() {
-        let writes = |action| matches!(action, Action::Write { .. });
-        let reads = |action| action == Action::Read;
+        let writes = |action| matches!(action, TraceAction::Write { .. });
+        let reads = |action| action == TraceAction::Read;
         for (system, step, entries) in all() {
             let (written, read) = (bytes(&entries, writes), bytes(&entries, reads));
             let about = format!("{system:?} {step:?}: {written} written, {read} read");
             match step {
-                Step::Make => assert!(written > 1 << 20, "{about}"),
-                Step::Unpack => assert!(written > 60 << 20 && read < 8 << 20, "{about}"),
-                Step::Write => assert!(written >= 182_500_000 && read < 8 << 20, "{about}"),
-                Step::Read => assert!(read > 240 << 20 && written < 32 << 20, "{about}"),
-                Step::Delete => assert!(written > 0 && written < 64 << 20, "{about}"),
+                SuiteStep::Make => assert!(written > 1 << 20, "{about}"),
+                SuiteStep::Unpack => assert!(written > 60 << 20 && read < 8 << 20, "{about}"),
+                SuiteStep::Write => assert!(written >= 182_500_000 && read < 8 << 20, "{about}"),
+                SuiteStep::Read => assert!(read > 240 << 20 && written < 32 << 20, "{about}"),
+                SuiteStep::Delete => assert!(written > 0 && written < 64 << 20, "{about}"),
             }
         }
     }
@@ -122,15 +122,19 @@ mod tests {
     #[test]
     fn file_systems_that_had_barriers_flush_before_they_are_unmounted() {
         for (system, step, entries) in all() {
-            let flushes = entries.iter().filter(|entry| entry.action == Action::Fsync).count();
+            let flushes = entries.iter().filter(|entry| entry.action == TraceAction::Fsync).count();
             let has = matches!(system, System::Ext4 | System::Xfs | System::Btrfs);
-            if has && step != Step::Read {
-                let writes = |entry: &Entry| matches!(entry.action, Action::Write { .. });
-                let last = entries.iter().rposition(|entry| entry.action == Action::Fsync).unwrap();
+            if has && step != SuiteStep::Read {
+                let writes = |entry: &TraceEntry| matches!(entry.action, TraceAction::Write { .. });
+                let last =
+                    entries.iter().rposition(|entry| entry.action == TraceAction::Fsync).unwrap();
                 assert!(entries[..last].iter().any(writes), "{system:?} {step:?}");
             }
             // ext3 and ReiserFS had none then, and JFS has none now; their tools sync.
-            assert!(has || step == Step::Make || flushes == 0, "{system:?} {step:?}: {flushes}");
+            assert!(
+                has || step == SuiteStep::Make || flushes == 0,
+                "{system:?} {step:?}: {flushes}"
+            );
         }
     }
 
@@ -138,7 +142,7 @@ mod tests {
     fn the_traces_are_small_and_hold_neither_names_nor_dates() {
         let mut bytes = 0;
         for system in System::ALL {
-            for step in Step::ALL {
+            for step in SuiteStep::ALL {
                 let packed = packed(system, step);
                 bytes += packed.len();
                 // No name and no comment in the head, and no date (RFC 1952).

@@ -2,7 +2,9 @@
 
 use super::figures::Figures;
 use crate::profile;
-use crate::run::{EndedOperation, Ext4Sync, Job, Limits, Region, Source, Stream, run};
+use crate::run::{
+    DriveJob, EndedOperation, Ext4Sync, OperationSource, OperationStream, Region, RunLimits, run,
+};
 
 /// A run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,9 +77,10 @@ impl Scenario {
             }
             Scenario::Jobs { reads, is_misaligned } => {
                 let start = if is_misaligned { SECTOR_34_BYTES } else { 2048 * 512 };
-                let mut jobs: Vec<Stream> = (0..8).map(|job| job_file(start, job, reads)).collect();
-                let mut jobs: Vec<(&mut dyn Source, u16)> =
-                    jobs.iter_mut().map(|job| (job as &mut dyn Source, 4)).collect();
+                let mut jobs: Vec<OperationStream> =
+                    (0..8).map(|job| job_file(start, job, reads)).collect();
+                let mut jobs: Vec<(&mut dyn OperationSource, u16)> =
+                    jobs.iter_mut().map(|job| (job as &mut dyn OperationSource, 4)).collect();
                 on(name, &mut jobs)
             }
             Scenario::Synced(_) => on(name, &mut [(&mut overwrite(), 1)]),
@@ -85,12 +88,15 @@ impl Scenario {
             Scenario::Striped { readers, is_misaligned } => {
                 let start_bytes = if is_misaligned { STRIPE_OFFSET_BYTES } else { 0 };
                 let place = Region { start_bytes, length_bytes: 4 << 30 };
-                on(name, &mut [(&mut Stream::reads(place, 16_384).at_random(seed), readers)])
+                on(
+                    name,
+                    &mut [(&mut OperationStream::reads(place, 16_384).at_random(seed), readers)],
+                )
             }
             Scenario::Parity { kib, is_misaligned, .. } => {
                 let start_bytes = if is_misaligned { 512 } else { 0 };
                 let place = Region { start_bytes, length_bytes: 64 << 30 };
-                on(name, &mut [(&mut Stream::reads(place, kib << 10).at_random(seed), 64)])
+                on(name, &mut [(&mut OperationStream::reads(place, kib << 10).at_random(seed), 64)])
             }
         }
     }
@@ -109,16 +115,16 @@ impl Scenario {
 }
 
 /// A job's file of 500 MB behind those of the jobs before it.
-fn job_file(start_bytes: u64, job: u64, reads: bool) -> Stream {
+fn job_file(start_bytes: u64, job: u64, reads: bool) -> OperationStream {
     let length_bytes = 500 * MIB;
     let place = Region { start_bytes: start_bytes + job * length_bytes, length_bytes };
-    if reads { Stream::reads(place, 4096) } else { Stream::writes(place, 4096) }
+    if reads { OperationStream::reads(place, 4096) } else { OperationStream::writes(place, 4096) }
 }
 
 /// Returns what pg_test_fsync's fdatasync row does: 8 KiB to the same place, and a flush.
-fn overwrite() -> Stream {
+fn overwrite() -> OperationStream {
     let place = Region { start_bytes: 128 * MIB, length_bytes: 8192 };
-    Stream::writes(place, 8192).flushed()
+    OperationStream::writes(place, 8192).flushed()
 }
 
 /// ext4 on a drive on which it does not matter where things are.
@@ -128,28 +134,33 @@ fn near_ext4() -> Ext4Sync {
 }
 
 /// Runs `sources`, each in so many lanes, on the built-in drive called `name`.
-fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
+fn on(name: &str, sources: &mut [(&mut dyn OperationSource, u16)]) -> Figures {
     let drive = profile::called(name).expect("a built-in drive");
     let mut model = drive.model().expect("a test makes every built-in drive");
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let mut took_ns = Vec::with_capacity(1 << 16);
-    let limits = Limits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
+    let limits =
+        RunLimits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
     let mut seen = |one: EndedOperation| {
         assert!(one.fault.is_none(), "the published workloads fit their drives");
         took_ns.push(one.took_ns());
     };
-    let mut jobs: Vec<Job<'_>> = sources
+    let mut jobs: Vec<DriveJob<'_>> = sources
         .iter_mut()
-        .map(|(source, lanes)| Job { source: &mut **source, lanes: *lanes, has_barriers: false })
+        .map(|(source, lanes)| DriveJob {
+            source: &mut **source,
+            lanes: *lanes,
+            has_barriers: false,
+        })
         .collect();
     let elapsed_ns = run(&mut *model, &mut jobs, limits, &mut seen);
     Figures::new(took_ns, elapsed_ns, turn_ns)
 }
 
 /// Writes on the partition at 128 MiB.
-fn in_order(shift_bytes: u64, flushes: bool) -> Stream {
+fn in_order(shift_bytes: u64, flushes: bool) -> OperationStream {
     let place = Region { start_bytes: 128 * MIB + shift_bytes, length_bytes: 1 << 40 };
-    let writes = Stream::writes(place, 4096);
+    let writes = OperationStream::writes(place, 4096);
     if flushes { writes.flushed() } else { writes }
 }
 

@@ -3,13 +3,13 @@
 use units::random::Random;
 use workload::job::{self, Job};
 
-use super::source::{Order, Region, Stream};
+use super::source::{AccessOrder, OperationStream, Region};
 
 /// A clone of a job: its stream, and how many operations it has in flight.
 #[derive(Clone, Debug)]
 pub struct FioStream {
     /// The operations.
-    pub stream: Stream,
+    pub stream: OperationStream,
     /// Number of operations it has in flight.
     pub lanes: u16,
 }
@@ -79,23 +79,24 @@ fn lanes(job: &Job) -> u16 {
     u16::try_from(job.depth.max(1)).unwrap_or(u16::MAX)
 }
 
-fn stream(job: &Job, region: Region, seed: u64) -> Stream {
+fn stream(job: &Job, region: Region, seed: u64) -> OperationStream {
     let every = job.fsync_every.or(job.fdatasync_every).map_or(0, std::num::NonZeroU32::get);
-    Stream {
+    OperationStream {
         order: match job.order {
-            job::Order::Sequential => Order::Sequential,
-            job::Order::Random => {
-                Order::Random { align_bytes: job.align_bytes.max(1), random: Random::new(seed) }
-            }
+            job::JobOrder::Sequential => AccessOrder::Sequential,
+            job::JobOrder::Random => AccessOrder::Random {
+                align_bytes: job.align_bytes.max(1),
+                random: Random::new(seed),
+            },
         },
         read_percent: match job.action {
-            job::Action::Read => 100,
-            job::Action::Write => 0,
-            job::Action::Mixed { read_percent } => read_percent,
+            job::JobDirection::Read => 100,
+            job::JobDirection::Write => 0,
+            job::JobDirection::Mixed { read_percent } => read_percent,
         },
         fua: job.durability != job::Durability::None,
         flush_every: every,
         random: Random::new(seed ^ 1),
-        ..Stream::writes(region, job.operation_bytes)
+        ..OperationStream::writes(region, job.operation_bytes)
     }
 }

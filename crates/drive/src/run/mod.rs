@@ -9,15 +9,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub use fio::{FioFault, FioStream, streams};
-pub use source::{Ext4Sync, Order, Piece, Region, Source, Stream};
-pub use trace::{Layout, Replay};
+pub use source::{AccessOrder, CommandPart, Ext4Sync, OperationSource, OperationStream, Region};
+pub use trace::{TraceLayout, TraceReplay};
 
-use crate::{Action, Command, Done, Fault, Model};
+use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, Model};
 
 /// A program: where its operations come from, and how many it has in flight.
-pub struct Job<'a> {
+pub struct DriveJob<'a> {
     /// Source of its operations.
-    pub source: &'a mut dyn Source,
+    pub source: &'a mut dyn OperationSource,
     /// Number of operations it has in flight at most.
     pub lanes: u16,
     /// True if a flush waits for what it has in flight, and what comes behind waits for the flush:
@@ -28,7 +28,7 @@ pub struct Job<'a> {
 
 /// Limits of a run; the first that is reached ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RunLimits {
     /// So many operations.
     pub operations: u64,
     /// So much simulated time, in nanoseconds.
@@ -47,7 +47,7 @@ pub struct EndedOperation {
     /// When its last command ended.
     pub to_ns: u64,
     /// The first thing that went wrong.
-    pub fault: Option<Fault>,
+    pub fault: Option<CommandFault>,
 }
 
 impl EndedOperation {
@@ -62,15 +62,15 @@ impl EndedOperation {
 #[derive(Debug, Default)]
 struct Lane {
     job: usize,
-    pieces: Vec<Piece>,
+    pieces: Vec<CommandPart>,
     next: usize,
     from_ns: u64,
-    fault: Option<Fault>,
+    fault: Option<CommandFault>,
 }
 
 /// A job's lanes, as far as they wait for each other.
 #[derive(Debug, Default)]
-struct Turn {
+struct JobTurn {
     in_flight: usize,
     /// The lane whose flush waits, or is under way.
     flushes: Option<usize>,
@@ -85,12 +85,12 @@ struct Turn {
 /// Commands in flight at the end are left there.
 pub fn run(
     model: &mut dyn Model,
-    jobs: &mut [Job<'_>],
-    limits: Limits,
+    jobs: &mut [DriveJob<'_>],
+    limits: RunLimits,
     seen: &mut dyn FnMut(EndedOperation),
 ) -> u64 {
-    let mut host = Host::new(jobs, limits.turnaround_ns, model.has_write_cache());
-    let (mut done, mut left, mut ended_ns) = (Vec::<Done>::new(), limits.operations, 0);
+    let mut host = AllLanes::new(jobs, limits.turnaround_ns, model.has_write_cache());
+    let (mut done, mut left, mut ended_ns) = (Vec::<DriveCompletion>::new(), limits.operations, 0);
     while left > 0 {
         let due_ns = host.due_ns();
         let now_ns = match (due_ns, model.next_ns()) {
@@ -103,8 +103,10 @@ pub fn run(
         }
         if due_ns == Some(now_ns) {
             match host.next(jobs, now_ns) {
-                Some(Command { id, action: Action::Flush, .. }) if !host.sends_flushes => {
-                    done.push(Done { id, at_ns: now_ns, outcome: Ok(()) });
+                Some(DriveCommand { id, action: CommandKind::Flush, .. })
+                    if !host.sends_flushes =>
+                {
+                    done.push(DriveCompletion { id, at_ns: now_ns, outcome: Ok(()) });
                 }
                 Some(command) => model.submit(command, now_ns, &mut done),
                 None => {}
@@ -123,9 +125,9 @@ pub fn run(
 }
 
 /// All lanes of all jobs.
-struct Host {
+struct AllLanes {
     lanes: Vec<Lane>,
-    turns: Vec<Turn>,
+    turns: Vec<JobTurn>,
     has_barriers: Vec<bool>,
     /// When each lane that has nothing in flight goes on.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
@@ -133,14 +135,14 @@ struct Host {
     sends_flushes: bool,
 }
 
-impl Host {
-    fn new(jobs: &[Job<'_>], turnaround_ns: u64, sends_flushes: bool) -> Host {
+impl AllLanes {
+    fn new(jobs: &[DriveJob<'_>], turnaround_ns: u64, sends_flushes: bool) -> AllLanes {
         let mut lanes: Vec<Lane> = Vec::new();
         for (job, asked) in jobs.iter().enumerate() {
             lanes.extend((0..asked.lanes).map(|_| Lane { job, ..Lane::default() }));
         }
-        Host {
-            turns: jobs.iter().map(|_| Turn::default()).collect(),
+        AllLanes {
+            turns: jobs.iter().map(|_| JobTurn::default()).collect(),
             has_barriers: jobs.iter().map(|job| job.has_barriers).collect(),
             ready: (0..lanes.len()).map(|lane| Reverse((0, lane))).collect(),
             lanes,
@@ -155,7 +157,7 @@ impl Host {
     }
 
     /// The command of the lane that goes on now; none where it waits, or has no more.
-    fn next(&mut self, jobs: &mut [Job<'_>], now_ns: u64) -> Option<Command> {
+    fn next(&mut self, jobs: &mut [DriveJob<'_>], now_ns: u64) -> Option<DriveCommand> {
         let Reverse((_, lane)) = self.ready.pop()?;
         let one = &mut self.lanes[lane];
         let turn = &mut self.turns[one.job];
@@ -183,7 +185,7 @@ impl Host {
     }
 
     /// Takes a completion; the operation, where it was its last.
-    fn ended(&mut self, done: &Done) -> Option<EndedOperation> {
+    fn ended(&mut self, done: &DriveCompletion) -> Option<EndedOperation> {
         let lane = usize::try_from(done.id).expect("a lane's number");
         let one = &mut self.lanes[lane];
         let turn = &mut self.turns[one.job];
@@ -211,7 +213,7 @@ impl Lane {
     }
 
     /// Takes the next operation; whether there is one.
-    fn filled(&mut self, jobs: &mut [Job<'_>], now_ns: u64) -> bool {
+    fn filled(&mut self, jobs: &mut [DriveJob<'_>], now_ns: u64) -> bool {
         self.pieces.clear();
         (self.next, self.from_ns, self.fault) = (0, now_ns, None);
         jobs[self.job].source.next(&mut self.pieces) && !self.pieces.is_empty()
@@ -220,22 +222,22 @@ impl Lane {
     /// Leaves out the flushes of an operation that does something else too; one that is nothing
     /// else is over as soon as its turn comes.
     fn drop_flushes(&mut self) {
-        if self.pieces.iter().any(|piece| piece.action != Action::Flush) {
-            self.pieces.retain(|piece| piece.action != Action::Flush);
+        if self.pieces.iter().any(|piece| piece.action != CommandKind::Flush) {
+            self.pieces.retain(|piece| piece.action != CommandKind::Flush);
         }
     }
 
     /// Returns whether its next command is a flush.
     fn flushes_next(&self) -> bool {
-        self.pieces.get(self.next).is_some_and(|piece| piece.action == Action::Flush)
+        self.pieces.get(self.next).is_some_and(|piece| piece.action == CommandKind::Flush)
     }
 
     /// Its next command.
-    fn command(&mut self, lane: usize) -> Command {
-        let Piece { action, offset_bytes, length_bytes } = self.pieces[self.next];
+    fn command(&mut self, lane: usize) -> DriveCommand {
+        let CommandPart { action, offset_bytes, length_bytes } = self.pieces[self.next];
         self.next += 1;
         let id = u64::try_from(lane).expect("few");
-        Command { id, action, offset_bytes, length_bytes }
+        DriveCommand { id, action, offset_bytes, length_bytes }
     }
 
     /// Its operation, where that was the last command of it.

@@ -2,13 +2,13 @@
 
 use units::random::Random;
 
-use crate::Action;
+use crate::CommandKind;
 
 /// A part of an operation: one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct CommandPart {
     /// Kind of command.
-    pub action: Action,
+    pub action: CommandKind,
     /// The first byte; 0 for a flush.
     pub offset_bytes: u64,
     /// Number of bytes; 0 for a flush.
@@ -16,10 +16,10 @@ pub struct Piece {
 }
 
 /// A stream of operations.
-pub trait Source {
+pub trait OperationSource {
     /// Puts the commands of the next operation into `pieces`, which is empty: they follow each
     /// other. Returns whether there was one.
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool;
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool;
 }
 
 /// Part of a drive on which operations are.
@@ -33,7 +33,7 @@ pub struct Region {
 
 /// In which order operations go over a region.
 #[derive(Clone, Debug)]
-pub enum Order {
+pub enum AccessOrder {
     /// From its first byte to its last, and again.
     Sequential,
     /// Anywhere, at multiples of so many bytes; what decides where.
@@ -47,11 +47,11 @@ pub enum Order {
 
 /// Operations of one length on a region.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct OperationStream {
     /// Bytes of the drive that it works on.
     pub region: Region,
     /// In which order.
-    pub order: Order,
+    pub order: AccessOrder,
     /// Bytes of each, at most the region's.
     pub bytes: u64,
     /// Percentage of reads; the rest are writes.
@@ -69,15 +69,16 @@ pub struct Stream {
 }
 
 /// The command that puts all on the medium.
-const FLUSH: Piece = Piece { action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+const FLUSH: CommandPart =
+    CommandPart { action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
 
-impl Stream {
+impl OperationStream {
     /// Writes of so many bytes in order, and nothing that makes them durable.
     #[must_use]
-    pub fn writes(region: Region, bytes: u64) -> Stream {
-        Stream {
+    pub fn writes(region: Region, bytes: u64) -> OperationStream {
+        OperationStream {
             region,
-            order: Order::Sequential,
+            order: AccessOrder::Sequential,
             bytes,
             read_percent: 0,
             fua: false,
@@ -90,28 +91,28 @@ impl Stream {
 
     /// Reads of so many bytes in order.
     #[must_use]
-    pub fn reads(region: Region, bytes: u64) -> Stream {
-        Stream { read_percent: 100, ..Stream::writes(region, bytes) }
+    pub fn reads(region: Region, bytes: u64) -> OperationStream {
+        OperationStream { read_percent: 100, ..OperationStream::writes(region, bytes) }
     }
 
     /// The same at places that `seed` decides, multiples of their length.
     #[must_use]
-    pub fn at_random(self, seed: u64) -> Stream {
-        let order = Order::Random { align_bytes: self.bytes, random: Random::new(seed) };
-        Stream { order, ..self }
+    pub fn at_random(self, seed: u64) -> OperationStream {
+        let order = AccessOrder::Random { align_bytes: self.bytes, random: Random::new(seed) };
+        OperationStream { order, ..self }
     }
 
     /// The same with a flush after each write.
     #[must_use]
-    pub fn flushed(self) -> Stream {
-        Stream { flush_every: 1, ..self }
+    pub fn flushed(self) -> OperationStream {
+        OperationStream { flush_every: 1, ..self }
     }
 
     /// Returns where the next operation is, in bytes of the region.
     fn next_at(&mut self) -> u64 {
-        let Stream { region, bytes, .. } = *self;
+        let OperationStream { region, bytes, .. } = *self;
         match &mut self.order {
-            Order::Sequential => {
+            AccessOrder::Sequential => {
                 if self.at_bytes + bytes > region.length_bytes {
                     self.at_bytes = 0;
                 }
@@ -119,7 +120,7 @@ impl Stream {
                 self.at_bytes += bytes;
                 at_bytes
             }
-            Order::Random { align_bytes, random } => {
+            AccessOrder::Random { align_bytes, random } => {
                 let count = region.length_bytes.saturating_sub(bytes) / *align_bytes + 1;
                 random.below(count) * *align_bytes
             }
@@ -136,15 +137,19 @@ impl Stream {
     }
 }
 
-impl Source for Stream {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+impl OperationSource for OperationStream {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
         let offset_bytes = self.region.start_bytes + self.next_at();
         if self.next_reads() {
-            pieces.push(Piece { action: Action::Read, offset_bytes, length_bytes: self.bytes });
+            pieces.push(CommandPart {
+                action: CommandKind::Read,
+                offset_bytes,
+                length_bytes: self.bytes,
+            });
             return true;
         }
-        let action = Action::Write { fua: self.fua };
-        pieces.push(Piece { action, offset_bytes, length_bytes: self.bytes });
+        let action = CommandKind::Write { fua: self.fua };
+        pieces.push(CommandPart { action, offset_bytes, length_bytes: self.bytes });
         self.unflushed += 1;
         if self.unflushed == self.flush_every {
             self.unflushed = 0;
@@ -179,8 +184,8 @@ const BLOCK_BYTES: u64 = 4096;
 /// A descriptor and two blocks of metadata.
 const LOG_BLOCKS: u64 = 3;
 
-impl Source for Ext4Sync {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+impl OperationSource for Ext4Sync {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
         let logged = (LOG_BLOCKS + 1) * BLOCK_BYTES;
         if self.at_bytes + BLOCK_BYTES > self.file.length_bytes {
             self.at_bytes = 0;
@@ -188,8 +193,8 @@ impl Source for Ext4Sync {
         if self.logged_bytes + logged > self.journal.length_bytes {
             self.logged_bytes = 0;
         }
-        let write = |offset_bytes, blocks| Piece {
-            action: Action::Write { fua: false },
+        let write = |offset_bytes, blocks| CommandPart {
+            action: CommandKind::Write { fua: false },
             offset_bytes,
             length_bytes: blocks * BLOCK_BYTES,
         };

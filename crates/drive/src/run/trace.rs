@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use workload::trace::{Action as Recorded, Entry, Target};
+use workload::trace::{TraceAction as Recorded, TraceEntry, TraceTarget};
 
-use super::source::{Piece, Source};
-use crate::Action;
+use super::source::{CommandPart, OperationSource};
+use crate::CommandKind;
 
 /// Layout of a trace's files and devices on a drive.
 ///
 /// One alone keeps its addresses. Several lie one behind the other, each from a multiple of 1 MiB,
 /// in the order of their numbers, so that the trace's own distances stay within each.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct TraceLayout {
     /// End of the operations on each file, and then its first byte on the drive.
-    places: BTreeMap<Target, u64>,
+    places: BTreeMap<TraceTarget, u64>,
     bytes: u64,
 }
 
 /// Between two files or devices.
 const APART_BYTES: u64 = 1 << 20;
 
-impl Layout {
+impl TraceLayout {
     /// The layout of everything that `entries` name. Memory: a few words for each file.
-    pub fn of(entries: impl Iterator<Item = Entry>) -> Layout {
-        let mut reach: BTreeMap<Target, u64> = BTreeMap::new();
+    pub fn of(entries: impl Iterator<Item = TraceEntry>) -> TraceLayout {
+        let mut reach: BTreeMap<TraceTarget, u64> = BTreeMap::new();
         for entry in entries {
             // With the length at most 2^63.
             let end = entry.offset_bytes + u64::from(entry.length_bytes);
@@ -37,7 +37,7 @@ impl Layout {
             *place = bytes;
             bytes = bytes.saturating_add(length);
         }
-        Layout { places: reach, bytes }
+        TraceLayout { places: reach, bytes }
     }
 
     /// Returns how much of a drive it needs, in bytes.
@@ -55,24 +55,24 @@ impl Layout {
 
 /// A trace, replayed as fast as the drive goes: times are not kept. What a sync was is a flush.
 #[derive(Clone, Debug)]
-pub struct Replay<'a, I> {
+pub struct TraceReplay<'a, I> {
     entries: I,
-    layout: &'a Layout,
+    layout: &'a TraceLayout,
     start_bytes: u64,
     sector_bytes: u64,
     widened: u64,
 }
 
-impl<'a, I: Iterator<Item = Entry>> Replay<'a, I> {
+impl<'a, I: Iterator<Item = TraceEntry>> TraceReplay<'a, I> {
     /// `entries` on a drive with sectors of `sector_bytes`, where `layout` puts them behind
     /// `start_bytes`.
     pub fn new(
         entries: I,
-        layout: &'a Layout,
+        layout: &'a TraceLayout,
         start_bytes: u64,
         sector_bytes: u64,
-    ) -> Replay<'a, I> {
-        Replay { entries, layout, start_bytes, sector_bytes: sector_bytes.max(1), widened: 0 }
+    ) -> TraceReplay<'a, I> {
+        TraceReplay { entries, layout, start_bytes, sector_bytes: sector_bytes.max(1), widened: 0 }
     }
 
     /// Returns how many operations were made wider so that they are whole sectors, as a page cache
@@ -83,13 +83,17 @@ impl<'a, I: Iterator<Item = Entry>> Replay<'a, I> {
     }
 
     /// The command for `entry`.
-    fn piece(&mut self, entry: &Entry) -> Piece {
+    fn piece(&mut self, entry: &TraceEntry) -> CommandPart {
         let action = match entry.action {
-            Recorded::Read => Action::Read,
-            Recorded::Write { fua } => Action::Write { fua },
-            Recorded::Discard => Action::Discard,
+            Recorded::Read => CommandKind::Read,
+            Recorded::Write { fua } => CommandKind::Write { fua },
+            Recorded::Discard => CommandKind::Discard,
             Recorded::Flush | Recorded::Fsync | Recorded::Fdatasync => {
-                return Piece { action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+                return CommandPart {
+                    action: CommandKind::Flush,
+                    offset_bytes: 0,
+                    length_bytes: 0,
+                };
             }
         };
         let base = self.layout.places.get(&entry.target).copied().unwrap_or(0);
@@ -99,12 +103,12 @@ impl<'a, I: Iterator<Item = Entry>> Replay<'a, I> {
         let last = end.div_ceil(self.sector_bytes).saturating_mul(self.sector_bytes);
         self.widened += u64::from((first, last) != (start, end));
         let offset_bytes = self.start_bytes.saturating_add(first);
-        Piece { action, offset_bytes, length_bytes: last - first }
+        CommandPart { action, offset_bytes, length_bytes: last - first }
     }
 }
 
-impl<I: Iterator<Item = Entry>> Source for Replay<'_, I> {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+impl<I: Iterator<Item = TraceEntry>> OperationSource for TraceReplay<'_, I> {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
         let Some(entry) = self.entries.next() else { return false };
         let piece = self.piece(&entry);
         pieces.push(piece);
@@ -115,25 +119,25 @@ impl<I: Iterator<Item = Entry>> Source for Replay<'_, I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::trace::Device;
+    use workload::trace::DeviceNumber;
 
-    fn entry(minor: u32, offset_bytes: u64, length_bytes: u32) -> Entry {
-        let target = Target::Device(Device { major: 8, minor });
-        Entry { at_ns: None, action: Recorded::Read, target, offset_bytes, length_bytes }
+    fn entry(minor: u32, offset_bytes: u64, length_bytes: u32) -> TraceEntry {
+        let target = TraceTarget::Device(DeviceNumber { major: 8, minor });
+        TraceEntry { at_ns: None, action: Recorded::Read, target, offset_bytes, length_bytes }
     }
 
     #[test]
     fn one_device_keeps_its_addresses_and_several_lie_behind_each_other() {
         let one = [entry(0, 4096, 512)];
-        let layout = Layout::of(one.into_iter());
+        let layout = TraceLayout::of(one.into_iter());
         let mut pieces = Vec::new();
-        assert!(Replay::new(one.into_iter(), &layout, 512, 512).next(&mut pieces));
+        assert!(TraceReplay::new(one.into_iter(), &layout, 512, 512).next(&mut pieces));
         assert_eq!((pieces[0].offset_bytes, pieces[0].length_bytes), (4608, 512));
 
         let two = [entry(0, 0, 512), entry(16, 100, 10)];
-        let layout = Layout::of(two.into_iter());
+        let layout = TraceLayout::of(two.into_iter());
         assert_eq!((layout.count(), layout.bytes()), (2, 2 << 20));
-        let mut replay = Replay::new(two.into_iter(), &layout, 0, 512);
+        let mut replay = TraceReplay::new(two.into_iter(), &layout, 0, 512);
         pieces.clear();
         while replay.next(&mut pieces) {}
         assert_eq!((pieces[1].offset_bytes, pieces[1].length_bytes), (1 << 20, 512));

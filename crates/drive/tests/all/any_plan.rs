@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use drive::{
-    Action, Cloud, CloudPlan, Command, Done, Fault, Flash, FlashPlan, Ideal, Limits, Memory,
-    MemoryPlan, Model, Spread, Tally,
+    Cloud, CloudPlan, CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Flash,
+    FlashPlan, Ideal, Memory, MemoryPlan, Model, Spread, VolumeLimits,
 };
 use testkit::memory::{Counting, allocations_of, peak_of};
 use units::random::Random;
@@ -13,7 +13,7 @@ use units::random::Random;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-const WRITE: Action = Action::Write { fua: false };
+const WRITE: CommandKind = CommandKind::Write { fua: false };
 
 fn power(random: &mut Random, least: u32, most: u32) -> u64 {
     1 << (u64::from(least) + random.below(u64::from(most - least + 1)))
@@ -104,7 +104,7 @@ fn cloud_plan(random: &mut Random) -> CloudPlan {
         jitter_ns: random.below(500_000),
         spread: *random.choose(&[Spread::Uniform, Spread::Triangular]),
         seed: random.next_u64(),
-        limits: Limits {
+        limits: VolumeLimits {
             baseline_per_second,
             burst_per_second: baseline_per_second + random.below(20_000),
             credits: random.below(2) * random.below(500),
@@ -115,15 +115,15 @@ fn cloud_plan(random: &mut Random) -> CloudPlan {
 }
 
 /// Any command, right or wrong.
-fn any_command(random: &mut Random, capacity_bytes: u64, logical_bytes: u64) -> Command {
+fn any_command(random: &mut Random, capacity_bytes: u64, logical_bytes: u64) -> DriveCommand {
     let fua = random.below(4) == 0;
     let action = *random.choose(&[
-        Action::Read,
-        Action::Write { fua },
+        CommandKind::Read,
+        CommandKind::Write { fua },
         WRITE,
         WRITE,
-        Action::Flush,
-        Action::Discard,
+        CommandKind::Flush,
+        CommandKind::Discard,
     ]);
     let sectors = capacity_bytes / logical_bytes;
     let (mut offset_bytes, mut length_bytes) = match random.below(10) {
@@ -136,16 +136,16 @@ fn any_command(random: &mut Random, capacity_bytes: u64, logical_bytes: u64) -> 
             (first * logical_bytes, most * logical_bytes)
         }
     };
-    if action == Action::Flush {
+    if action == CommandKind::Flush {
         (offset_bytes, length_bytes) = (0, 0);
     }
-    Command { id: 0, action, offset_bytes, length_bytes }
+    DriveCommand { id: 0, action, offset_bytes, length_bytes }
 }
 
 /// Outcome of random commands.
 struct Outcome {
     /// Every end, in order.
-    done: Vec<Done>,
+    done: Vec<DriveCompletion>,
     /// Bytes written by those that succeeded.
     written_bytes: u64,
     read_bytes: u64,
@@ -157,7 +157,7 @@ struct Outcome {
 /// Gives `model` `count` random commands at random times, and a flush behind all.
 fn exercise(model: &mut impl Model, random: &mut Random, count: u64) -> Outcome {
     let (capacity_bytes, logical_bytes) = (model.capacity_bytes(), model.logical_bytes());
-    let mut flying: BTreeMap<u64, (Command, u64)> = BTreeMap::new();
+    let mut flying: BTreeMap<u64, (DriveCommand, u64)> = BTreeMap::new();
     let mut outcome =
         Outcome { done: Vec::new(), written_bytes: 0, read_bytes: 0, succeeded: 0, end_ns: 0 };
     let (mut now_ns, mut told_ns) = (0, 0);
@@ -167,11 +167,16 @@ fn exercise(model: &mut impl Model, random: &mut Random, count: u64) -> Outcome 
         let is_last = number == count;
         if number < count || (is_last && flying.is_empty()) {
             let command = match is_last {
-                true => Command { id: 0, action: Action::Flush, offset_bytes: 0, length_bytes: 0 },
+                true => DriveCommand {
+                    id: 0,
+                    action: CommandKind::Flush,
+                    offset_bytes: 0,
+                    length_bytes: 0,
+                },
                 false => any_command(random, capacity_bytes, logical_bytes),
             };
             flying.insert(number, (command, now_ns));
-            model.submit(Command { id: number, ..command }, now_ns, &mut done);
+            model.submit(DriveCommand { id: number, ..command }, now_ns, &mut done);
             number += 1;
         }
         if number >= count || random.below(3) == 0 {
@@ -190,10 +195,12 @@ fn exercise(model: &mut impl Model, random: &mut Random, count: u64) -> Outcome 
             assert_eq!(done.outcome, command.checked(capacity_bytes, logical_bytes), "{command:?}");
             outcome.succeeded += u64::from(done.outcome.is_ok());
             match command.action {
-                Action::Write { .. } if done.outcome.is_ok() => {
+                CommandKind::Write { .. } if done.outcome.is_ok() => {
                     outcome.written_bytes += command.length_bytes;
                 }
-                Action::Read if done.outcome.is_ok() => outcome.read_bytes += command.length_bytes,
+                CommandKind::Read if done.outcome.is_ok() => {
+                    outcome.read_bytes += command.length_bytes
+                }
                 _ => {}
             }
             outcome.done.push(done);
@@ -204,7 +211,7 @@ fn exercise(model: &mut impl Model, random: &mut Random, count: u64) -> Outcome 
 }
 
 /// Returns what the model counted is what the host saw.
-fn adds_up(tally: Tally, outcome: &Outcome) {
+fn adds_up(tally: DriveTally, outcome: &Outcome) {
     assert_eq!(tally.commands, outcome.succeeded);
     assert_eq!(tally.written_bytes, outcome.written_bytes);
     assert_eq!(tally.read_bytes, outcome.read_bytes);
@@ -268,8 +275,13 @@ fn a_flush_ends_no_sooner_than_what_was_acknowledged_before_it_can_be_programmed
             let length_bytes = (plan.capacity_bytes - offset_bytes).min(16 * plan.logical_bytes);
             let is_flush = random.below(4) == 0;
             let command = match is_flush {
-                true => Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 },
-                false => Command { id, action: WRITE, offset_bytes, length_bytes },
+                true => DriveCommand {
+                    id,
+                    action: CommandKind::Flush,
+                    offset_bytes: 0,
+                    length_bytes: 0,
+                },
+                false => DriveCommand { id, action: WRITE, offset_bytes, length_bytes },
             };
             flash.submit(command, now_ns, &mut done);
             while !done.iter().any(|done| done.id == id) {
@@ -309,9 +321,9 @@ fn a_flush_behind_a_flush_does_not_end_before_it() {
         let mut done = Vec::new();
         let mut now_ns = 0;
         for (id, action, length_bytes) in
-            [(0, WRITE, 1 << 19), (1, Action::Flush, 0), (2, Action::Flush, 0)]
+            [(0, WRITE, 1 << 19), (1, CommandKind::Flush, 0), (2, CommandKind::Flush, 0)]
         {
-            let command = Command { id, action, offset_bytes: 0, length_bytes };
+            let command = DriveCommand { id, action, offset_bytes: 0, length_bytes };
             flash.submit(command, now_ns, &mut done);
             if id == 0 {
                 now_ns = flash.next_ns().expect("the write will end");
@@ -367,7 +379,7 @@ fn any_network_volume_over_any_store_ends_every_command_in_time() {
 }
 
 /// A hash of every end (FNV-1a): what is told, and when.
-fn hash(done: &[Done]) -> u64 {
+fn hash(done: &[DriveCompletion]) -> u64 {
     let numbers = done.iter().flat_map(|done| [done.id, done.at_ns]);
     let bytes = numbers.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -458,17 +470,17 @@ fn the_most_that_a_plan_allows_is_simulated() {
     let mut flash = Flash::new(plan).unwrap();
     let mut done = Vec::new();
     for (id, action) in
-        [Action::Read, WRITE, Action::Discard, Action::Flush].into_iter().enumerate()
+        [CommandKind::Read, WRITE, CommandKind::Discard, CommandKind::Flush].into_iter().enumerate()
     {
-        let length_bytes = if action == Action::Flush { 0 } else { 1 << 56 };
+        let length_bytes = if action == CommandKind::Flush { 0 } else { 1 << 56 };
         let id = u64::try_from(id).unwrap();
-        flash.submit(Command { id, action, offset_bytes: 0, length_bytes }, 0, &mut done);
+        flash.submit(DriveCommand { id, action, offset_bytes: 0, length_bytes }, 0, &mut done);
     }
     flash.advance(u64::MAX, &mut done);
     assert_eq!(done.len(), 4);
-    let beyond = Command { id: 9, action: WRITE, offset_bytes: 1 << 56, length_bytes: 512 };
+    let beyond = DriveCommand { id: 9, action: WRITE, offset_bytes: 1 << 56, length_bytes: 512 };
     flash.submit(beyond, u64::MAX, &mut done);
-    assert_eq!(done[4].outcome, Err(Fault::Bounds));
+    assert_eq!(done[4].outcome, Err(CommandFault::Bounds));
 }
 
 #[test]
@@ -496,11 +508,11 @@ fn a_drive_in_its_stride_asks_for_no_memory_however_long_it_runs() {
         for number in 0..count {
             let offset_bytes = random.below((1 << 21) - 16) * 512;
             let (action, length_bytes) = match number % 50 {
-                0 => (Action::Flush, 0),
-                1..10 => (Action::Read, 4096),
+                0 => (CommandKind::Flush, 0),
+                1..10 => (CommandKind::Read, 4096),
                 _ => (WRITE, 4096),
             };
-            let command = Command { id: number, action, offset_bytes, length_bytes };
+            let command = DriveCommand { id: number, action, offset_bytes, length_bytes };
             flash.submit(command, now_ns, &mut done);
             while done.is_empty() {
                 now_ns = flash.next_ns().expect("one is in flight");

@@ -1,13 +1,13 @@
 //! A replayed flush covers what was in flight before it.
 
-use drive::run::{Job, Limits, Piece, Source, run};
-use drive::{Action, Command, Done, Model, Tally};
+use drive::run::{CommandPart, DriveJob, OperationSource, RunLimits, run};
+use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A drive that takes 10 us for everything and looks whether flushes are alone.
 #[derive(Default)]
 struct Watch {
     tells_no_cache: bool,
-    flying: Vec<Done>,
+    flying: Vec<DriveCompletion>,
     now_ns: u64,
     flushes: u64,
     beside: u64,
@@ -15,20 +15,24 @@ struct Watch {
 }
 
 impl Model for Watch {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
-        let is_flush = command.action == Action::Flush;
+        let is_flush = command.action == CommandKind::Flush;
         self.beside += u64::from((is_flush || self.is_flushing) && !self.flying.is_empty());
         self.flushes += u64::from(is_flush);
         self.is_flushing = is_flush;
-        self.flying.push(Done { id: command.id, at_ns: at_ns + 10_000, outcome: Ok(()) });
+        self.flying.push(DriveCompletion {
+            id: command.id,
+            at_ns: at_ns + 10_000,
+            outcome: Ok(()),
+        });
     }
 
     fn next_ns(&self) -> Option<u64> {
         self.flying.first().map(|done| done.at_ns)
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         assert!(to_ns >= self.now_ns, "time does not run backward");
         self.now_ns = to_ns;
         let ended = self.flying.iter().take_while(|done| done.at_ns <= to_ns).count();
@@ -43,8 +47,8 @@ impl Model for Watch {
         512
     }
 
-    fn tally(&self) -> Tally {
-        Tally::default()
+    fn tally(&self) -> DriveTally {
+        DriveTally::default()
     }
 
     fn has_write_cache(&self) -> bool {
@@ -55,11 +59,11 @@ impl Model for Watch {
 /// A write with a flush behind it, so many times.
 struct Synced(u64);
 
-impl Source for Synced {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        let write = Action::Write { fua: false };
-        pieces.push(Piece { action: write, offset_bytes: 0, length_bytes: 4096 });
-        pieces.push(Piece { action: Action::Flush, offset_bytes: 0, length_bytes: 0 });
+impl OperationSource for Synced {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
+        let write = CommandKind::Write { fua: false };
+        pieces.push(CommandPart { action: write, offset_bytes: 0, length_bytes: 4096 });
+        pieces.push(CommandPart { action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 });
         self.0 = self.0.wrapping_sub(1);
         self.0 < 100
     }
@@ -68,14 +72,14 @@ impl Source for Synced {
 /// Two writes and a flush, again and again.
 struct Thirds(u64);
 
-impl Source for Thirds {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+impl OperationSource for Thirds {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
         self.0 += 1;
         let (action, length_bytes) = match self.0 % 3 {
-            0 => (Action::Flush, 0),
-            _ => (Action::Write { fua: false }, 4096),
+            0 => (CommandKind::Flush, 0),
+            _ => (CommandKind::Write { fua: false }, 4096),
         };
-        pieces.push(Piece { action, offset_bytes: self.0 * 4096, length_bytes });
+        pieces.push(CommandPart { action, offset_bytes: self.0 * 4096, length_bytes });
         self.0 <= 300
     }
 }
@@ -83,8 +87,8 @@ impl Source for Thirds {
 fn flushes_beside_others(has_barriers: bool) -> (u64, u64) {
     let mut watch = Watch::default();
     let mut source = Thirds(0);
-    let mut jobs = [Job { source: &mut source, lanes: 8, has_barriers }];
-    let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 100 };
+    let mut jobs = [DriveJob { source: &mut source, lanes: 8, has_barriers }];
+    let limits = RunLimits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 100 };
     let mut ended = 0;
     run(&mut watch, &mut jobs, limits, &mut |_| ended += 1);
     assert_eq!(ended, 300, "all of it was done");
@@ -99,10 +103,10 @@ fn a_flush_waits_for_what_is_in_flight_and_what_follows_waits_for_it() {
 }
 
 /// Returns how long each operation took, and how many flushes were sent.
-fn took_ns(tells_no_cache: bool, source: &mut dyn Source) -> (Vec<u64>, u64) {
+fn took_ns(tells_no_cache: bool, source: &mut dyn OperationSource) -> (Vec<u64>, u64) {
     let mut watch = Watch { tells_no_cache, ..Watch::default() };
-    let mut jobs = [Job { source, lanes: 1, has_barriers: true }];
-    let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 100 };
+    let mut jobs = [DriveJob { source, lanes: 1, has_barriers: true }];
+    let limits = RunLimits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 100 };
     let mut took = Vec::new();
     run(&mut watch, &mut jobs, limits, &mut |seen| took.push(seen.took_ns()));
     (took, watch.flushes)

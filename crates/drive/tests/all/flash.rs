@@ -1,6 +1,6 @@
 //! Known behavior of flash drives, from their parts' times.
 
-use drive::{Action, Flash, FlashPlan, Model as _, Tally};
+use drive::{CommandKind, DriveTally, Flash, FlashPlan, Model as _};
 
 use crate::shared::{Seen, WRITE, command, drive, is_near};
 
@@ -46,7 +46,7 @@ const M4: FlashPlan = FlashPlan {
 
 /// Eight jobs, each with four commands of 4 KiB in flight, each through its own file: the published
 /// run. Files begin `shift_bytes` off.
-fn eight_jobs(plan: FlashPlan, action: Action, shift_bytes: u64) -> Seen {
+fn eight_jobs(plan: FlashPlan, action: CommandKind, shift_bytes: u64) -> Seen {
     let mut flash = Flash::new(plan).expect("such a drive can be");
     let mut places = [0; 8];
     drive(&mut flash, 32, 20_000, |slot, _| {
@@ -59,7 +59,7 @@ fn eight_jobs(plan: FlashPlan, action: Action, shift_bytes: u64) -> Seen {
 #[test]
 fn an_aligned_m4_does_what_its_host_side_does_both_ways() {
     // Published: 28 655 and 28 123 on average with outliers, 29 947 in the median of reads.
-    for action in [Action::Read, WRITE] {
+    for action in [CommandKind::Read, WRITE] {
         is_near(eight_jobs(M4, action, 0).per_second(), 30_000, 1);
     }
 }
@@ -67,10 +67,10 @@ fn an_aligned_m4_does_what_its_host_side_does_both_ways() {
 /// Predicted, from the data sheet: the published 21 395 lies between what its bounds give.
 #[test]
 fn a_misaligned_m4_reads_two_units_where_it_read_one() {
-    is_near(eight_jobs(M4, Action::Read, 1024).per_second(), 21_400, 10);
+    is_near(eight_jobs(M4, CommandKind::Read, 1024).per_second(), 21_400, 10);
     for (unit_ns, wanted) in [(25_000, 20_000), (22_222, 22_500)] {
         let plan = FlashPlan { unit_ns, ..M4 };
-        is_near(eight_jobs(plan, Action::Read, 1024).per_second(), wanted, 1);
+        is_near(eight_jobs(plan, CommandKind::Read, 1024).per_second(), wanted, 1);
     }
 }
 
@@ -144,7 +144,7 @@ fn a_full_drive_in_its_steady_state_is_slower_by_its_write_amplification_and_a_d
         let mut random = testkit::random(1);
         let half = M4.capacity_bytes / 2;
         let seen = drive(&mut flash, 32, 20_000, |_, number| match number {
-            0 if is_discarded => command(Action::Discard, half, half),
+            0 if is_discarded => command(CommandKind::Discard, half, half),
             _ => command(WRITE, random.below(half / 65_536) * 65_536, 65_536),
         });
         (seen.end_ns, flash.tally())
@@ -157,7 +157,7 @@ fn a_full_drive_in_its_steady_state_is_slower_by_its_write_amplification_and_a_d
         "{fresh_ns} {discarded_ns} {full_ns}"
     );
     // 7.35 % to spare: p = exp(-1.0735 (1 - p)) has p = 0.8663, which is 7.48 programs for one.
-    let amplification = |tally: Tally| tally.programs * 100 / (tally.programs - tally.moves);
+    let amplification = |tally: DriveTally| tally.programs * 100 / (tally.programs - tally.moves);
     is_near(amplification(full_tally), 748, 1);
     // Half discarded, T / U = 2.15: p = 0.1673, which is 1.20.
     is_near(amplification(tally), 120, 1);
@@ -167,12 +167,12 @@ fn a_full_drive_in_its_steady_state_is_slower_by_its_write_amplification_and_a_d
 fn a_read_of_what_a_die_is_programming_beside_waits_for_it() {
     let plan = FlashPlan { dies: 1, channels: 1, host_ns: 0, buffer_bytes: 1 << 20, ..M4 };
     let mut flash = Flash::new(plan).unwrap();
-    let alone_ns = drive(&mut flash, 1, 1, |_, _| command(Action::Read, 1 << 30, 4096)).end_ns;
+    let alone_ns = drive(&mut flash, 1, 1, |_, _| command(CommandKind::Read, 1 << 30, 4096)).end_ns;
     let mut flash = Flash::new(plan).unwrap();
     // 64 pages: 38 ms of programs are ahead; the read waits for the one that runs.
     let mut done = Vec::new();
     flash.submit(command(WRITE, 0, 512 << 10), 0, &mut done);
-    flash.submit(command(Action::Read, 1 << 30, 4096), 2_000_000, &mut done);
+    flash.submit(command(CommandKind::Read, 1 << 30, 4096), 2_000_000, &mut done);
     flash.advance(100_000_000, &mut done);
     let beside_ns = done[1].at_ns - 2_000_000;
     assert!(beside_ns > alone_ns, "{beside_ns} beside, {alone_ns} alone");
@@ -183,7 +183,12 @@ fn a_read_of_what_a_die_is_programming_beside_waits_for_it() {
 fn what_was_just_written_and_what_holds_nothing_is_read_without_flash() {
     let mut flash = Flash::new(M4).unwrap();
     let unused = 100 << 30;
-    let order = [(WRITE, 0), (Action::Read, 0), (Action::Read, unused), (Action::Read, 1 << 30)];
+    let order = [
+        (WRITE, 0),
+        (CommandKind::Read, 0),
+        (CommandKind::Read, unused),
+        (CommandKind::Read, 1 << 30),
+    ];
     let seen = drive(&mut flash, 1, 4, |_, number| {
         let (action, place) = order[usize::try_from(number).unwrap()];
         command(action, place, 4096)
@@ -196,8 +201,8 @@ fn what_was_just_written_and_what_holds_nothing_is_read_without_flash() {
 #[test]
 fn what_held_nothing_is_read_from_flash_once_it_is_written_until_it_is_discarded() {
     let mut flash = Flash::new(FlashPlan { buffer_bytes: 0, ..M4 }).unwrap();
-    let read = Action::Read;
-    let order = [(read, 0), (WRITE, 0), (read, 1), (Action::Discard, 1), (read, 1)];
+    let read = CommandKind::Read;
+    let order = [(read, 0), (WRITE, 0), (read, 1), (CommandKind::Discard, 1), (read, 1)];
     for (number, (action, reads)) in (0..).zip(order) {
         let mut done = Vec::new();
         flash.submit(command(action, 100 << 30, 4096), number * 10_000_000, &mut done);
@@ -207,7 +212,7 @@ fn what_held_nothing_is_read_from_flash_once_it_is_written_until_it_is_discarded
 }
 
 /// Returns what a round takes, of many: writes of 4 KiB at places that go on, `None` for a flush.
-fn round_ns(plan: FlashPlan, order: &[Option<u64>], action: Action) -> u64 {
+fn round_ns(plan: FlashPlan, order: &[Option<u64>], action: CommandKind) -> u64 {
     let mut flash = Flash::new(plan).expect("such a drive can be");
     let rounds = 100;
     let count = rounds * order.len() as u64;
@@ -216,7 +221,7 @@ fn round_ns(plan: FlashPlan, order: &[Option<u64>], action: Action) -> u64 {
         let step = usize::try_from(number).expect("rounds are few") % order.len();
         match order[step] {
             Some(place) => command(action, place + round * 4096, 4096),
-            None => command(Action::Flush, 0, 0),
+            None => command(CommandKind::Flush, 0, 0),
         }
     });
     seen.end_ns / rounds
@@ -264,7 +269,7 @@ fn a_synced_write_with_power_loss_protection_takes_two_commands_on_sata() {
     is_near(round_ns(S3700, &[Some(0), None], WRITE), 130 * US, 1);
     is_near(round_ns(S3700, &[Some(0), Some(1 << 30), Some(2 << 30)], WRITE), 195 * US, 1);
     // Forced to the medium or not is the same where the buffer does not forget.
-    is_near(round_ns(S3700, &[Some(0)], Action::Write { fua: true }), 65 * US, 1);
+    is_near(round_ns(S3700, &[Some(0)], CommandKind::Write { fua: true }), 65 * US, 1);
 }
 
 /// An Intel DC P3700: 20 us for a write. It says that it has no cache that forgets, so that no
@@ -287,7 +292,7 @@ fn an_fsync_on_nvme_with_power_loss_protection_takes_its_writes() {
 
 #[test]
 fn forcing_a_write_to_the_medium_waits_for_it_and_a_flush_of_nothing_does_not() {
-    let forced_ns = round_ns(M4, &[Some(0)], Action::Write { fua: true });
+    let forced_ns = round_ns(M4, &[Some(0)], CommandKind::Write { fua: true });
     assert!(forced_ns >= 2 * M4.program_ns, "{forced_ns}");
     assert!(round_ns(M4, &[None], WRITE) < 100 * US);
     let dirty_ns = round_ns(M4, &[Some(0), None, None], WRITE);

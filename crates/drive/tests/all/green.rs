@@ -1,8 +1,8 @@
 //! The first 512e disks, against what was measured of them elsewhere than in the article that they
 //! are used for: by this the profile's policy of writing parts of sectors was chosen.
 
-use drive::run::{Job, Limits, Piece, Source, run};
-use drive::{Action, profile};
+use drive::run::{CommandPart, DriveJob, OperationSource, RunLimits, run};
+use drive::{CommandKind, profile};
 
 /// Writes of 4 KiB at every 16 KiB, as the benchmark of blog.des.no (2010-08) does.
 struct Strides {
@@ -10,10 +10,10 @@ struct Strides {
     end: u64,
 }
 
-impl Source for Strides {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
-        let (action, offset_bytes) = (Action::Write { fua: false }, self.next);
-        pieces.push(Piece { action, offset_bytes, length_bytes: 4096 });
+impl OperationSource for Strides {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
+        let (action, offset_bytes) = (CommandKind::Write { fua: false }, self.next);
+        pieces.push(CommandPart { action, offset_bytes, length_bytes: 4096 });
         self.next += 16_384;
         offset_bytes < self.end
     }
@@ -29,8 +29,8 @@ fn each_us(rmw: &str, shift_bytes: u64) -> u64 {
     let drive = green().clone().with("rmw", rmw).expect("a policy");
     let mut model = drive.model().expect("a disk that can be");
     let mut source = Strides { next: shift_bytes, end: 32_768 * 16_384 };
-    let mut jobs = [Job { source: &mut source, lanes: 1, has_barriers: false }];
-    let limits = Limits { operations: 32_768, time_ns: u64::MAX, turnaround_ns: 10_000 };
+    let mut jobs = [DriveJob { source: &mut source, lanes: 1, has_barriers: false }];
+    let limits = RunLimits { operations: 32_768, time_ns: u64::MAX, turnaround_ns: 10_000 };
     let mut ends = Vec::new();
     run(&mut *model, &mut jobs, limits, &mut |seen| ends.push(seen.to_ns));
     (ends[32_767] - ends[22_767]) / 10_000 / 1000

@@ -1,6 +1,6 @@
 //! Behavior of persistent memory, from its parts' times.
 
-use drive::{Action, Memory, MemoryPlan, Model as _};
+use drive::{CommandKind, Memory, MemoryPlan, Model as _};
 
 use crate::shared::{WRITE, command, drive};
 
@@ -18,7 +18,7 @@ const OPTANE: MemoryPlan = MemoryPlan {
     link_bytes_per_second: 2_500_000_000,
 };
 
-fn run(plan: MemoryPlan, depth: u64, action: Action, shift: u64) -> (u64, u64) {
+fn run(plan: MemoryPlan, depth: u64, action: CommandKind, shift: u64) -> (u64, u64) {
     let mut memory = Memory::new(plan).expect("such a drive can be");
     let mut random = testkit::random(1);
     let seen = drive(&mut memory, depth, 20_000, |_, _| {
@@ -37,7 +37,7 @@ fn a_write_is_durable_in_ten_microseconds_and_a_flush_adds_a_command() {
     let mut memory = Memory::new(OPTANE).unwrap();
     let seen = drive(&mut memory, 1, 2, |_, number| match number {
         0 => command(WRITE, 0, 4096),
-        _ => command(Action::Flush, 0, 0),
+        _ => command(CommandKind::Flush, 0, 0),
     });
     // Published: 20 to 30 us for an fsync.
     assert_eq!(seen.took_ns[1], OPTANE.host_ns + OPTANE.command_ns);
@@ -46,7 +46,7 @@ fn a_write_is_durable_in_ten_microseconds_and_a_flush_adds_a_command() {
 
 #[test]
 fn many_in_flight_are_bound_by_the_host_side_and_parts_of_lines_by_the_banks() {
-    for action in [Action::Read, WRITE] {
+    for action in [CommandKind::Read, WRITE] {
         let (aligned, _) = run(OPTANE, 128, action, 0);
         assert!((500_000..560_000).contains(&aligned), "{aligned}");
         let (misaligned, _) = run(OPTANE, 128, action, 512);

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use drive::published::{Compared, Standing, published};
+use drive::published::{LineOrigin, PublishedNumber, published};
 
-static LINES: LazyLock<Vec<Compared>> = LazyLock::new(|| published(1));
+static LINES: LazyLock<Vec<PublishedNumber>> = LazyLock::new(|| published(1));
 
 /// The model's number of a line of "advanced format disks": fio with `psync`, 4 KiB and an fsync
 /// each, on a 7200 rpm 512e disk.
@@ -22,7 +22,7 @@ fn near(found: f64, wanted: f64, percent: f64) {
 #[test]
 fn every_line_that_counts_is_within_its_bound_or_says_why_it_is_not() {
     for line in LINES.iter() {
-        let is_excused = line.standing == Standing::Fitted || !line.outside.is_empty();
+        let is_excused = line.standing == LineOrigin::Fitted || !line.outside.is_empty();
         let shown = format!(
             "{}: {} {} for {}: {:+.1} %",
             line.what,

@@ -2,7 +2,7 @@
 
 use drive::array::{ArrayPlan, Level, ParityWrite};
 use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Done, Model};
+use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use units::stripe::Rotation;
 
 pub(crate) const TURN_NS: u64 = 60_000_000_000 / 7200;
@@ -60,11 +60,11 @@ impl Seen {
     }
 }
 
-pub(crate) const WRITE: Action = Action::Write { fua: false };
+pub(crate) const WRITE: CommandKind = CommandKind::Write { fua: false };
 
 /// A command without a name.
-pub(crate) fn command(action: Action, offset_bytes: u64, length_bytes: u64) -> Command {
-    Command { id: 0, action, offset_bytes, length_bytes }
+pub(crate) fn command(action: CommandKind, offset_bytes: u64, length_bytes: u64) -> DriveCommand {
+    DriveCommand { id: 0, action, offset_bytes, length_bytes }
 }
 
 /// Checks that `found` is within so many hundredths of `wanted`.
@@ -74,7 +74,11 @@ pub(crate) fn is_near(found: u64, wanted: u64, percent: u64) {
 }
 
 /// Advances until nothing happens any more; when that is, from `now_ns` on.
-pub(crate) fn run_out(model: &mut impl Model, mut now_ns: u64, done: &mut Vec<Done>) -> u64 {
+pub(crate) fn run_out(
+    model: &mut impl Model,
+    mut now_ns: u64,
+    done: &mut Vec<DriveCompletion>,
+) -> u64 {
     while let Some(next_ns) = model.next_ns() {
         now_ns = next_ns;
         model.advance(now_ns, done);
@@ -83,7 +87,7 @@ pub(crate) fn run_out(model: &mut impl Model, mut now_ns: u64, done: &mut Vec<Do
 }
 
 /// Sends one command and waits for it; when it ended.
-pub(crate) fn once(model: &mut impl Model, command: Command, mut now_ns: u64) -> u64 {
+pub(crate) fn once(model: &mut impl Model, command: DriveCommand, mut now_ns: u64) -> u64 {
     let mut done = Vec::new();
     model.submit(command, now_ns, &mut done);
     while done.is_empty() {
@@ -102,20 +106,20 @@ pub(crate) fn drive(
     model: &mut impl Model,
     depth: u64,
     count: u64,
-    mut next: impl FnMut(u64, u64) -> Command,
+    mut next: impl FnMut(u64, u64) -> DriveCommand,
 ) -> Seen {
     let index = |slot: u64| usize::try_from(slot).expect("slots are few");
     let mut begun_ns = vec![None; index(depth)];
     let (mut number, mut now_ns) = (0, 0);
     let mut seen = Seen { end_ns: 0, took_ns: Vec::new() };
-    let mut done: Vec<Done> = Vec::new();
+    let mut done: Vec<DriveCompletion> = Vec::new();
     let mut free: Vec<u64> = (0..depth).rev().collect();
     while (seen.took_ns.len() as u64) < count {
         while number < count
             && let Some(slot) = free.pop()
         {
             begun_ns[index(slot)] = Some(now_ns);
-            model.submit(Command { id: slot, ..next(slot, number) }, now_ns, &mut done);
+            model.submit(DriveCommand { id: slot, ..next(slot, number) }, now_ns, &mut done);
             number += 1;
         }
         if done.is_empty() {

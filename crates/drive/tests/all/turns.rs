@@ -2,13 +2,13 @@
 
 use device::{Action, Completion, Operation, Queue, SyncKind};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
-use drive::{Host, Model as _, ModelQueue};
+use drive::{HostRules, Model as _, ModelQueue};
 
 use crate::shared::{DISK, TURN_NS};
 
 /// The median time of a write and its sync, one behind the other, from `start_bytes`.
 fn synced(plan: HardDiskPlan, start_bytes: u64) -> u64 {
-    let host = Host {
+    let host = HostRules {
         depth: 1,
         buffer_bytes: 4096,
         start_bytes,

@@ -42,7 +42,7 @@ impl From<read::Error> for NoElf {
 /// # Errors
 /// [`NoElf`] when `file` is not an ELF file, or when its headers or dynamic symbols cannot be read.
 pub fn read(file: &dyn Disk, names: &[&'static str]) -> Result<Elf, NoElf> {
-    let cache = ReadCache::new(Reader { file, at_bytes: 0 });
+    let cache = ReadCache::new(ElfStream { file, at_bytes: 0 });
     match FileKind::parse(&cache) {
         Ok(FileKind::Elf32) => parsed::<FileHeader32<Endianness>>(&cache, names),
         Ok(FileKind::Elf64) => parsed::<FileHeader64<Endianness>>(&cache, names),
@@ -72,12 +72,12 @@ fn parsed<'a, H: FileHeader<Endian = Endianness>>(
 }
 
 /// A disk's bytes as a stream.
-struct Reader<'a> {
+struct ElfStream<'a> {
     file: &'a dyn Disk,
     at_bytes: u64,
 }
 
-impl ReadCacheOps for Reader<'_> {
+impl ReadCacheOps for ElfStream<'_> {
     fn len(&mut self) -> Result<u64, ()> {
         Ok(self.file.length_bytes())
     }

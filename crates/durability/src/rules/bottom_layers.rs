@@ -10,7 +10,7 @@ const VOLATILE: [&str; 2] = ["volatile", "fsync=volatile"];
 
 /// Memory at the bottom: power takes it all.
 pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
-    let of = |layer: &super::super::Layer| match &layer.kind {
+    let of = |layer: &super::super::PathLayer| match &layer.kind {
         SyncLayerKind::Memory(what) => Some((layer.name.clone(), what.clone())),
         _ => None,
     };
@@ -26,7 +26,7 @@ pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
 
 /// An overlay that leaves syncs out, whatever it lies on.
 pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
-    let of = |layer: &super::super::Layer| match &layer.kind {
+    let of = |layer: &super::super::PathLayer| match &layer.kind {
         SyncLayerKind::FileSystem { kind, options, .. }
         | SyncLayerKind::Opaque { kind, options, .. }
             if kind == "overlay" =>
@@ -45,7 +45,7 @@ pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
 
 /// A layer that hides what is below.
 pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
-    let of = |layer: &super::super::Layer| match &layer.kind {
+    let of = |layer: &super::super::PathLayer| match &layer.kind {
         SyncLayerKind::Opaque { kind, reason, .. } => Some((kind.clone(), reason.clone())),
         _ => None,
     };
@@ -71,7 +71,7 @@ pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
 
 /// Returns reasons from layers that could not be followed down.
 pub(crate) fn lost(evidence: &Evidence) -> Vec<Reason> {
-    let of = |layer: &super::super::Layer| match &layer.kind {
+    let of = |layer: &super::super::PathLayer| match &layer.kind {
         SyncLayerKind::Lost(reason) => Some(
             Reason::open("lost", Grade::Unproven)
                 .seen(format!("what lies under {} is not known: {reason}", layer.name), "straddle")

@@ -1,6 +1,6 @@
 //! Declared caches, and drives' own reports of theirs.
 
-use crate::evidence::{DriveWord, Evidence, Layer, Protection, SyncLayerKind};
+use crate::evidence::{DriveWord, Evidence, PathLayer, Protection, SyncLayerKind};
 use crate::reason::{Grade, Reason};
 
 const DECLARED: &str = "queue/write_cache";
@@ -20,7 +20,7 @@ pub(crate) fn write_through(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// A drive of which the kernel does not say whether it sends flushes there.
-fn undeclared(layer: &Layer) -> Reason {
+fn undeclared(layer: &PathLayer) -> Reason {
     let (name, why) = (&layer.name, layer.write_back.reason().unwrap_or("no answer"));
     Reason::open("cache-undeclared", Grade::Unproven)
         .seen(format!("whether flushes are sent to {name} is not known: {why}"), DECLARED)
@@ -58,8 +58,8 @@ fn of_drive(name: &str, word: &DriveWord) -> Reason {
 }
 
 /// A device on others that drops flushes which those would want.
-fn of_mapped(evidence: &Evidence, place: usize, layer: &Layer) -> Option<Reason> {
-    let wants = |layer: &&&Layer| layer.write_back.value() == Some(&true);
+fn of_mapped(evidence: &Evidence, place: usize, layer: &PathLayer) -> Option<Reason> {
+    let wants = |layer: &&&PathLayer| layer.write_back.value() == Some(&true);
     let under = evidence.under(place);
     let wants = under.iter().find(wants)?;
     let (name, below) = (&layer.name, &wants.name);
@@ -100,7 +100,7 @@ pub(crate) fn drives(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-fn protection(layer: &Layer, word: &DriveWord) -> Option<Reason> {
+fn protection(layer: &PathLayer, word: &DriveWord) -> Option<Reason> {
     let (name, source) = (&layer.name, word.protection_source.clone());
     match word.protection {
         Protection::Failed => {
@@ -123,7 +123,7 @@ fn protection(layer: &Layer, word: &DriveWord) -> Option<Reason> {
     }
 }
 
-fn wear(layer: &Layer, word: &DriveWord) -> Option<Reason> {
+fn wear(layer: &PathLayer, word: &DriveWord) -> Option<Reason> {
     let used = word.life_used_percent.value().filter(|used| **used >= 100)?;
     let name = &layer.name;
     Some(

@@ -2,7 +2,7 @@
 
 use units::text::shell_word;
 
-use crate::evidence::{Evidence, Layer, SyncLayerKind, median};
+use crate::evidence::{Evidence, PathLayer, SyncLayerKind, median};
 use crate::flush_reach::{FlushReach, reach};
 use crate::reason::POWER_CUT;
 use crate::reason::{Grade, Reason, time_of};
@@ -43,7 +43,7 @@ pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
 
 /// Returns whether the kernel would send no flushes either way: all devices with a cache to declare
 /// are declared write through.
-fn is_needless(under: &[&Layer]) -> bool {
+fn is_needless(under: &[&PathLayer]) -> bool {
     let mut devices = under.iter().filter(|layer| has_cache(&layer.kind)).peekable();
     devices.peek().is_some() && devices.all(|layer| layer.write_back.value() == Some(&false))
 }
@@ -110,7 +110,7 @@ pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// The first layer that flushes do not reach, with the writes that came for each sync.
-fn missed(evidence: &Evidence) -> Option<(&Layer, f64)> {
+fn missed(evidence: &Evidence) -> Option<(&PathLayer, f64)> {
     evidence.layers.iter().find_map(|layer| match outcome(layer) {
         Some(FlushReach::Missed { writes_per_sync }) => Some((layer, writes_per_sync)),
         _ => None,
@@ -151,17 +151,17 @@ pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
 
 /// Returns whether `above` lies on the layer at `place` and counted flushes: it hands them on as
 /// requests, as the paths of a drive get them.
-fn counts_for(above: &Layer, place: usize) -> bool {
+fn counts_for(above: &PathLayer, place: usize) -> bool {
     above.below.contains(&place) && matches!(outcome(above), Some(FlushReach::Reached { .. }))
 }
 
 /// Returns the fate of flushes at a layer that the kernel sends them to.
-fn outcome(layer: &Layer) -> Option<FlushReach> {
+fn outcome(layer: &PathLayer) -> Option<FlushReach> {
     (layer.write_back.value() == Some(&true)).then_some(())?;
     reach(layer.counted.as_ref().ok()?)
 }
 
-fn missing(evidence: &Evidence, layer: &Layer, writes_per_sync: f64) -> Reason {
+fn missing(evidence: &Evidence, layer: &PathLayer, writes_per_sync: f64) -> Reason {
     let name = &layer.name;
     if writes_per_sync == 0.0 {
         return Reason::against("nothing-written", Grade::NotDurable)

@@ -4,7 +4,7 @@ use units::Known;
 use units::text::shell_word;
 
 use super::server;
-use crate::caller::{Fate, Library, Process, Written};
+use crate::caller::{Fate, Library, Process, WrittenFile};
 use crate::evidence::Evidence;
 use crate::reason::{Grade, Reason};
 
@@ -153,11 +153,12 @@ fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
         Known::No(reason) => return vec![unknown(name, "which files it writes", reason)],
     };
     let log = process.server.as_ref().map_or(&[][..], |server| server.log);
-    let is_log = |file: &&Written| log.iter().any(|part| file.path.contains(part));
-    let logs: Vec<&Written> = files.iter().filter(is_log).collect();
+    let is_log = |file: &&WrittenFile| log.iter().any(|part| file.path.contains(part));
+    let logs: Vec<&WrittenFile> = files.iter().filter(is_log).collect();
     let has_log = !logs.is_empty();
     let judged = if has_log { logs } else { files.iter().collect() };
-    let elsewhere: Vec<&Written> = judged.iter().copied().filter(|file| !file.is_here).collect();
+    let elsewhere: Vec<&WrittenFile> =
+        judged.iter().copied().filter(|file| !file.is_here).collect();
     let (what, lie) = match has_log {
         true => (format!("the log of {name}"), "lies"),
         false => (format!("the files that {name} has open for writing"), "lie"),

@@ -2,7 +2,7 @@
 
 use crate::caller::Process;
 use crate::reason::{Grade, Reason};
-use crate::servers::{Effect, Setting, Standing};
+use crate::servers::{Confidence, ServerSetting, SyncEffect};
 
 /// Returns whether it asks for syncs at all, as far as its settings can be read.
 pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {
@@ -19,12 +19,13 @@ pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {
         return vec![reason.changes(change)];
     };
     let title = server.title;
-    let one = |setting: &Setting| {
+    let one = |setting: &ServerSetting| {
         let (reason, seen) = meaning(setting, name, title);
         reason.seen(seen, &*setting.source).changes(in_force(&server.ask))
     };
     let mut reasons: Vec<Reason> = server.settings.iter().map(one).collect();
-    let decides = |setting: &Setting| matches!(setting.effect, Effect::Never | Effect::Synced);
+    let decides =
+        |setting: &ServerSetting| matches!(setting.effect, SyncEffect::Never | SyncEffect::Synced);
     if !server.settings.iter().any(decides) {
         let seen = format!(
             "{name} is {title}: its settings decide whether it syncs, and they could not be read \
@@ -41,9 +42,9 @@ fn in_force(ask: &str) -> String {
 }
 
 /// Returns the reason that follows from a setting of a server.
-fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
+fn meaning(setting: &ServerSetting, name: &str, title: &str) -> (Reason, String) {
     let text = &setting.text;
-    if let Standing::Unsure(doubt) = &setting.standing {
+    if let Confidence::Unsure(doubt) = &setting.standing {
         let reason = Reason::open("server-maybe", Grade::Unproven);
         let seen = format!(
             "the files of {name}, {title}, say `{text}`; whether that is in force is not known: \
@@ -52,27 +53,27 @@ fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
         return (reason, seen);
     }
     let since = match setting.standing {
-        Standing::AtStart => "was started as",
+        Confidence::AtStart => "was started as",
         _ => "is",
     };
     let is = format!("{name} {since} {title} with `{text}`");
     match (setting.effect, &setting.standing) {
-        (Effect::Never, _) => (
+        (SyncEffect::Never, _) => (
             Reason::against("server-never-syncs", Grade::NotDurable),
             format!("{is}: it syncs nothing"),
         ),
-        (Effect::Late, _) => (
+        (SyncEffect::Late, _) => (
             Reason::against("server-syncs-late", Grade::Suspect),
             format!("{is}: commits are acknowledged before a sync"),
         ),
-        (Effect::Torn, _) => (
+        (SyncEffect::Torn, _) => (
             Reason::open("server-mends-nothing", Grade::Consistent),
             format!("{is}: torn pages stay torn after a crash"),
         ),
-        (Effect::Synced, Standing::AtStart) => (
+        (SyncEffect::Synced, Confidence::AtStart) => (
             Reason::open("server-maybe", Grade::Unproven),
             format!("{is}; that can be changed while it runs"),
         ),
-        (Effect::Synced, _) => (Reason::speaks_for("server-syncs"), is),
+        (SyncEffect::Synced, _) => (Reason::speaks_for("server-syncs"), is),
     }
 }

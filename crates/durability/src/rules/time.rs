@@ -7,7 +7,7 @@ use units::durable::DURABLE_APART;
 
 use super::flush::{self, Arrival, arrival};
 use crate::evidence::{
-    DriveWord, Evidence, Layer, Medium, Protection, SyncLayerKind, Times, Untried, median,
+    DriveWord, Evidence, Medium, PathLayer, Protection, SyncLayerKind, Times, Untried, median,
 };
 use crate::reason::{Grade, Reason, time_of};
 
@@ -22,7 +22,7 @@ const PAIRS_MIN: usize = 10;
 const OF_TEN: usize = 9;
 
 /// The drives, each with its place among the layers.
-fn drives(evidence: &Evidence) -> impl Iterator<Item = (usize, &Layer, &DriveWord)> {
+fn drives(evidence: &Evidence) -> impl Iterator<Item = (usize, &PathLayer, &DriveWord)> {
     evidence.layers.iter().enumerate().filter_map(|(place, layer)| match &layer.kind {
         SyncLayerKind::Drive(word) => Some((place, layer, word.as_ref())),
         _ => None,
@@ -44,7 +44,7 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
 /// A sector of a rotating drive comes by once a turn.
 pub(crate) fn turns(evidence: &Evidence) -> Vec<Reason> {
     let Some(took_ns) = rewrite_ns(&evidence.times) else { return Vec::new() };
-    let one = |(place, layer, word): (usize, &Layer, &DriveWord)| {
+    let one = |(place, layer, word): (usize, &PathLayer, &DriveWord)| {
         let Medium::Rotating(per_minute) = word.medium else { return None };
         let turn_ns = MINUTE_NS.checked_div(u64::from(per_minute))?;
         if took_ns.saturating_mul(10) >= turn_ns.saturating_mul(9) {
@@ -78,7 +78,7 @@ pub(crate) fn turns(evidence: &Evidence) -> Vec<Reason> {
 /// Flash takes its time, unless it answers from memory.
 pub(crate) fn flash(evidence: &Evidence) -> Vec<Reason> {
     let Some(took_ns) = median(&evidence.times.overwrite) else { return Vec::new() };
-    let one = |(place, layer, word): (usize, &Layer, &DriveWord)| {
+    let one = |(place, layer, word): (usize, &PathLayer, &DriveWord)| {
         let vouched =
             word.protection == Protection::Good || word.volatile_cache.value() == Some(&false);
         let solid = word.medium == Medium::Solid || word.is_virtual;

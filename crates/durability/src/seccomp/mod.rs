@@ -19,16 +19,16 @@ const CALL_BYTES: u32 = 64;
 
 /// The values that a 32-bit word may have, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+struct WordRange {
     least: u32,
     most: u32,
 }
 
-impl Range {
-    const ANY: Range = Range { least: 0, most: u32::MAX };
+impl WordRange {
+    const ANY: WordRange = WordRange { least: 0, most: u32::MAX };
 
-    const fn only(value: u32) -> Range {
-        Range { least: value, most: value }
+    const fn only(value: u32) -> WordRange {
+        WordRange { least: value, most: value }
     }
 
     /// The value, where there is one.
@@ -40,28 +40,28 @@ impl Range {
 /// A call's argument, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Argument {
-    low: Range,
-    high: Range,
+    low: WordRange,
+    high: WordRange,
 }
 
 impl Argument {
-    pub(crate) const ANY: Argument = Argument { low: Range::ANY, high: Range::ANY };
+    pub(crate) const ANY: Argument = Argument { low: WordRange::ANY, high: WordRange::ANY };
 
     /// A file descriptor that may be open: 0 to `INT_MAX`. Compilers clear the upper half of a
     /// register with one.
     pub(crate) const DESCRIPTOR: Argument =
-        Argument { low: Range { least: 0, most: 0x7fff_ffff }, high: Range::only(0) };
+        Argument { low: WordRange { least: 0, most: 0x7fff_ffff }, high: WordRange::only(0) };
 
     /// A value that fits into 32 bits.
     #[must_use]
     pub(crate) const fn value(value: u32) -> Argument {
-        Argument { low: Range::only(value), high: Range::only(0) }
+        Argument { low: WordRange::only(value), high: WordRange::only(0) }
     }
 }
 
 /// A system call as a filter sees it. The address from which it comes may be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct SystemCall {
     /// Its number.
     pub number: u32,
     /// The architecture's, `AUDIT_ARCH_…` of `include/uapi/linux/audit.h`.
@@ -70,23 +70,23 @@ pub(crate) struct Call {
     pub arguments: [Argument; 6],
 }
 
-impl Call {
+impl SystemCall {
     /// The 32-bit word at `at_bytes` of `struct seccomp_data`, little-endian.
-    fn word(&self, at_bytes: u32) -> Range {
+    fn word(&self, at_bytes: u32) -> WordRange {
         let argument = at_bytes.checked_sub(16).and_then(|at| usize::try_from(at >> 3).ok());
         match (at_bytes, argument.and_then(|place| self.arguments.get(place))) {
-            (0, _) => Range::only(self.number),
-            (4, _) => Range::only(self.architecture),
+            (0, _) => WordRange::only(self.number),
+            (4, _) => WordRange::only(self.architecture),
             (_, Some(argument)) if at_bytes.is_multiple_of(8) => argument.low,
             (_, Some(argument)) => argument.high,
-            _ => Range::ANY,
+            _ => WordRange::ANY,
         }
     }
 }
 
 /// Effect of a filter on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum FilterAction {
     /// The process or thread is killed.
     Kill,
     /// The process gets a signal.
@@ -101,19 +101,19 @@ pub(crate) enum Action {
     Allow,
 }
 
-impl Action {
+impl FilterAction {
     /// Returns the action that `stored` means; a word that no kernel knows kills.
-    fn of(stored: u32) -> Action {
+    fn of(stored: u32) -> FilterAction {
         let data = u16::try_from(stored & 0xffff).unwrap_or(0);
         match stored & 0xffff_0000 {
-            0x0003_0000 => Action::Trap,
+            0x0003_0000 => FilterAction::Trap,
             // The kernel takes no more than MAX_ERRNO.
-            0x0005_0000 => Action::Error(data.min(4095)),
-            0x7fc0_0000 => Action::Notify,
-            0x7ff0_0000 => Action::Trace,
+            0x0005_0000 => FilterAction::Error(data.min(4095)),
+            0x7fc0_0000 => FilterAction::Notify,
+            0x7ff0_0000 => FilterAction::Trace,
             // SECCOMP_RET_LOG notes the call and lets it through.
-            0x7ffc_0000 | 0x7fff_0000 => Action::Allow,
-            _ => Action::Kill,
+            0x7ffc_0000 | 0x7fff_0000 => FilterAction::Allow,
+            _ => FilterAction::Kill,
         }
     }
 }
@@ -149,16 +149,16 @@ struct Instruction {
 }
 
 /// The registers and the memory of a run.
-struct Machine {
-    accumulator: Range,
-    index: Range,
-    cells: [Range; CELLS],
+struct FilterMachine {
+    accumulator: WordRange,
+    index: WordRange,
+    cells: [WordRange; CELLS],
 }
 
 /// Successor of an instruction.
-enum Next {
+enum NextInstruction {
     Skip(u32),
-    Return(Range),
+    Return(WordRange),
     /// Depends on an argument.
     Unknown,
 }
@@ -193,16 +193,16 @@ impl Program {
     }
 
     /// The word that the program returns for `call`; `None` where that depends on an argument.
-    fn returned(&self, call: &Call) -> Option<u32> {
-        let none = Range::only(0);
-        let mut machine = Machine { accumulator: none, index: none, cells: [none; CELLS] };
+    fn returned(&self, call: &SystemCall) -> Option<u32> {
+        let none = WordRange::only(0);
+        let mut machine = FilterMachine { accumulator: none, index: none, cells: [none; CELLS] };
         let mut at = 0_usize;
         // Every step goes forward, and parse has seen that no jump leads out.
         while let Some(instruction) = self.instructions.get(at) {
             match machine.step(*instruction, call) {
-                Next::Return(word) => return word.value(),
-                Next::Unknown => return None,
-                Next::Skip(count) => {
+                NextInstruction::Return(word) => return word.value(),
+                NextInstruction::Unknown => return None,
+                NextInstruction::Skip(count) => {
                     let count = usize::try_from(count).unwrap_or(usize::MAX);
                     at = at.saturating_add(1).saturating_add(count);
                 }
@@ -216,7 +216,7 @@ impl Program {
 /// action wins, and among equals the newest filter's. Without filters it is allowed. `None` where a
 /// filter's answer depends on what is not known of the arguments.
 #[must_use]
-pub(crate) fn outcome(filters: &[Program], call: &Call) -> Option<Action> {
+pub(crate) fn outcome(filters: &[Program], call: &SystemCall) -> Option<FilterAction> {
     let mut strictest = 0x7fff_0000_u32;
     for filter in filters.iter().rev() {
         let word = filter.returned(call)?;
@@ -224,7 +224,7 @@ pub(crate) fn outcome(filters: &[Program], call: &Call) -> Option<Action> {
             strictest = word;
         }
     }
-    Some(Action::of(strictest))
+    Some(FilterAction::of(strictest))
 }
 
 /// Actions in the order of strictness: their numbers, taken as signed.
@@ -289,10 +289,10 @@ impl Instruction {
     }
 }
 
-impl Machine {
-    fn step(&mut self, instruction: Instruction, call: &Call) -> Next {
+impl FilterMachine {
+    fn step(&mut self, instruction: Instruction, call: &SystemCall) -> NextInstruction {
         let Instruction { code, then, otherwise, constant } = instruction;
-        let operand = if code & BY_INDEX != 0 { self.index } else { Range::only(constant) };
+        let operand = if code & BY_INDEX != 0 { self.index } else { WordRange::only(constant) };
         let cell = usize::try_from(constant).unwrap_or(0).min(CELLS - 1);
         match instruction.class() {
             LOAD => self.accumulator = self.loaded(code, constant, cell, call),
@@ -301,37 +301,37 @@ impl Machine {
             STORE_INDEX => self.cells[cell] = self.index,
             ARITHMETIC => match computed(code & 0xf0, self.accumulator, operand) {
                 Some(word) => self.accumulator = word,
-                None if operand.value().is_none() => return Next::Unknown,
-                None => return Next::Return(Range::only(0)),
+                None if operand.value().is_none() => return NextInstruction::Unknown,
+                None => return NextInstruction::Return(WordRange::only(0)),
             },
             JUMP => {
                 return match holds(code & 0xf0, self.accumulator, operand) {
-                    _ if code & 0xf0 == 0 => Next::Skip(constant),
-                    Some(true) => Next::Skip(then.into()),
-                    Some(false) => Next::Skip(otherwise.into()),
-                    None => Next::Unknown,
+                    _ if code & 0xf0 == 0 => NextInstruction::Skip(constant),
+                    Some(true) => NextInstruction::Skip(then.into()),
+                    Some(false) => NextInstruction::Skip(otherwise.into()),
+                    None => NextInstruction::Unknown,
                 };
             }
-            RETURN if code & 0x10 != 0 => return Next::Return(self.accumulator),
-            RETURN => return Next::Return(Range::only(constant)),
+            RETURN if code & 0x10 != 0 => return NextInstruction::Return(self.accumulator),
+            RETURN => return NextInstruction::Return(WordRange::only(constant)),
             MISCELLANEOUS if code & 0x80 != 0 => self.accumulator = self.index,
             _ => self.index = self.accumulator,
         }
-        Next::Skip(0)
+        NextInstruction::Skip(0)
     }
 
-    fn loaded(&self, code: u16, constant: u32, cell: usize, call: &Call) -> Range {
+    fn loaded(&self, code: u16, constant: u32, cell: usize, call: &SystemCall) -> WordRange {
         match code & 0xe0 {
             ABSOLUTE => call.word(constant),
             MEMORY => self.cells[cell],
-            LENGTH => Range::only(CALL_BYTES),
-            _ => Range::only(constant),
+            LENGTH => WordRange::only(CALL_BYTES),
+            _ => WordRange::only(constant),
         }
     }
 }
 
 /// Returns whether a jump's condition holds; `None` where that depends on what is not known.
-fn holds(condition: u16, one: Range, other: Range) -> Option<bool> {
+fn holds(condition: u16, one: WordRange, other: WordRange) -> Option<bool> {
     let apart = one.most < other.least || other.most < one.least;
     match condition {
         0x10 if apart => Some(false),
@@ -347,17 +347,17 @@ fn holds(condition: u16, one: Range, other: Range) -> Option<bool> {
 
 /// Computes an arithmetic instruction; `None` for a division by nothing, which ends the program
 /// with 0, and by what may be nothing.
-fn computed(operation: u16, one: Range, other: Range) -> Option<Range> {
+fn computed(operation: u16, one: WordRange, other: WordRange) -> Option<WordRange> {
     const DIVIDE: u16 = 0x30;
     const AND: u16 = 0x50;
     if operation == DIVIDE && other.least == 0 {
         return None;
     }
     Some(match (one.value(), other.value()) {
-        (Some(one), Some(other)) => Range::only(exactly(operation, one, other)),
+        (Some(one), Some(other)) => WordRange::only(exactly(operation, one, other)),
         // No bit is set that neither has.
-        _ if operation == AND => Range { least: 0, most: one.most.min(other.most) },
-        _ => Range::ANY,
+        _ if operation == AND => WordRange { least: 0, most: one.most.min(other.most) },
+        _ => WordRange::ANY,
     })
 }
 

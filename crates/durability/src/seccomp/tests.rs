@@ -16,8 +16,8 @@ fn program(rows: &[(u16, u8, u8, u32)]) -> Result<Program, NoProgram> {
     Program::parse(&bytes.collect::<Vec<u8>>())
 }
 
-fn call(number: u32, arguments: [u32; 6]) -> Call {
-    Call { number, architecture: X86_64, arguments: arguments.map(Argument::value) }
+fn call(number: u32, arguments: [u32; 6]) -> SystemCall {
+    SystemCall { number, architecture: X86_64, arguments: arguments.map(Argument::value) }
 }
 
 /// The filter of `systemd-nspawn --suppress-sync`: fsync does nothing, an open with O_SYNC fails.
@@ -41,13 +41,16 @@ fn suppressing() -> Program {
 #[test]
 fn a_filter_that_suppresses_sync_says_so_call_by_call() {
     let filters = [suppressing()];
-    assert_eq!(outcome(&filters, &call(74, [3, 0, 0, 0, 0, 0])), Some(Action::Error(0)));
-    assert_eq!(outcome(&filters, &call(1, [3, 0, 0, 0, 0, 0])), Some(Action::Allow));
-    assert_eq!(outcome(&filters, &call(257, [0, 0, 0x10_1002, 0, 0, 0])), Some(Action::Error(22)));
-    assert_eq!(outcome(&filters, &call(257, [0, 0, 0x1002, 0, 0, 0])), Some(Action::Allow));
-    let other = Call { architecture: 0xc000_00b7, ..call(74, [0; 6]) };
-    assert_eq!(outcome(&filters, &other), Some(Action::Allow));
-    assert_eq!(outcome(&[], &call(74, [0; 6])), Some(Action::Allow));
+    assert_eq!(outcome(&filters, &call(74, [3, 0, 0, 0, 0, 0])), Some(FilterAction::Error(0)));
+    assert_eq!(outcome(&filters, &call(1, [3, 0, 0, 0, 0, 0])), Some(FilterAction::Allow));
+    assert_eq!(
+        outcome(&filters, &call(257, [0, 0, 0x10_1002, 0, 0, 0])),
+        Some(FilterAction::Error(22))
+    );
+    assert_eq!(outcome(&filters, &call(257, [0, 0, 0x1002, 0, 0, 0])), Some(FilterAction::Allow));
+    let other = SystemCall { architecture: 0xc000_00b7, ..call(74, [0; 6]) };
+    assert_eq!(outcome(&filters, &other), Some(FilterAction::Allow));
+    assert_eq!(outcome(&[], &call(74, [0; 6])), Some(FilterAction::Allow));
 }
 
 #[test]
@@ -57,13 +60,13 @@ fn the_strictest_filter_wins_and_among_equals_the_newest() {
         let filters: Vec<Program> = words.iter().map(|&word| returns(word)).collect();
         outcome(&filters, &call(74, [0; 6])).unwrap()
     };
-    assert_eq!(decided(&[ALLOW, ERRNO | 5, ALLOW]), Action::Error(5));
-    assert_eq!(decided(&[ERRNO, ERRNO | 5]), Action::Error(5));
-    assert_eq!(decided(&[0x8000_0000, 0, ERRNO]), Action::Kill);
-    assert_eq!(decided(&[0x0003_0000, ERRNO]), Action::Trap);
-    assert_eq!(decided(&[0x7ffc_0000]), Action::Allow);
-    assert_eq!(decided(&[0x7fc0_0000, 0x7ff0_0000]), Action::Notify);
-    assert_eq!(decided(&[0x1234_0000]), Action::Kill);
+    assert_eq!(decided(&[ALLOW, ERRNO | 5, ALLOW]), FilterAction::Error(5));
+    assert_eq!(decided(&[ERRNO, ERRNO | 5]), FilterAction::Error(5));
+    assert_eq!(decided(&[0x8000_0000, 0, ERRNO]), FilterAction::Kill);
+    assert_eq!(decided(&[0x0003_0000, ERRNO]), FilterAction::Trap);
+    assert_eq!(decided(&[0x7ffc_0000]), FilterAction::Allow);
+    assert_eq!(decided(&[0x7fc0_0000, 0x7ff0_0000]), FilterAction::Notify);
+    assert_eq!(decided(&[0x1234_0000]), FilterAction::Kill);
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn arithmetic_memory_and_jumps_give_what_the_kernel_gives() {
 fn upper_halves_of_arguments_are_words_of_their_own() {
     let upper = program(&[(0x20, 0, 0, 20), (0x16, 0, 0, 0)]).unwrap();
     let mut call = call(0, [5; 6]);
-    call.arguments[0].high = Range::only(7);
+    call.arguments[0].high = WordRange::only(7);
     assert_eq!(upper.returned(&call), Some(7));
 }
 
@@ -103,20 +106,20 @@ fn an_answer_that_depends_on_an_argument_is_none() {
         let rows =
             [(0x20, 0, 0, 16), (code, 0, 1, constant), (0x06, 0, 0, ERRNO), (0x06, 0, 0, ALLOW)];
         let arguments = [Argument::DESCRIPTOR; 6];
-        outcome(&[program(&rows).unwrap()], &Call { arguments, ..call(74, [0; 6]) })
+        outcome(&[program(&rows).unwrap()], &SystemCall { arguments, ..call(74, [0; 6]) })
     };
     let (equal, greater, at_least, bits) = (0x15, 0x25, 0x35, 0x45);
     assert_eq!(asked(equal, 5), None);
-    assert_eq!(asked(equal, u32::MAX), Some(Action::Allow));
-    assert_eq!(asked(greater, 0x7fff_ffff), Some(Action::Allow));
+    assert_eq!(asked(equal, u32::MAX), Some(FilterAction::Allow));
+    assert_eq!(asked(greater, 0x7fff_ffff), Some(FilterAction::Allow));
     assert_eq!(asked(greater, 5), None);
-    assert_eq!(asked(at_least, 0), Some(Action::Error(0)));
+    assert_eq!(asked(at_least, 0), Some(FilterAction::Error(0)));
     assert_eq!(asked(bits, 1), None);
     // Masked to nothing, it is known.
     let rows =
         [(0x20, 0, 0, 16), (0x54, 0, 0, 0), (0x15, 0, 1, 0), (0x06, 0, 0, ERRNO), (0x06, 0, 0, 0)];
-    let any = Call { arguments: [Argument::ANY; 6], ..call(74, [0; 6]) };
-    assert_eq!(outcome(&[program(&rows).unwrap()], &any), Some(Action::Error(0)));
+    let any = SystemCall { arguments: [Argument::ANY; 6], ..call(74, [0; 6]) };
+    assert_eq!(outcome(&[program(&rows).unwrap()], &any), Some(FilterAction::Error(0)));
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Settings {
     ) -> Option<Settings> {
         let settings = Settings { lines: Vec::new(), doubt: None };
         let (files, bytes) = (FILES_MAX, BYTES_MAX);
-        let mut walk = Walk { running, started_ns, settings, files, bytes };
+        let mut walk = IncludeWalk { running, started_ns, settings, files, bytes };
         walk.file(path, 0)?;
         Some(walk.settings)
     }
@@ -45,7 +45,7 @@ impl Settings {
 }
 
 /// The files of one walk, and what may still be read.
-struct Walk<'a> {
+struct IncludeWalk<'a> {
     running: &'a Running<'a>,
     started_ns: Option<u64>,
     settings: Settings,
@@ -53,7 +53,7 @@ struct Walk<'a> {
     bytes: usize,
 }
 
-impl Walk<'_> {
+impl IncludeWalk<'_> {
     /// Takes the lines of a file; `None` where it cannot be read.
     fn file(&mut self, path: &str, depth: usize) -> Option<()> {
         if depth > DEPTH_MAX {

@@ -14,17 +14,17 @@ mod includes;
 mod postgres;
 mod setting;
 
-pub use setting::{ConfigFile, Effect, Processes, Running, Server, Setting, Standing};
+pub use setting::{Confidence, ConfigFile, Processes, Running, Server, ServerSetting, SyncEffect};
 
 use units::text::escape;
 
 use setting::{cut, doubt};
 
 /// A switch of a server: its name, a value, what that does.
-type Switch = (&'static str, &'static str, Effect);
+type Switch = (&'static str, &'static str, SyncEffect);
 
 /// A server that is known.
-struct Known {
+struct KnownServer {
     programs: &'static [&'static str],
     title: &'static str,
     /// Command that shows what is in force; `{pid}` stands for the number of the process,
@@ -37,8 +37,8 @@ struct Known {
     log: &'static [&'static str],
 }
 
-const KNOWN: [Known; 8] = [
-    Known {
+const KNOWN: [KnownServer; 8] = [
+    KnownServer {
         programs: &["postgres", "postmaster"],
         title: "PostgreSQL",
         ask: "psql {reached} -c 'SHOW fsync' -c 'SHOW synchronous_commit' \
@@ -47,20 +47,20 @@ const KNOWN: [Known; 8] = [
         changeable: &[],
         log: &["/pg_wal/"],
     },
-    Known {
+    KnownServer {
         programs: &["mysqld", "mariadbd"],
         title: "MySQL or MariaDB",
         ask: "mysql -e 'SELECT @@innodb_flush_log_at_trx_commit, @@sync_binlog, \
               @@innodb_flush_method'",
-        fixed: &[("innodb_flush_method", "nosync", Effect::Never)],
+        fixed: &[("innodb_flush_method", "nosync", SyncEffect::Never)],
         changeable: &[
-            ("innodb_flush_log_at_trx_commit", "0", Effect::Late),
-            ("innodb_flush_log_at_trx_commit", "2", Effect::Late),
-            ("sync_binlog", "0", Effect::Late),
+            ("innodb_flush_log_at_trx_commit", "0", SyncEffect::Late),
+            ("innodb_flush_log_at_trx_commit", "2", SyncEffect::Late),
+            ("sync_binlog", "0", SyncEffect::Late),
         ],
         log: &["/ib_logfile", "/#innodb_redo/"],
     },
-    Known {
+    KnownServer {
         programs: &["etcd"],
         title: "etcd",
         ask: "strace -f -e trace=fdatasync,fsync -p {pid}",
@@ -68,29 +68,29 @@ const KNOWN: [Known; 8] = [
         changeable: &[],
         log: &["/member/wal/"],
     },
-    Known {
+    KnownServer {
         programs: &["redis-server", "valkey-server"],
         title: "Redis",
         ask: "redis-cli CONFIG GET append*",
         fixed: &[],
         changeable: &[
-            ("appendonly", "no", Effect::Late),
-            ("appendfsync", "no", Effect::Late),
-            ("appendfsync", "everysec", Effect::Late),
-            ("appendfsync", "always", Effect::Synced),
+            ("appendonly", "no", SyncEffect::Late),
+            ("appendfsync", "no", SyncEffect::Late),
+            ("appendfsync", "everysec", SyncEffect::Late),
+            ("appendfsync", "always", SyncEffect::Synced),
         ],
         log: &[".aof"],
     },
-    Known {
+    KnownServer {
         programs: &["mongod"],
         title: "MongoDB",
         ask: "mongosh --eval 'db.serverCmdLineOpts()' \
               --eval 'db.adminCommand({getDefaultRWConcern: 1})'",
-        fixed: &[("nojournal", "", Effect::Late), ("nojournal", "true", Effect::Late)],
+        fixed: &[("nojournal", "", SyncEffect::Late), ("nojournal", "true", SyncEffect::Late)],
         changeable: &[],
         log: &["/journal/"],
     },
-    Known {
+    KnownServer {
         programs: &["cockroach"],
         title: "CockroachDB",
         ask: "cockroach sql -e 'SHOW CLUSTER SETTING kv.raft_log.disable_synchronization_unsafe'",
@@ -98,7 +98,7 @@ const KNOWN: [Known; 8] = [
         changeable: &[],
         log: &[],
     },
-    Known {
+    KnownServer {
         programs: &["ceph-osd"],
         title: "a Ceph OSD",
         ask: "ceph tell osd.0 config diff",
@@ -106,7 +106,7 @@ const KNOWN: [Known; 8] = [
         changeable: &[],
         log: &[],
     },
-    Known {
+    KnownServer {
         programs: &["sqlite3"],
         title: "a user of SQLite",
         ask: "sqlite3 FILE 'PRAGMA synchronous' (of each connection its own)",
@@ -121,7 +121,8 @@ const SQLITE: &str = "/libsqlite3.so";
 /// program.
 #[must_use]
 pub fn server(running: &Running<'_>) -> Option<Server> {
-    let is_called = |known: &&Known| running.names.iter().any(|name| known.programs.contains(name));
+    let is_called =
+        |known: &&KnownServer| running.names.iter().any(|name| known.programs.contains(name));
     let links = running.libraries.iter().any(|path| path.contains(SQLITE));
     let by_library = || links.then(|| KNOWN.last()).flatten();
     let known = KNOWN.iter().find(is_called).or_else(by_library)?;
@@ -144,12 +145,12 @@ struct Given {
     shown: String,
     value: String,
     source: String,
-    standing: Standing,
+    standing: Confidence,
 }
 
 /// Returns the settings that the command line, and a configuration file that it names first,
 /// switch; the last word on each option counts.
-fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
+fn switched(known: &KnownServer, running: &Running<'_>) -> Vec<ServerSetting> {
     let arguments = running.processes.arguments(running.pid);
     let mut given: Vec<Given> = Vec::new();
     // Redis: the file comes first, and options overrule it.
@@ -161,7 +162,7 @@ fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
         let Some(option) = word.strip_prefix("--") else { continue };
         let next = arguments.get(place + 1).filter(|next| !next.starts_with('-'));
         let pair = option.split_once('=').unwrap_or((option, next.map_or("", String::as_str)));
-        given.push(one(pair, &source, Standing::InForce));
+        given.push(one(pair, &source, Confidence::InForce));
     }
     let mut last: Vec<Given> = Vec::new();
     for option in given {
@@ -175,7 +176,7 @@ fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
 fn filed(running: &Running<'_>, path: &str) -> Vec<Given> {
     let Some(file) = running.processes.file(running.pid, path) else { return Vec::new() };
     let doubt = doubt(path, file.changed_ns, running.processes.started_ns(running.pid));
-    let standing = doubt.map_or(Standing::InForce, Standing::Unsure);
+    let standing = doubt.map_or(Confidence::InForce, Confidence::Unsure);
     let pairs = file.text.lines().map(|line| {
         let mut words = line.split_ascii_whitespace();
         (words.next().unwrap_or_default(), words.next().unwrap_or_default())
@@ -183,7 +184,7 @@ fn filed(running: &Running<'_>, path: &str) -> Vec<Given> {
     pairs.map(|pair| one(pair, path, standing.clone())).collect()
 }
 
-fn one((name, value): (&str, &str), source: &str, standing: Standing) -> Given {
+fn one((name, value): (&str, &str), source: &str, standing: Confidence) -> Given {
     Given {
         name: name.replace('-', "_"),
         shown: name.to_owned(),
@@ -193,12 +194,12 @@ fn one((name, value): (&str, &str), source: &str, standing: Standing) -> Given {
     }
 }
 
-fn setting(known: &Known, given: &Given) -> Option<Setting> {
+fn setting(known: &KnownServer, given: &Given) -> Option<ServerSetting> {
     let is_it = |switch: &&Switch| switch.0 == given.name && switch.1 == given.value;
     let fixed = known.fixed.iter().find(is_it).map(|switch| (switch, given.standing.clone()));
     let (&(_, _, effect), standing) = fixed.or_else(|| {
         let standing = match &given.standing {
-            Standing::InForce => Standing::AtStart,
+            Confidence::InForce => Confidence::AtStart,
             other => other.clone(),
         };
         Some((known.changeable.iter().find(is_it)?, standing))
@@ -207,7 +208,7 @@ fn setting(known: &Known, given: &Given) -> Option<Setting> {
         true => given.shown.clone(),
         false => format!("{} = {}", given.shown, given.value),
     };
-    Some(Setting { text, source: given.source.clone(), effect, standing })
+    Some(ServerSetting { text, source: given.source.clone(), effect, standing })
 }
 
 fn command_line(pid: u32) -> String {
@@ -216,7 +217,7 @@ fn command_line(pid: u32) -> String {
 
 /// etcd: a flag with one dash or two, else a variable; with a configuration file, that file alone,
 /// of which nothing says whether it was changed since.
-fn etcd(running: &Running<'_>) -> Vec<Setting> {
+fn etcd(running: &Running<'_>) -> Vec<ServerSetting> {
     const FLAG: &str = "unsafe-no-fsync";
     let arguments = running.processes.arguments(running.pid);
     let Some(environment) = running.processes.environment(running.pid) else { return Vec::new() };
@@ -249,12 +250,12 @@ fn etcd(running: &Running<'_>) -> Vec<Setting> {
         }
     };
     let effect = match value.as_str() {
-        "1" | "t" | "T" | "TRUE" | "true" | "True" => Effect::Never,
-        "0" | "f" | "F" | "FALSE" | "false" | "False" => Effect::Synced,
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => SyncEffect::Never,
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => SyncEffect::Synced,
         // etcd does not start with it.
         _ => return Vec::new(),
     };
-    vec![Setting { text, source, effect, standing: Standing::InForce }]
+    vec![ServerSetting { text, source, effect, standing: Confidence::InForce }]
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use units::text::{escape, shell_word};
 
 use super::includes::Settings;
-use super::setting::{Effect, Processes, Running, Setting, Standing, cut};
+use super::setting::{Confidence, Processes, Running, ServerSetting, SyncEffect, cut};
 
 /// Prefix of the title of each process that the first one started.
 const TITLE: &str = "postgres: ";
@@ -14,10 +14,10 @@ const TITLE: &str = "postgres: ";
 const AGREE_NS: u64 = 2_000_000_000;
 
 /// Settings that decide whether it syncs, each with its effect when off.
-const WANTED: [(&str, Effect); 3] = [
-    ("fsync", Effect::Never),
-    ("synchronous_commit", Effect::Late),
-    ("full_page_writes", Effect::Torn),
+const WANTED: [(&str, SyncEffect); 3] = [
+    ("fsync", SyncEffect::Never),
+    ("synchronous_commit", SyncEffect::Late),
+    ("full_page_writes", SyncEffect::Torn),
 ];
 
 /// Path of its write-ahead log, as the process sees it.
@@ -48,25 +48,25 @@ pub(super) fn reached_by(running: &Running<'_>) -> String {
 }
 
 /// Returns its settings that are off, as far as they can be read, and `fsync` in any case.
-pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
+pub(super) fn settings(running: &Running<'_>) -> Vec<ServerSetting> {
     let Some(read) = Read::of(running) else { return Vec::new() };
     let found = WANTED.iter().filter_map(|&(name, effect)| {
         let (value, source, standing) = read.value(name)?;
         let effect = match is_off(&value) {
             true => effect,
-            false if name == "fsync" => Effect::Synced,
+            false if name == "fsync" => SyncEffect::Synced,
             false => return None,
         };
-        Some(Setting { text: format!("{name} = {}", cut(&value)), source, effect, standing })
+        Some(ServerSetting { text: format!("{name} = {}", cut(&value)), source, effect, standing })
     });
-    let mut found: Vec<Setting> = found.collect();
+    let mut found: Vec<ServerSetting> = found.collect();
     if read.value("fsync").is_none() && read.is_whole() {
         found.insert(
             0,
-            Setting {
+            ServerSetting {
                 text: "fsync = on, the default".to_owned(),
                 source: "the command line, postgresql.auto.conf, postgresql.conf".to_owned(),
-                effect: Effect::Synced,
+                effect: SyncEffect::Synced,
                 standing: Read::standing(&read.files),
             },
         );
@@ -107,20 +107,20 @@ impl Read {
     }
 
     /// Returns the standing of what the last of these files sets: those before overrule it.
-    fn standing(files: &[Option<Settings>]) -> Standing {
+    fn standing(files: &[Option<Settings>]) -> Confidence {
         let unread = "postgresql.auto.conf cannot be read";
         let doubts = files.iter().map(|file| match file {
             Some(file) => file.doubt.clone(),
             None => Some(unread.to_owned()),
         });
-        doubts.flatten().next().map_or(Standing::InForce, Standing::Unsure)
+        doubts.flatten().next().map_or(Confidence::InForce, Confidence::Unsure)
     }
 
     /// Returns the value of a setting, its source and its standing; `None` where nothing sets it.
-    fn value(&self, name: &str) -> Option<(String, String, Standing)> {
+    fn value(&self, name: &str) -> Option<(String, String, Confidence)> {
         if let Some((_, value)) = self.given.iter().rev().find(|(given, _)| given == name) {
             let source = format!("the command line of process {}", self.first);
-            return Some((value.clone(), source, Standing::InForce));
+            return Some((value.clone(), source, Confidence::InForce));
         }
         let (place, (value, path)) = self
             .files

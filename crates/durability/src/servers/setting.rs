@@ -13,7 +13,7 @@ pub struct Server {
     /// Command that shows what is in force.
     pub ask: String,
     /// Settings that could be read.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ServerSetting>,
     /// Parts of the paths of its log, which it writes and syncs: a file that it has open for
     /// writing and whose path holds one of these is where its commits go.
     pub log: &'static [&'static str],
@@ -23,20 +23,20 @@ pub struct Server {
 
 /// A setting that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct ServerSetting {
     /// Its text, harmless to print: `fsync = off`.
     pub text: String,
     /// The file or command line that holds it: `postgresql.auto.conf`.
     pub source: String,
     /// Its effect on syncs.
-    pub effect: Effect,
+    pub effect: SyncEffect,
     /// Confidence that the running server uses it.
-    pub standing: Standing,
+    pub standing: Confidence,
 }
 
 /// Effect of a setting on syncs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum SyncEffect {
     /// Each commit is synced.
     Synced,
     /// Commits are acknowledged before they are synced.
@@ -49,7 +49,7 @@ pub enum Effect {
 
 /// Confidence that a running server uses a setting that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Confidence {
     /// The server was started with it, and nothing changed that.
     InForce,
     /// The server was started with it; a change at run time would leave no trace.

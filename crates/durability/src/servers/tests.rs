@@ -36,7 +36,7 @@ impl Fake {
         server(&running).expect("it is known")
     }
 
-    fn settings(&self, name: &str) -> Vec<(String, Effect, Standing)> {
+    fn settings(&self, name: &str) -> Vec<(String, SyncEffect, Confidence)> {
         let settings = self.of(name).settings.into_iter();
         settings.map(|setting| (setting.text, setting.effect, setting.standing)).collect()
     }
@@ -96,7 +96,7 @@ fn postgres_at(arguments: &[&str], auto: (&str, i64), main: (&str, i64)) -> Fake
         .file("/data/postgresql.conf", main.0, main.1)
 }
 
-type Expected<'a> = [(&'a str, Effect, Standing)];
+type Expected<'a> = [(&'a str, SyncEffect, Confidence)];
 
 #[track_caller]
 fn check(fake: &Fake, name: &str, expected: &Expected<'_>) {
@@ -110,10 +110,10 @@ fn postgres(arguments: &[&str], auto: &str, main: &str, expected: &Expected<'_>)
     check(&postgres_at(arguments, (auto, BEFORE), (main, BEFORE)), "postgres", expected);
 }
 
-const OFF: (&str, Effect, Standing) = ("fsync = off", Effect::Never, Standing::InForce);
-const ON: (&str, Effect, Standing) = ("fsync = on", Effect::Synced, Standing::InForce);
-const DEFAULT: (&str, Effect, Standing) =
-    ("fsync = on, the default", Effect::Synced, Standing::InForce);
+const OFF: (&str, SyncEffect, Confidence) = ("fsync = off", SyncEffect::Never, Confidence::InForce);
+const ON: (&str, SyncEffect, Confidence) = ("fsync = on", SyncEffect::Synced, Confidence::InForce);
+const DEFAULT: (&str, SyncEffect, Confidence) =
+    ("fsync = on, the default", SyncEffect::Synced, Confidence::InForce);
 
 #[test]
 fn settings_of_postgres_count_in_the_order_of_its_own() {
@@ -123,20 +123,20 @@ fn settings_of_postgres_count_in_the_order_of_its_own() {
     postgres(&["postgres"], "fsync = 'off'\n", "fsync = on\n", &[OFF]);
     postgres(&["postgres", "-F"], "fsync = on", "", &[OFF]);
     postgres(&["postgres", "-D", "/data", "-c", "fsync=off"], "", "", &[OFF]);
-    let zero = ("fsync = 0", Effect::Never, Standing::InForce);
+    let zero = ("fsync = 0", SyncEffect::Never, Confidence::InForce);
     postgres(&["postgres", "--fsync=0"], "", "", &[zero]);
     postgres(&["postgres", "-c", "fsync=on"], "fsync=off", "", &[ON]);
-    let late = ("synchronous_commit = off", Effect::Late, Standing::InForce);
+    let late = ("synchronous_commit = off", SyncEffect::Late, Confidence::InForce);
     postgres(&["postgres"], "synchronous_commit=off", "", &[DEFAULT, late]);
-    let torn = ("full_page_writes = no", Effect::Torn, Standing::InForce);
+    let torn = ("full_page_writes = no", SyncEffect::Torn, Confidence::InForce);
     postgres(&["postgres"], "", "full_page_writes=no", &[DEFAULT, torn]);
     postgres(&["postgres"], "", "fsyncs = off\non = fsync\n", &[DEFAULT]);
     check(&Fake::with(&["postgres"]), "postgres", &[]);
 }
 
 /// Doubts a setting of PostgreSQL.
-fn unsure(text: &str, effect: Effect, reason: &str) -> (String, Effect, Standing) {
-    (text.to_owned(), effect, Standing::Unsure(reason.to_owned()))
+fn unsure(text: &str, effect: SyncEffect, reason: &str) -> (String, SyncEffect, Confidence) {
+    (text.to_owned(), effect, Confidence::Unsure(reason.to_owned()))
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn an_included_file_that_cannot_be_judged_settles_nothing_and_says_why() {
         let fake = postgres_at(&["postgres"], ("", BEFORE), (main, BEFORE));
         let add = |fake: Fake, &(path, text, age): &(&str, &str, i64)| fake.file(path, text, age);
         let found = files.iter().fold(fake, add).settings("postgres");
-        assert_eq!(found, [unsure("fsync = on, the default", Effect::Synced, reason)]);
+        assert_eq!(found, [unsure("fsync = on, the default", SyncEffect::Synced, reason)]);
     };
     let changed = |path: &str| format!("{path} may have changed since the server read it");
     let (directory, file) = ("/data/conf.d/", "/data/conf.d/a.conf");
@@ -202,11 +202,11 @@ fn a_file_that_was_changed_after_the_start_settles_nothing() {
     let main = |text, age| postgres_at(&["postgres"], ("", BEFORE), (text, age));
     let file = "postgresql.conf";
     // The line was deleted and nothing reloaded: the server may go on without syncs.
-    of(&main("", AFTER), "fsync = on, the default", Effect::Synced, file);
-    of(&main("fsync = off", AFTER), "fsync = off", Effect::Never, file);
-    of(&main("fsync = on", 0), "fsync = on", Effect::Synced, file);
+    of(&main("", AFTER), "fsync = on, the default", SyncEffect::Synced, file);
+    of(&main("fsync = off", AFTER), "fsync = off", SyncEffect::Never, file);
+    of(&main("fsync = on", 0), "fsync = on", SyncEffect::Synced, file);
     let auto = postgres_at(&["postgres"], ("", AFTER), ("fsync = on", BEFORE));
-    of(&auto, "fsync = on", Effect::Synced, "postgresql.auto.conf");
+    of(&auto, "fsync = on", SyncEffect::Synced, "postgresql.auto.conf");
     // What the later file says is overruled, whenever it was changed.
     let auto = postgres_at(&["postgres"], ("fsync = off", BEFORE), ("fsync = on", AFTER));
     check(&auto, "postgres", &[OFF]);
@@ -222,7 +222,7 @@ fn a_clock_that_was_set_lets_no_changed_file_pass_for_an_old_one() {
         .file("/data/postgresql.auto.conf", "", 2 * BEFORE - 1)
         .file("/data/postgresql.conf", "fsync = on", BEFORE);
     let reason = "/data/postgresql.conf may have changed since the server read it";
-    assert_eq!(fake.settings("postgres"), [unsure("fsync = on", Effect::Synced, reason)]);
+    assert_eq!(fake.settings("postgres"), [unsure("fsync = on", SyncEffect::Synced, reason)]);
     let older = Fake { files: fake.files[..2].to_vec(), ..Fake::with(&["postgres"]) };
     let older = older.file("/data/postgresql.conf", "fsync = on", 2 * BEFORE - 1);
     check(&older, "postgres", &[ON]);
@@ -233,7 +233,7 @@ fn a_clock_that_was_set_lets_no_changed_file_pass_for_an_old_one() {
         BEFORE,
     );
     let reason = "/data/postgresql.auto.conf may have changed since the server read it";
-    let expected = unsure("fsync = on, the default", Effect::Synced, reason);
+    let expected = unsure("fsync = on, the default", SyncEffect::Synced, reason);
     assert_eq!(none.settings("postgres"), [expected]);
 }
 
@@ -262,8 +262,8 @@ fn etcd_is_read_by_its_flags_and_variables() {
         let environment = Some(owned(environment));
         check(&Fake { environment, ..Fake::with(arguments) }, "etcd", expected);
     };
-    let never = |text| [(text, Effect::Never, Standing::InForce)];
-    let synced = |text| [(text, Effect::Synced, Standing::InForce)];
+    let never = |text| [(text, SyncEffect::Never, Confidence::InForce)];
+    let synced = |text| [(text, SyncEffect::Synced, Confidence::InForce)];
     let none = synced("no --unsafe-no-fsync");
     etcd(&["etcd"], &["PATH=/bin"], &none);
     etcd(&["etcd", "--unsafe-no-fsyncs", "--name", "a"], &[], &none);
@@ -287,19 +287,19 @@ fn etcd_is_read_by_its_flags_and_variables() {
 
 #[test]
 fn other_servers_are_read_by_their_command_line() {
-    let late = |text| (text, Effect::Late, Standing::AtStart);
+    let late = |text| (text, SyncEffect::Late, Confidence::AtStart);
     let with = |arguments: &[&str]| {
         let file = "appendonly no\nappendfsync always\n";
         Fake::with(arguments).file("/data/redis.conf", file, BEFORE)
     };
     let mysql = with(&["mysqld", "--innodb-flush-log-at-trx-commit=2"]);
     check(&mysql, "mysqld", &[late("innodb-flush-log-at-trx-commit = 2")]);
-    let nosync = ("innodb_flush_method = nosync", Effect::Never, Standing::InForce);
+    let nosync = ("innodb_flush_method = nosync", SyncEffect::Never, Confidence::InForce);
     check(&with(&["mysqld", "--innodb_flush_method=nosync"]), "mysqld", &[nosync]);
     check(&with(&["mariadbd", "--sync_binlog", "1"]), "mariadbd", &[]);
     // The last word counts, however it is spelled.
     check(&with(&["mysqld", "--sync-binlog=0", "--sync_binlog=1"]), "mysqld", &[]);
-    let always = ("appendfsync = always", Effect::Synced, Standing::AtStart);
+    let always = ("appendfsync = always", SyncEffect::Synced, Confidence::AtStart);
     let both = [late("appendonly = no"), always];
     check(&with(&["redis-server", "redis.conf"]), "redis-server", &both);
     let overruled = [late("appendonly = no"), late("appendfsync = no")];
@@ -308,7 +308,7 @@ fn other_servers_are_read_by_their_command_line() {
     let changed = Fake::with(&["redis-server", "redis.conf"]);
     let changed = changed.file("/data/redis.conf", "appendfsync no\n", AFTER);
     let reason = "/data/redis.conf may have changed since the server read it";
-    let expected = unsure("appendfsync = no", Effect::Late, reason);
+    let expected = unsure("appendfsync = no", SyncEffect::Late, reason);
     assert_eq!(changed.settings("redis-server"), [expected]);
     check(&with(&["ceph-osd"]), "ceph-osd", &[]);
 }

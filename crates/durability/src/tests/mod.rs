@@ -15,11 +15,11 @@ fn layer(
     name: &str,
     kind: SyncLayerKind,
     write_back: Option<bool>,
-    counted: Result<Counts, String>,
-) -> Layer {
+    counted: Result<LayerCounts, String>,
+) -> PathLayer {
     let forced_unit_access = known(write_back.map(|_| false));
     let write_back = known(write_back);
-    Layer {
+    PathLayer {
         name: name.to_owned(),
         kind,
         below: Vec::new(),
@@ -30,16 +30,16 @@ fn layer(
 }
 
 /// Windows with so many flushes and writes for 8 syncs, and so many of others before.
-fn counts(flushes: u64, writes: u64, idle_flushes: u64) -> Result<Counts, String> {
-    let window = Window { syncs: 8, flushes, writes, idle_flushes };
-    Ok(Counts { overwrites: vec![window; 4], appends: vec![window; 2], empty: Vec::new() })
+fn counts(flushes: u64, writes: u64, idle_flushes: u64) -> Result<LayerCounts, String> {
+    let window = CountedWindow { syncs: 8, flushes, writes, idle_flushes };
+    Ok(LayerCounts { overwrites: vec![window; 4], appends: vec![window; 2], empty: Vec::new() })
 }
 
-fn none() -> Result<Counts, String> {
+fn none() -> Result<LayerCounts, String> {
     Err("it has no queue".to_owned())
 }
 
-fn system(kind: &str, options: &[&str]) -> Layer {
+fn system(kind: &str, options: &[&str]) -> PathLayer {
     let options = options.iter().map(|&option| option.to_owned()).collect();
     let mount_point = "/data".to_owned();
     layer(
@@ -75,7 +75,7 @@ fn solid(volatile: bool, protection: Protection) -> DriveWord {
     }
 }
 
-fn drive(word: DriveWord, write_back: bool, counted: Result<Counts, String>) -> Layer {
+fn drive(word: DriveWord, write_back: bool, counted: Result<LayerCounts, String>) -> PathLayer {
     layer("sda", SyncLayerKind::Drive(Box::new(word)), Some(write_back), counted)
 }
 
@@ -90,7 +90,7 @@ fn times(overwrite_ns: u64, dsync_ns: u64) -> Times {
 }
 
 /// Layers one on the other.
-fn stack(layers: Vec<Layer>) -> Evidence {
+fn stack(layers: Vec<PathLayer>) -> Evidence {
     let count = layers.len();
     let mut layers = layers;
     for (place, layer) in layers.iter_mut().enumerate() {
@@ -300,7 +300,7 @@ fn what_a_drive_warns_of_is_said_and_leaves_the_grade() {
 
 #[test]
 fn an_overlay_is_as_durable_as_what_its_upper_directory_lies_on_unless_it_leaves_syncs_out() {
-    let on = |options: &[&str], below: Vec<Layer>| {
+    let on = |options: &[&str], below: Vec<PathLayer>| {
         stack([vec![system("overlay", options)], below].concat())
     };
     let disk = |counted| vec![system("ext4", &[]), drive(virtual_word(), true, counted)];
@@ -375,7 +375,7 @@ fn codes(evidence: &Evidence) -> Vec<&'static str> {
 
 #[test]
 fn a_time_says_nothing_of_a_drive_that_no_flush_is_known_to_reach() {
-    let on_loop = |options: &[&str], on_loop: Result<Counts, String>, on_drive| {
+    let on_loop = |options: &[&str], on_loop: Result<LayerCounts, String>, on_drive| {
         let layers = vec![
             system("ext4", options),
             layer("loop0", SyncLayerKind::Loop(Some(false)), Some(true), on_loop),
@@ -439,7 +439,7 @@ fn a_failed_protection_counts_less_where_flushes_are_sent() {
 #[test]
 fn where_no_sync_could_be_tried_nothing_is_claimed() {
     let mut evidence =
-        stack(vec![system("ext4", &[]), drive(virtual_word(), true, Ok(Counts::default()))]);
+        stack(vec![system("ext4", &[]), drive(virtual_word(), true, Ok(LayerCounts::default()))]);
     evidence.times = Times::default();
     evidence.untried = Some(Untried {
         reason: "it is read-only".into(),
@@ -457,7 +457,7 @@ fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() 
         has_no_room: true,
         advice: None,
     };
-    let with = |counts: Counts, times: Times| Evidence {
+    let with = |counts: LayerCounts, times: Times| Evidence {
         times,
         untried: Some(full()),
         ..stack(vec![
@@ -469,7 +469,7 @@ fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() 
         let open = grading.reasons.iter().filter(|reason| reason.direction == Direction::Open);
         open.map(|reason| reason.code).collect()
     };
-    let none = judge(&with(Counts::default(), Times::default()));
+    let none = judge(&with(LayerCounts::default(), Times::default()));
     assert_eq!(codes(&none), ["not-tried"]);
     assert!(
         none.sentence.ends_with("no sync could be tried here: a write in /d failed: it is full")
@@ -477,9 +477,9 @@ fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() 
     let change = none.reasons[0].change.as_deref();
     assert!(change.is_some_and(|change| change.starts_with("free some space there")), "{change:?}");
     // One window, and then no more: too few to tell, and no word of others.
-    let one = Counts {
-        overwrites: vec![Window { syncs: 8, flushes: 8, writes: 8, idle_flushes: 0 }],
-        ..Counts::default()
+    let one = LayerCounts {
+        overwrites: vec![CountedWindow { syncs: 8, flushes: 8, writes: 8, idle_flushes: 0 }],
+        ..LayerCounts::default()
     };
     let part = judge(&with(one, times(160_000, 150_000)));
     assert_eq!(codes(&part), ["tried-in-part", "not-counted"]);

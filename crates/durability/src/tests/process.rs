@@ -88,7 +88,7 @@ fn a_program_that_has_its_own_sync_is_called_the_program_whatever_it_is_named() 
 
 #[test]
 fn a_library_that_was_asked_for_and_is_not_loaded_is_said_and_not_blamed() {
-    let asked = |name: &str| Asked { name: name.to_owned(), by: "LD_PRELOAD".to_owned() };
+    let asked = |name: &str| NeededLibrary { name: name.to_owned(), by: "LD_PRELOAD".to_owned() };
     let mut good = stack(vec![system("ext4", &[]), drive(virtual_word(), true, counts(8, 16, 0))]);
     good.here.absent = vec![asked("libeatmydata.so")];
     let found = check(&good, Grade::Consistent, "preload-absent");
@@ -104,7 +104,7 @@ fn writing(files: &[(&str, bool)], server: Option<Server>) -> Evidence {
         Known::yes(Vec::new(), Source::Procfs),
         Known::yes(Vec::new(), Source::Procfs),
     );
-    let files = files.iter().map(|&(path, is_here)| Written {
+    let files = files.iter().map(|&(path, is_here)| WrittenFile {
         path: path.to_owned(),
         mount_point: "/mnt".to_owned(),
         is_here,
@@ -132,11 +132,11 @@ fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
     let change = found.reasons.iter().find_map(|reason| reason.change.as_deref());
     assert_eq!(change, Some("judge the other file system: straddle fsync /mnt --pid 7"));
     // Of a server it is its log that counts.
-    let setting = Setting {
+    let setting = ServerSetting {
         text: "no --unsafe-no-fsync".to_owned(),
         source: "/proc/7/cmdline".to_owned(),
-        effect: Effect::Synced,
-        standing: Standing::InForce,
+        effect: SyncEffect::Synced,
+        standing: Confidence::InForce,
     };
     let etcd = Server {
         title: "etcd",

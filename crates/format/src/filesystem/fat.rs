@@ -28,14 +28,14 @@ const OTHERS_AT_36: [&[u8]; 2] = [b"HPFS    ", b"JFS     "];
 const BITLOCKER_AT: usize = 424;
 
 /// One thing that a sound boot sector says: where, what was found, whether it is allowed.
-struct Claim {
+struct SectorCheck {
     at_bytes: u64,
     text: String,
     holds: bool,
 }
 
 /// Place where everything lies, once the numbers agree.
-struct Layout {
+struct FatLayout {
     sector_bytes: u64,
     cluster_bytes: u64,
     sectors: u64,
@@ -81,8 +81,8 @@ fn has_name(block: &Block<512>) -> bool {
         || new.iter().any(|name| block.0[0x52..].starts_with(name))
 }
 
-fn claims(block: &Block<512>) -> [Claim; 6] {
-    let claim = |at_bytes, text: String, holds| Claim { at_bytes, text, holds };
+fn claims(block: &Block<512>) -> [SectorCheck; 6] {
+    let claim = |at_bytes, text: String, holds| SectorCheck { at_bytes, text, holds };
     let (sector, cluster) = (block.le16::<0xb>(), block.byte::<0xd>());
     let (reserved, fats, media) = (block.le16::<0xe>(), block.byte::<0x10>(), block.byte::<0x15>());
     let sector_holds = power_of_two(sector, 512..=4096).is_some();
@@ -112,7 +112,7 @@ fn sectors(block: &Block<512>) -> u64 {
 }
 
 /// The layout; `None` when the numbers do not agree.
-fn layout(block: &Block<512>) -> Option<Layout> {
+fn layout(block: &Block<512>) -> Option<FatLayout> {
     let sector_bytes = power_of_two(block.le16::<0xb>(), 512..=4096)?;
     let per_cluster = power_of_two(block.byte::<0xd>(), 1..=128)?;
     let tables = fat_sectors(block).checked_mul(u64::from(block.byte::<0x10>()))?;
@@ -134,7 +134,7 @@ fn layout(block: &Block<512>) -> Option<Layout> {
         root_at * sector_bytes
     };
     let root_bytes = if is_fat32(block) { cluster_bytes } else { root_sectors * sector_bytes };
-    (1..=most).contains(&clusters).then(|| Layout {
+    (1..=most).contains(&clusters).then(|| FatLayout {
         sector_bytes,
         cluster_bytes,
         sectors: sectors(block),
@@ -149,8 +149,8 @@ fn layout(block: &Block<512>) -> Option<Layout> {
 fn describe(
     heads: &Heads<'_>,
     block: &Block<512>,
-    claims: &[Claim],
-    layout: Option<Layout>,
+    claims: &[SectorCheck],
+    layout: Option<FatLayout>,
 ) -> Found {
     let mut found = Found::of("vfat");
     for claim in claims.iter().filter(|claim| !claim.holds) {
@@ -193,7 +193,7 @@ fn describe(
 
 /// The label, which is an entry of the root directory; what stands in the boot sector is a copy
 /// that renaming leaves behind. Slots that cannot be read have none.
-fn root_label(heads: &Heads<'_>, layout: &Layout) -> Option<DiskText> {
+fn root_label(heads: &Heads<'_>, layout: &FatLayout) -> Option<DiskText> {
     let mut buffer = [0; 8192];
     let length = usize::try_from(layout.root_bytes.min(ROOT_BYTES_MAX)).ok()?;
     let root = buffer.get_mut(..length)?;

@@ -10,43 +10,43 @@ use crate::bytes::Block;
 
 /// The order in which a file system stores its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ByteOrder {
     /// Least significant byte first.
     Little,
     /// Most significant byte first.
     Big,
 }
 
-impl Order {
+impl ByteOrder {
     /// The 16-bit number at `AT`.
     pub(super) fn u16<const AT: usize, const N: usize>(self, block: &Block<N>) -> u16 {
         match self {
-            Order::Little => block.le16::<AT>(),
-            Order::Big => block.be16::<AT>(),
+            ByteOrder::Little => block.le16::<AT>(),
+            ByteOrder::Big => block.be16::<AT>(),
         }
     }
 
     /// The 32-bit number at `AT`.
     pub(super) fn u32<const AT: usize, const N: usize>(self, block: &Block<N>) -> u32 {
         match self {
-            Order::Little => block.le32::<AT>(),
-            Order::Big => block.be32::<AT>(),
+            ByteOrder::Little => block.le32::<AT>(),
+            ByteOrder::Big => block.be32::<AT>(),
         }
     }
 
     /// The 64-bit number at `AT`.
     pub(super) fn u64<const AT: usize, const N: usize>(self, block: &Block<N>) -> u64 {
         match self {
-            Order::Little => block.le64::<AT>(),
-            Order::Big => block.be64::<AT>(),
+            ByteOrder::Little => block.le64::<AT>(),
+            ByteOrder::Big => block.be64::<AT>(),
         }
     }
 
     /// The term for this order.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Order::Little => "little-endian",
-            Order::Big => "big-endian",
+            ByteOrder::Little => "little-endian",
+            ByteOrder::Big => "big-endian",
         }
     }
 }
@@ -118,6 +118,6 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_their_order() {
-        assert_eq!(Order::Big.u16::<0, 2>(&Block([1, 2])), 0x0102);
+        assert_eq!(ByteOrder::Big.u16::<0, 2>(&Block([1, 2])), 0x0102);
     }
 }

@@ -5,7 +5,7 @@
 //! `include/uapi/linux/minix_fs.h`; util-linux, `disk-utils/mkfs.minix.c`, for how the sizes
 //! follow.
 
-use super::field::{self, Order};
+use super::field::{self, ByteOrder};
 use super::found::Found;
 use super::system::FileSystem;
 use crate::Parsed;
@@ -19,7 +19,7 @@ const SUPERBLOCK_BYTES: u64 = 1024;
 const OLD_BLOCK_BYTES: u64 = 1024;
 
 /// A superblock's counts, whatever the version.
-struct Counts {
+struct MinixCounts {
     version: u8,
     block_bytes: u64,
     inode_bytes: u64,
@@ -34,7 +34,7 @@ struct Counts {
 /// The Minix file system on the volume: `minix`.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     let superblock: Block<64> = heads.block(SUPERBLOCK_BYTES)?;
-    let counts = [Order::Little, Order::Big].into_iter().find_map(|order| {
+    let counts = [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| {
         old(&superblock, order).or_else(|| third(&superblock, order)).filter(is_plausible)
     })?;
     let size_bytes = counts.zones.checked_mul(counts.block_bytes)?;
@@ -50,13 +50,13 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
 }
 
 /// Versions 1 and 2, with names of 14 or of 30 bytes.
-fn old(superblock: &Block<64>, order: Order) -> Option<Counts> {
+fn old(superblock: &Block<64>, order: ByteOrder) -> Option<MinixCounts> {
     let (version, inode_bytes, zones) = match order.u16::<16, _>(superblock) {
         0x137f | 0x138f => (1, 32, order.u16::<2, _>(superblock).into()),
         0x2468 | 0x2478 => (2, 64, order.u32::<20, _>(superblock).into()),
         _ => return None,
     };
-    Some(Counts {
+    Some(MinixCounts {
         version,
         block_bytes: OLD_BLOCK_BYTES,
         inode_bytes,
@@ -70,9 +70,9 @@ fn old(superblock: &Block<64>, order: Order) -> Option<Counts> {
 }
 
 /// Version 3, which says its block size.
-fn third(superblock: &Block<64>, order: Order) -> Option<Counts> {
+fn third(superblock: &Block<64>, order: ByteOrder) -> Option<MinixCounts> {
     (order.u16::<24, _>(superblock) == 0x4d5a).then_some(())?;
-    Some(Counts {
+    Some(MinixCounts {
         version: 3,
         block_bytes: field::power_of_two(order.u16::<28, _>(superblock), 1024..=32768)?,
         inode_bytes: 64,
@@ -88,7 +88,7 @@ fn third(superblock: &Block<64>, order: Order) -> Option<Counts> {
 /// Returns whether the maps are as long as the counts need (one block more is allowed), and the
 /// first data zone follows two blocks, the maps and the inodes. Zones are blocks in all that is in
 /// use.
-fn is_plausible(counts: &Counts) -> bool {
+fn is_plausible(counts: &MinixCounts) -> bool {
     let bits = counts.block_bytes * 8;
     let inode_map = (counts.inodes + 1).div_ceil(bits);
     let data_zones = counts.zones.saturating_sub(counts.first_data_zone);

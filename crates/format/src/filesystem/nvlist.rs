@@ -25,7 +25,7 @@ pub(super) struct NameValues<'a> {
 
 /// One pair.
 #[derive(Clone, Copy, Debug)]
-struct Pair<'a> {
+struct NvPair<'a> {
     name: &'a [u8],
     kind: u32,
     count: u32,
@@ -67,11 +67,11 @@ impl<'a> NameValues<'a> {
         self.pairs().find(|pair| pair.name == name.as_bytes()).map(|pair| pair.count)
     }
 
-    fn find(&self, name: &str, kind: u32) -> Option<Pair<'a>> {
+    fn find(&self, name: &str, kind: u32) -> Option<NvPair<'a>> {
         self.pairs().find(|pair| pair.name == name.as_bytes() && pair.kind == kind)
     }
 
-    fn pairs(&self) -> impl Iterator<Item = Pair<'a>> + use<'a> {
+    fn pairs(&self) -> impl Iterator<Item = NvPair<'a>> + use<'a> {
         let mut rest = self.pairs;
         std::iter::from_fn(move || {
             let (length, _) = take_number(rest)?;
@@ -86,11 +86,11 @@ impl<'a> NameValues<'a> {
 
 /// The pair that fills `bytes`: length, length in memory, name, type, element count, value. A
 /// list's end is a pair of length 0, so it is none.
-fn pair(bytes: &[u8]) -> Option<Pair<'_>> {
+fn pair(bytes: &[u8]) -> Option<NvPair<'_>> {
     let (name, rest) = take_text(bytes.get(8..)?)?;
     let (kind, rest) = take_number(rest)?;
     let (count, value) = take_number(rest)?;
-    Some(Pair { name, kind, count, value })
+    Some(NvPair { name, kind, count, value })
 }
 
 fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {

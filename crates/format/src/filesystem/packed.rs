@@ -7,7 +7,7 @@
 //! `fs/squashfs/squashfs_fs.h`, `fs/erofs/erofs_fs.h`, `include/uapi/linux/cramfs_fs.h`,
 //! `Documentation/filesystems/romfs.rst`; squashfs-tools, `squashfs_compat.h` for versions below 4.
 
-use super::field::{self, Order};
+use super::field::{self, ByteOrder};
 use super::found::Found;
 use super::system::FileSystem;
 use crate::bytes::Block;
@@ -18,8 +18,8 @@ use crate::{Parsed, Problem, ProblemKind};
 pub(super) fn squashfs(heads: &Heads<'_>) -> Option<Found> {
     let superblock: Block<96> = heads.block(0)?;
     let order = match &superblock.array::<0, 4>() {
-        b"hsqs" | b"shsq" => Order::Little,
-        b"sqsh" | b"qshs" => Order::Big,
+        b"hsqs" | b"shsq" => ByteOrder::Little,
+        b"sqsh" | b"qshs" => ByteOrder::Big,
         _ => return None,
     };
     let [major, minor] = [order.u16::<28, _>(&superblock), order.u16::<30, _>(&superblock)];
@@ -69,7 +69,7 @@ pub(super) fn cramfs(heads: &Heads<'_>) -> Option<Found> {
         let superblock = heads.block::<64>(at_bytes)?;
         (superblock.array::<16, 16>() == *b"Compressed ROMFS").then_some((at_bytes, superblock))
     })?;
-    let order = [Order::Little, Order::Big]
+    let order = [ByteOrder::Little, ByteOrder::Big]
         .into_iter()
         .find(|order| order.u32::<0, _>(&superblock) == 0x28cd_3d45)?;
     Some(Parsed::sound(FileSystem {

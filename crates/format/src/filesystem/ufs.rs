@@ -3,7 +3,7 @@
 //! One idea: a UFS writes fragments, of which up to eight make a block; both sizes and their ratio
 //! are stored, and must agree. Source: `FreeBSD`, `sys/ufs/ffs/fs.h`.
 
-use super::field::{self, Order};
+use super::field::{self, ByteOrder};
 use super::found::Found;
 use super::system::FileSystem;
 use crate::Parsed;
@@ -57,8 +57,8 @@ fn system(superblock: &Superblock) -> Option<Found> {
     }))
 }
 
-fn signature(superblock: &Superblock) -> Option<(Order, bool)> {
-    [Order::Little, Order::Big].into_iter().find_map(|order| {
+fn signature(superblock: &Superblock) -> Option<(ByteOrder, bool)> {
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| {
         let found = order.u32::<1372, _>(superblock);
         let (_, is_second) = SIGNATURES.iter().find(|(known, _)| *known == found)?;
         Some((order, *is_second))

@@ -35,7 +35,7 @@ const MEMBER_MIN_BYTES: u64 = 64 << 20;
 
 /// Facts of one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Label {
+struct ZfsLabel {
     guid: u64,
     pool_guid: Option<u64>,
     name: Option<DiskText>,
@@ -66,7 +66,7 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
 
 /// The label at `at_bytes`; `None` when there is none: no list, or one without the version and the
 /// GUID that every label has, those of spares and caches too.
-fn label(heads: &Heads<'_>, at_bytes: u64) -> Option<Label> {
+fn label(heads: &Heads<'_>, at_bytes: u64) -> Option<ZfsLabel> {
     let list_at = at_bytes + LIST_OFFSET_BYTES;
     let head = heads.block::<12>(list_at)?;
     NameValues::packed(&head.0)?;
@@ -88,7 +88,7 @@ fn label(heads: &Heads<'_>, at_bytes: u64) -> Option<Label> {
     if let Some(state) = list.number("state") {
         details.push(("pool state", state_name(state)));
     }
-    Some(Label {
+    Some(ZfsLabel {
         guid,
         pool_guid: list.number("pool_guid"),
         name: list.text("name").map(DiskText::from_padded),
@@ -105,7 +105,7 @@ fn state_name(state: u64) -> String {
 }
 
 /// Returns what `label` says as a file system, with an ashift that ZFS does not allow as a problem.
-fn system(label: Label) -> Found {
+fn system(label: ZfsLabel) -> Found {
     let mut problems = Vec::new();
     let block_bytes = label.ashift.and_then(|ashift| field::power(ashift, 512..=65536));
     if let (Some(ashift), None) = (label.ashift, block_bytes) {
@@ -129,7 +129,7 @@ fn system(label: Label) -> Found {
 }
 
 /// Every label that is missing or that names another pool, vdev or ashift than `first`.
-fn differences(first: &Label, labels: &[(u64, Option<Label>)]) -> Vec<Problem> {
+fn differences(first: &ZfsLabel, labels: &[(u64, Option<ZfsLabel>)]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (number, (at_bytes, label)) in labels.iter().enumerate() {
         let list_at = at_bytes + LIST_OFFSET_BYTES;

@@ -14,7 +14,7 @@ pub const ANSWER_BYTES: usize = 512;
 
 /// Facts that a drive reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct AtaIdentity {
     /// Words 27 to 46.
     pub model: DiskText,
     /// Words 10 to 19.
@@ -51,7 +51,7 @@ type Words = Block<ANSWER_BYTES>;
 ///
 /// # Errors
 /// When it is shorter than 512 bytes, or all zeros.
-pub fn identity(bytes: &[u8]) -> Result<Parsed<Identity>, NoAnswer> {
+pub fn identity(bytes: &[u8]) -> Result<Parsed<AtaIdentity>, NoAnswer> {
     let words: Words = head("ATA IDENTIFY DEVICE", bytes)?;
     let mut problems = Vec::new();
     problems.extend(checksum(&words));
@@ -69,7 +69,7 @@ pub fn identity(bytes: &[u8]) -> Result<Parsed<Identity>, NoAnswer> {
     let physical_bytes = per_physical.and_then(|count| blocks(count, logical_bytes));
     let lowest = lowest_aligned(&words, per_physical, &mut problems);
     let capabilities = words.le16::<{ 69 * 2 }>();
-    let value = Identity {
+    let value = AtaIdentity {
         serial: swapped(&words.array::<{ 10 * 2 }, 20>()),
         firmware: swapped(&words.array::<{ 23 * 2 }, 8>()),
         model: swapped(&words.array::<{ 27 * 2 }, 40>()),

@@ -29,7 +29,7 @@ pub use recognize::read;
 pub use shift::Shifts;
 pub use walk::Walked;
 
-use run::{Looked, Run};
+use run::{GuestRun, Looked};
 use table::Windows;
 
 /// The format of an image.
@@ -81,7 +81,7 @@ pub enum ReferenceRole {
 
 /// Place where a run of guest bytes lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum GuestPlace {
     /// In the image file itself, from this byte on.
     Here(u64),
     /// In reference number `.0` of [`Image::references`], from byte `.1` on: of the file where its
@@ -97,11 +97,11 @@ pub enum Place {
 
 /// A run of guest bytes and where it lies, contiguous in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct GuestExtent {
     /// The guest bytes; not empty.
     pub guest: ByteRange,
     /// Place where they lie.
-    pub place: Place,
+    pub place: GuestPlace,
 }
 
 /// Facts of an image's header.
@@ -112,7 +112,7 @@ pub struct Image {
     /// The format's version, as its tools name it: `v3`, `compat 1.1`, `1`.
     pub version: String,
     /// The guest disk's size in bytes; 0 where the header does not tell, which only a
-    /// [`Layout::Unknown`] may do.
+    /// [`ImageLayout::Unknown`] may do.
     pub virtual_bytes: u64,
     /// The unit of allocation in bytes: cluster, block, grain; `None` for fixed and flat ones.
     pub block_bytes: Option<u64>,
@@ -127,31 +127,31 @@ pub struct Image {
     /// Files that it needs.
     pub references: Vec<Reference>,
     /// Place where guest bytes lie.
-    pub layout: Layout,
+    pub layout: ImageLayout,
     /// Other fields worth showing: term and value.
     pub details: Vec<(&'static str, String)>,
 }
 
 /// The way to find guest bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ImageLayout {
     /// Guest byte 0 is at this byte of the file, and the rest follows.
     Flat {
         /// The byte of the file.
         offset_bytes: u64,
     },
     /// qcow2's two levels.
-    Qcow2(qcow2::Tables),
+    Qcow2(qcow2::Qcow2Tables),
     /// VHD's block allocation table.
-    Vhd(vhd::Tables),
+    Vhd(vhd::VhdTables),
     /// VDI's block map.
-    Vdi(vdi::Tables),
+    Vdi(vdi::VdiTables),
     /// VMDK's grain directory.
-    Vmdk(vmdk::Tables),
+    Vmdk(vmdk::VmdkTables),
     /// VMDK's list of extents.
     VmdkExtents(Vec<vmdk::DescribedExtent>),
     /// VHDX's block allocation table.
-    Vhdx(vhdx::Tables),
+    Vhdx(vhdx::VhdxTables),
     /// The header is too damaged, or has a feature that this reader does not know.
     Unknown(String),
 }
@@ -165,44 +165,48 @@ impl Image {
     ///
     /// # Errors
     /// When a table entry cannot be read, points behind the file, or the layout is unknown.
-    pub fn locate(&self, file: &dyn Disk, guest_bytes: u64) -> Result<Option<Extent>, ReadError> {
+    pub fn locate(
+        &self,
+        file: &dyn Disk,
+        guest_bytes: u64,
+    ) -> Result<Option<GuestExtent>, ReadError> {
         if guest_bytes >= self.virtual_bytes {
             return Ok(None);
         }
         let run = self.run(file, &mut Windows::new(table::ENTRY_BYTES), guest_bytes);
         let place = run.place?;
-        Ok(ByteRange::new(guest_bytes, run.length_bytes).map(|guest| Extent { guest, place }))
+        Ok(ByteRange::new(guest_bytes, run.length_bytes).map(|guest| GuestExtent { guest, place }))
     }
 
     /// The run that starts at `guest_bytes`, which is below [`Image::virtual_bytes`]: at least one
     /// byte, none of them behind the guest's end.
-    fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+    fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> GuestRun {
         let either = |looked: Looked| looked.unwrap_or_else(|troubled| troubled);
         let run = match &self.layout {
-            Layout::Flat { offset_bytes } => match offset_bytes.checked_add(guest_bytes) {
-                Some(offset) => Run::new(u64::MAX, Place::Here(offset)),
-                None => Run::failed(u64::MAX, guest_bytes, "the offset exceeds 64 bits"),
+            ImageLayout::Flat { offset_bytes } => match offset_bytes.checked_add(guest_bytes) {
+                Some(offset) => GuestRun::new(u64::MAX, GuestPlace::Here(offset)),
+                None => GuestRun::failed(u64::MAX, guest_bytes, "the offset exceeds 64 bits"),
             },
-            Layout::Qcow2(tables) => either(tables.run(file, windows, guest_bytes)),
-            Layout::Vhd(tables) => either(tables.run(file, windows, guest_bytes)),
-            Layout::Vdi(tables) => either(tables.run(file, windows, guest_bytes)),
-            Layout::Vmdk(tables) => either(tables.run(file, windows, guest_bytes)),
-            Layout::VmdkExtents(extents) => vmdk::described_run(extents, guest_bytes),
-            Layout::Vhdx(tables) => either(tables.run(file, windows, guest_bytes)),
-            Layout::Unknown(reason) => Run::failed(u64::MAX, guest_bytes, reason),
+            ImageLayout::Qcow2(tables) => either(tables.run(file, windows, guest_bytes)),
+            ImageLayout::Vhd(tables) => either(tables.run(file, windows, guest_bytes)),
+            ImageLayout::Vdi(tables) => either(tables.run(file, windows, guest_bytes)),
+            ImageLayout::Vmdk(tables) => either(tables.run(file, windows, guest_bytes)),
+            ImageLayout::VmdkExtents(extents) => vmdk::described_run(extents, guest_bytes),
+            ImageLayout::Vhdx(tables) => either(tables.run(file, windows, guest_bytes)),
+            ImageLayout::Unknown(reason) => GuestRun::failed(u64::MAX, guest_bytes, reason),
         };
         let rest = self.virtual_bytes.saturating_sub(guest_bytes).max(1);
-        self.within_file(file, Run { length_bytes: run.length_bytes.clamp(1, rest), ..run })
+        self.within_file(file, GuestRun { length_bytes: run.length_bytes.clamp(1, rest), ..run })
     }
 
     /// The part of a run that lies within the file, or the trouble that none does.
-    fn within_file(&self, file: &dyn Disk, run: Run) -> Run {
+    fn within_file(&self, file: &dyn Disk, run: GuestRun) -> GuestRun {
         match run.place {
-            Ok(Place::Here(offset)) if !self.may_end_early() => {
+            Ok(GuestPlace::Here(offset)) if !self.may_end_early() => {
                 let there = file.length_bytes().saturating_sub(offset);
                 match run::starts_within(file.length_bytes(), offset, run.length_bytes) {
-                    Ok(()) => Run { length_bytes: run.length_bytes.min(there), ..run },
-                    Err(error) => Run::broken(run.length_bytes, error),
+                    Ok(()) => GuestRun { length_bytes: run.length_bytes.min(there), ..run },
+                    Err(error) => GuestRun::broken(run.length_bytes, error),
                 }
             }
             _ => run,
@@ -212,7 +216,7 @@ impl Image {
     /// Returns whether the file may end within its last cluster, where nothing was written yet:
     /// those bytes then read as zeros.
     fn may_end_early(&self) -> bool {
-        matches!(self.layout, Layout::Qcow2(_) | Layout::Vmdk(_))
+        matches!(self.layout, ImageLayout::Qcow2(_) | ImageLayout::Vmdk(_))
     }
 
     /// An image of `kind` of which nothing is known yet.
@@ -227,7 +231,7 @@ impl Image {
             physical_sector_bytes: None,
             encrypted: false,
             references: Vec::new(),
-            layout: Layout::Unknown("the header was not read".to_owned()),
+            layout: ImageLayout::Unknown("the header was not read".to_owned()),
             details: Vec::new(),
         }
     }
@@ -236,13 +240,13 @@ impl Image {
     /// `at_bytes`.
     fn laid_out(
         mut self,
-        layout: Result<Layout, String>,
+        layout: Result<ImageLayout, String>,
         at_bytes: u64,
         mut problems: Vec<Problem>,
     ) -> Parsed<Image> {
         self.layout = layout.unwrap_or_else(|reason| {
             problems.push(Problem::new(ProblemKind::Unsupported, at_bytes, reason.clone()));
-            Layout::Unknown(reason)
+            ImageLayout::Unknown(reason)
         });
         Parsed { value: self, problems }
     }

@@ -3,7 +3,7 @@
 
 use device::Disk;
 
-use super::{Image, ImageKind, Layout};
+use super::{Image, ImageKind, ImageLayout};
 use crate::Parsed;
 use crate::heads::Heads;
 use crate::named::{self, Class};
@@ -22,7 +22,7 @@ pub(super) fn read(file: &dyn Disk, _head: &[u8]) -> Option<Parsed<Image>> {
     };
     let image = Image {
         virtual_bytes: entry.size_bytes(&heads, at_bytes).unwrap_or(0),
-        layout: Layout::Unknown(reason),
+        layout: ImageLayout::Unknown(reason),
         ..Image::unread(ImageKind::Other(entry), "")
     };
     Some(Parsed::sound(image))

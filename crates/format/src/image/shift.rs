@@ -12,7 +12,7 @@ use device::{Disk, ReadError};
 use units::{ByteRange, Unit};
 
 use super::walk::{TABLE_BYTES_MAX, Walked, Walker};
-use super::{Image, Layout, Place};
+use super::{GuestPlace, Image, ImageLayout};
 
 /// Number of different shifts told apart.
 pub const SHIFTS_MAX: usize = 4096;
@@ -93,15 +93,18 @@ impl Image {
         // Blocks at multiples of `step` from `start`: shifted by `start` when the unit divides both
         // the step and the guest's block.
         let (start, step, block) = match &self.layout {
-            Layout::Flat { offset_bytes } => return Some(offset_bytes % unit_bytes),
-            Layout::Qcow2(tables) => (0, 1 << tables.cluster_bits, 1 << tables.cluster_bits),
-            Layout::Vhdx(tables) => (0, 1 << 20, tables.block_bytes),
-            Layout::Vdi(tables) => (
+            ImageLayout::Flat { offset_bytes } => return Some(offset_bytes % unit_bytes),
+            ImageLayout::Qcow2(tables) => (0, 1 << tables.cluster_bits, 1 << tables.cluster_bits),
+            ImageLayout::Vhdx(tables) => (0, 1 << 20, tables.block_bytes),
+            ImageLayout::Vdi(tables) => (
                 tables.data_bytes + tables.extra_bytes,
                 tables.block_bytes + tables.extra_bytes,
                 tables.block_bytes,
             ),
-            Layout::Vhd(_) | Layout::Vmdk(_) | Layout::VmdkExtents(_) | Layout::Unknown(_) => {
+            ImageLayout::Vhd(_)
+            | ImageLayout::Vmdk(_)
+            | ImageLayout::VmdkExtents(_)
+            | ImageLayout::Unknown(_) => {
                 return None;
             }
         };
@@ -127,15 +130,15 @@ impl Image {
         let bytes = range.length_bytes();
         let mut found: BTreeMap<u64, u64> = BTreeMap::new();
         match &self.layout {
-            Layout::Vmdk(tables) if tables.grain_bytes % unit_bytes == 0 => {
+            ImageLayout::Vmdk(tables) if tables.grain_bytes % unit_bytes == 0 => {
                 found.insert(0, bytes);
             }
-            Layout::Vhd(tables)
+            ImageLayout::Vhd(tables)
                 if tables.keeps_4k && ALIGNED_VHD_BYTES.is_multiple_of(unit_bytes) =>
             {
                 found.insert(0, bytes);
             }
-            Layout::Vhd(tables)
+            ImageLayout::Vhd(tables)
                 if !tables.keeps_4k && tables.block_bytes.is_multiple_of(unit_bytes) =>
             {
                 let end = file_bytes.saturating_sub(VHD_FOOTER_BYTES);
@@ -159,21 +162,21 @@ impl Image {
 }
 
 impl Shifts {
-    fn count(&mut self, guest: ByteRange, place: Place, unit_bytes: u64) {
+    fn count(&mut self, guest: ByteRange, place: GuestPlace, unit_bytes: u64) {
         let length = guest.length_bytes();
         let known = self.here.len() + self.references.len();
         let counter = match place {
-            Place::Here(offset) => {
+            GuestPlace::Here(offset) => {
                 let shift = shift(offset, guest.start_bytes(), unit_bytes);
                 counter(&mut self.here, shift, known)
             }
-            Place::In(reference, offset) => {
+            GuestPlace::In(reference, offset) => {
                 let shift = shift(offset, guest.start_bytes(), unit_bytes);
                 counter(&mut self.references, (reference, shift), known)
             }
-            Place::Compressed(_) => Some(&mut self.compressed_bytes),
-            Place::Zero => Some(&mut self.zero_bytes),
-            Place::Backing => Some(&mut self.backing_bytes),
+            GuestPlace::Compressed(_) => Some(&mut self.compressed_bytes),
+            GuestPlace::Zero => Some(&mut self.zero_bytes),
+            GuestPlace::Backing => Some(&mut self.backing_bytes),
         };
         // Runs do not overlap, so no sum exceeds the guest's size.
         *counter.unwrap_or(&mut self.other_bytes) += length;

@@ -43,12 +43,12 @@ pub(super) enum BitOrder {
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     window_bytes: u64,
-    held: [Held; 3],
+    held: [HeldTable; 3],
     examined_bytes: u64,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Held {
+struct HeldTable {
     start_bytes: u64,
     bytes: Vec<u8>,
 }
@@ -56,7 +56,7 @@ struct Held {
 impl Windows {
     /// Empty windows of at most `window_bytes` each.
     pub(super) fn new(window_bytes: u64) -> Windows {
-        let held = [Held::default(), Held::default(), Held::default()];
+        let held = [HeldTable::default(), HeldTable::default(), HeldTable::default()];
         Windows {
             window_bytes: window_bytes.clamp(ENTRY_BYTES, WALK_BYTES),
             held,
@@ -184,7 +184,7 @@ impl Windows {
         let mut bytes = std::mem::take(held).bytes;
         bytes.resize(usize::try_from(length).unwrap_or(0), 0);
         file.read_at(start, &mut bytes)?;
-        *held = Held { start_bytes: start, bytes };
+        *held = HeldTable { start_bytes: start, bytes };
         held.within(address, size).ok_or(ReadError::PastEnd {
             offset_bytes: address,
             length_bytes: size,
@@ -193,7 +193,7 @@ impl Windows {
     }
 }
 
-impl Held {
+impl HeldTable {
     /// Returns where the `size` bytes at `address` of the file stand in the window, when all of
     /// them do.
     fn within(&self, address: u64, size: u64) -> Option<usize> {

@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 use device::{Disk, ReadError};
 use units::ByteRange;
 
-use super::run::Run;
+use super::run::GuestRun;
 use super::table::{WALK_BYTES, Windows};
-use super::{Extent, Image, Place};
+use super::{GuestExtent, GuestPlace, Image};
 
 /// Number of bytes of table entries one walk looks at: 256 GiB of qcow2 with clusters of 64 KiB,
 /// 512 GiB of VMDK with grains of that, 16 TiB of VHD with blocks of 2 MiB; each fully allocated.
@@ -42,10 +42,10 @@ impl Image {
         &self,
         file: &dyn Disk,
         range: ByteRange,
-        visit: &mut dyn FnMut(Extent) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(GuestExtent) -> ControlFlow<()>,
     ) -> Result<Walked, ReadError> {
         let mut walker = Walker::new(self, file, range, TABLE_BYTES_MAX);
-        let mut pending: Option<Extent> = None;
+        let mut pending: Option<GuestExtent> = None;
         let mut failed = None;
         while let Some((guest, run)) = walker.next() {
             let place = match run.place {
@@ -55,7 +55,7 @@ impl Image {
                     break;
                 }
             };
-            let next = Extent { guest, place };
+            let next = GuestExtent { guest, place };
             let Some(last) = pending else {
                 pending = Some(next);
                 continue;
@@ -78,25 +78,25 @@ impl Image {
 }
 
 /// Both as one, when `next` goes on where `last` ends.
-fn join(last: Extent, next: Extent) -> Option<Extent> {
+fn join(last: GuestExtent, next: GuestExtent) -> Option<GuestExtent> {
     if follow(last.place, last.guest.length_bytes())? != next.place {
         return None;
     }
     let length = last.guest.length_bytes().checked_add(next.guest.length_bytes())?;
     let guest = ByteRange::new(last.guest.start_bytes(), length)?;
-    Some(Extent { guest, place: last.place })
+    Some(GuestExtent { guest, place: last.place })
 }
 
 /// Returns where the byte `length_bytes` behind `place` is when both lie together; `None` for
 /// compressed bytes, which never do.
-pub(super) fn follow(place: Place, length_bytes: u64) -> Option<Place> {
+pub(super) fn follow(place: GuestPlace, length_bytes: u64) -> Option<GuestPlace> {
     match place {
-        Place::Here(offset) => Some(Place::Here(offset.checked_add(length_bytes)?)),
-        Place::In(reference, offset) => {
-            Some(Place::In(reference, offset.checked_add(length_bytes)?))
+        GuestPlace::Here(offset) => Some(GuestPlace::Here(offset.checked_add(length_bytes)?)),
+        GuestPlace::In(reference, offset) => {
+            Some(GuestPlace::In(reference, offset.checked_add(length_bytes)?))
         }
-        Place::Compressed(_) => None,
-        Place::Zero | Place::Backing => Some(place),
+        GuestPlace::Compressed(_) => None,
+        GuestPlace::Zero | GuestPlace::Backing => Some(place),
     }
 }
 
@@ -126,7 +126,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The next run, not empty; `None` at the end, or when enough was looked at.
-    pub(super) fn next(&mut self) -> Option<(ByteRange, Run)> {
+    pub(super) fn next(&mut self) -> Option<(ByteRange, GuestRun)> {
         let enough = self.windows.examined_bytes() >= self.table_bytes_max;
         if self.next_bytes >= self.end_bytes || enough {
             return None;

@@ -18,7 +18,7 @@ pub use table::NAMED;
 
 /// A place on a volume or in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MagicPlace {
     /// Bytes from its start.
     Start(u64),
     /// Any of these bytes from its start.
@@ -31,23 +31,23 @@ pub enum Place {
     Sectors(usize),
 }
 
-impl Place {
+impl MagicPlace {
     /// The bytes at which it is on a volume of this length; none where the volume is too short.
     pub(crate) fn of(self, length_bytes: u64) -> impl Iterator<Item = u64> {
         let count = match self {
-            Place::Start(_) | Place::End(..) => 1,
-            Place::Starts(all) | Place::EndSectors(all) => all.len(),
-            Place::Sectors(count) => count,
+            MagicPlace::Start(_) | MagicPlace::End(..) => 1,
+            MagicPlace::Starts(all) | MagicPlace::EndSectors(all) => all.len(),
+            MagicPlace::Sectors(count) => count,
         };
         let before_end = move |bytes: u64, multiple: u64| {
             (length_bytes - length_bytes % multiple).checked_sub(bytes)
         };
         (0..count).zip(0..).filter_map(move |(number, sector)| match self {
-            Place::Start(bytes) => Some(bytes),
-            Place::Starts(all) => all.get(number).copied(),
-            Place::End(bytes, multiple) => before_end(bytes, multiple),
-            Place::EndSectors(all) => before_end(all.get(number)? * 512, 512),
-            Place::Sectors(_) => Some(sector * 512_u64),
+            MagicPlace::Start(bytes) => Some(bytes),
+            MagicPlace::Starts(all) => all.get(number).copied(),
+            MagicPlace::End(bytes, multiple) => before_end(bytes, multiple),
+            MagicPlace::EndSectors(all) => before_end(all.get(number)? * 512, 512),
+            MagicPlace::Sectors(_) => Some(sector * 512_u64),
         })
     }
 }
@@ -78,7 +78,7 @@ pub struct Named {
     /// Its class.
     pub class: Class,
     /// Place where its mark stands.
-    pub place: Place,
+    pub place: MagicPlace,
     /// The mark.
     pub mark: &'static [u8],
     /// Distance from the mark and bytes of all else that must stand there.

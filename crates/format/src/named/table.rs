@@ -12,15 +12,15 @@
 //! `vma_spec.txt`; Partclone, `IMAGE_FORMATS.md`.
 
 use super::Class::{FileSystem, Image, Packed, Raid, Table};
-use super::Place::{End, EndSectors, Sectors, Start, Starts};
-use super::{Class, Named, Place, SizeField};
+use super::MagicPlace::{End, EndSectors, Sectors, Start, Starts};
+use super::{Class, MagicPlace, Named, SizeField};
 
 /// An entry whose mark is all that is known of it.
 const fn entry(
     kind: &'static str,
     what: &'static str,
     class: Class,
-    place: Place,
+    place: MagicPlace,
     mark: &'static [u8],
 ) -> Named {
     let also = &[];
@@ -45,7 +45,7 @@ const fn ddf(mark: &'static [u8]) -> Named {
     entry("ddf_raid_member", "DDF RAID member", Raid, EndSectors(&[1, 257]), mark)
 }
 
-const fn highpoint(kind: &'static str, place: Place, mark: &'static [u8]) -> Named {
+const fn highpoint(kind: &'static str, place: MagicPlace, mark: &'static [u8]) -> Named {
     entry(kind, "HighPoint RAID member", Raid, place, mark)
 }
 
@@ -92,7 +92,7 @@ const UNTAR: &str = "tar -xkf FILE";
 const UNCPIO: &str = "mkdir NEW && cpio -id --no-absolute-filenames -D NEW < FILE";
 
 /// The sectors before the end in which Promise's metadata may stand.
-const PROMISE: Place =
+const PROMISE: MagicPlace =
     EndSectors(&[16, 63, 255, 256, 399, 591, 675, 735, 911, 951, 974, 991, 3087]);
 const IMSM: &[u8] = b"Intel Raid ISM Cfg Sig. ";
 
@@ -100,7 +100,7 @@ const IMSM: &[u8] = b"Intel Raid ISM Cfg Sig. ";
 const STRATIS: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
 
 /// DRBD's metadata: the signature stands 60 bytes into the last whole 4 KiB.
-const DRBD: Place = End(4096 - 60, 4096);
+const DRBD: MagicPlace = End(4096 - 60, 4096);
 
 /// The GUID in the header of a `BitLocker` volume, 4967d63b-2e29-4ad8-8399-f6a339e3d001, as stored.
 pub(crate) const BITLOCKER: &[u8] = &[

@@ -29,7 +29,7 @@ pub(super) struct BootSector {
 
 /// One of the four entries, as it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct BootEntry {
     /// 0x80 when active, else 0.
     pub(super) status: u8,
     /// The type code.
@@ -64,12 +64,12 @@ impl BootSector {
     }
 
     /// The four entries, used or not.
-    pub(super) fn entries(&self) -> [Entry; 4] {
+    pub(super) fn entries(&self) -> [BootEntry; 4] {
         [0, 1, 2, 3].map(|slot| {
             let at = ENTRIES_AT + slot * ENTRY_BYTES;
             let entry: Block<ENTRY_BYTES> =
                 bytes::block_at(&self.block.0, at).expect("four entries fit in the record");
-            Entry {
+            BootEntry {
                 status: entry.byte::<0>(),
                 code: entry.byte::<4>(),
                 start_sectors: entry.le32::<8>(),
@@ -151,7 +151,7 @@ fn is_sector_size(bytes: u16) -> bool {
     bytes.is_power_of_two() && (512..=4096).contains(&bytes)
 }
 
-impl Entry {
+impl BootEntry {
     /// Returns whether it lists anything: as for Linux, the length decides, not the type.
     pub(super) fn is_used(self) -> bool {
         self.length_sectors != 0

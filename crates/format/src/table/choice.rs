@@ -79,7 +79,7 @@ fn lists_more_than_a_boot_block(table: &PartitionTable) -> bool {
 }
 
 /// Names, among an MBR's problems, the GPT beside it that is gone or does not count.
-fn note_lost_gpt(table: &mut Parsed<PartitionTable>, gpt: Option<&gpt::Found>) {
+fn note_lost_gpt(table: &mut Parsed<PartitionTable>, gpt: Option<&gpt::WeighedGpt>) {
     if let Some(found) = gpt {
         let detail = "a GPT header is here too, but the MBR has no entry of type 0xee: Linux uses \
                       the MBR";

@@ -13,7 +13,7 @@ use device::Disk;
 use units::{ByteRange, Lba, SectorSize};
 
 use super::Partition;
-use super::boot::{BootSector, Entry, RECORD_BYTES};
+use super::boot::{BootEntry, BootSector, RECORD_BYTES};
 use super::overlap::outside;
 use crate::{Problem, ProblemKind};
 
@@ -46,7 +46,12 @@ struct Link {
 }
 
 /// Follows the chain of extended partition `container`, a primary entry, and adds what it lists.
-pub(super) fn follow(disk: &dyn Disk, sector: SectorSize, container: Entry, found: &mut Logical) {
+pub(super) fn follow(
+    disk: &dyn Disk,
+    sector: SectorSize,
+    container: BootEntry,
+    found: &mut Logical,
+) {
     let Some(within) = container.range(Lba(0), sector) else { return };
     let mut next = Some(Link {
         at: Lba(u64::from(container.start_sectors)),

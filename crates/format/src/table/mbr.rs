@@ -10,9 +10,9 @@
 use device::Disk;
 use units::{ByteRange, Lba, SectorSize};
 
-use super::boot::{BootSector, Entry, RECORD_BYTES};
+use super::boot::{BootEntry, BootSector, RECORD_BYTES};
 use super::extended::{self, Logical};
-use super::overlap::{Claim, outside, overlaps};
+use super::overlap::{ClaimedRange, outside, overlaps};
 use super::{Partition, PartitionRole, PartitionTable, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -51,10 +51,10 @@ pub fn read(disk: &dyn Disk, sector: SectorSize) -> Option<Parsed<PartitionTable
 /// Returns whether the entries are so plausible that they outweigh a file system's superblock
 /// before them.
 fn is_convincing(boot: &BootSector, sector: SectorSize, disk_bytes: u64) -> bool {
-    let used: Vec<Entry> = boot.entries().into_iter().filter(|entry| entry.is_used()).collect();
+    let used: Vec<BootEntry> = boot.entries().into_iter().filter(|entry| entry.is_used()).collect();
     let ranges = used.iter().map(|entry| entry.range(Lba(0), sector));
     let Some(ranges) = ranges.collect::<Option<Vec<ByteRange>>>() else { return false };
-    let claims = ranges.iter().map(|&range| Claim::new("", range, 0)).collect();
+    let claims = ranges.iter().map(|&range| ClaimedRange::new("", range, 0)).collect();
     !used.is_empty()
         && used.iter().all(|entry| entry.start_sectors != 0 && entry.code != 0)
         && ranges.iter().all(|range| range.end_bytes() <= disk_bytes)
@@ -84,7 +84,7 @@ fn partitions(
     primary.into_iter().chain(logical.partitions).collect()
 }
 
-fn check_flags(entries: &[Entry; 4], problems: &mut Vec<Problem>) {
+fn check_flags(entries: &[BootEntry; 4], problems: &mut Vec<Problem>) {
     let used = || entries.iter().filter(|entry| entry.is_used());
     if let Some(second) = used().filter(|entry| entry.status == 0x80).nth(1) {
         let detail = "more than one entry is marked active; a BIOS boots from one";
@@ -101,13 +101,13 @@ fn collisions(primary: &[Partition], logical: &Logical) -> Vec<Problem> {
     let is_extended = |partition: &&Partition| partition.role == PartitionRole::Extended;
     let record = ByteRange::new(0, RECORD_BYTES).expect("512 bytes from 0 fit");
     let leaves = primary.iter().filter(|partition| !is_extended(partition));
-    let leaves = leaves.chain(&logical.partitions).map(Claim::of);
+    let leaves = leaves.chain(&logical.partitions).map(ClaimedRange::of);
     let records = logical
         .records
         .iter()
-        .map(|&range| Claim::new("an extended boot record", range, range.start_bytes()));
+        .map(|&range| ClaimedRange::new("an extended boot record", range, range.start_bytes()));
     let mut problems =
-        overlaps(leaves.chain(records).chain([Claim::new("the MBR", record, 0)]).collect());
+        overlaps(leaves.chain(records).chain([ClaimedRange::new("the MBR", record, 0)]).collect());
     for container in primary.iter().filter(is_extended) {
         let others = primary.iter().filter(|other| other.number != container.number);
         for other in others.filter(|other| other.range.overlaps(container.range)) {

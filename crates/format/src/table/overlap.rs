@@ -8,7 +8,7 @@ use crate::{Problem, ProblemKind};
 
 /// Something that says certain bytes are its own.
 #[derive(Clone, Debug)]
-pub(super) struct Claim {
+pub(super) struct ClaimedRange {
     /// Its name: `partition 3`, `the backup's entries`.
     pub(super) what: String,
     /// The bytes it claims.
@@ -17,23 +17,23 @@ pub(super) struct Claim {
     pub(super) at_bytes: u64,
 }
 
-impl Claim {
-    pub(super) fn new(what: impl Into<String>, range: ByteRange, at_bytes: u64) -> Claim {
-        Claim { what: what.into(), range, at_bytes }
+impl ClaimedRange {
+    pub(super) fn new(what: impl Into<String>, range: ByteRange, at_bytes: u64) -> ClaimedRange {
+        ClaimedRange { what: what.into(), range, at_bytes }
     }
 
     /// The claim of a partition to its bytes.
-    pub(super) fn of(partition: &Partition) -> Claim {
+    pub(super) fn of(partition: &Partition) -> ClaimedRange {
         let what = format!("partition {}", partition.number);
-        Claim::new(what, partition.range, partition.entry_at_bytes)
+        ClaimedRange::new(what, partition.range, partition.entry_at_bytes)
     }
 }
 
 /// One problem for each claim that collides with one that starts before it: with the one that
 /// reaches farthest. So there are never more problems than claims, however many pairs collide.
-pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
+pub(super) fn overlaps(mut claims: Vec<ClaimedRange>) -> Vec<Problem> {
     claims.sort_by_key(|claim| (claim.range, claim.at_bytes));
-    let mut farthest: Option<Claim> = None;
+    let mut farthest: Option<ClaimedRange> = None;
     let mut problems = Vec::new();
     for claim in claims {
         if let Some(before) = &farthest
@@ -68,7 +68,7 @@ fn place(bytes: u64) -> SectorAddress {
 pub(super) fn misplaced(partitions: &[Partition], disk_bytes: u64) -> Vec<Problem> {
     let data = partitions.iter().filter(|found| found.role != PartitionRole::Whole);
     let outside = partitions.iter().filter_map(|found| outside(found, disk_bytes));
-    outside.chain(overlaps(data.map(Claim::of).collect())).collect()
+    outside.chain(overlaps(data.map(ClaimedRange::of).collect())).collect()
 }
 
 /// The problem of a partition that ends after the disk.
@@ -92,8 +92,8 @@ pub(super) fn outside(partition: &Partition, disk_bytes: u64) -> Option<Problem>
 mod tests {
     use super::*;
 
-    fn claim(start: u64, length: u64) -> Claim {
-        Claim::new(format!("{start}"), ByteRange::new(start, length).unwrap(), start)
+    fn claim(start: u64, length: u64) -> ClaimedRange {
+        ClaimedRange::new(format!("{start}"), ByteRange::new(start, length).unwrap(), start)
     }
 
     #[test]

@@ -22,7 +22,7 @@ type Sector = Block<512>;
 const SECTOR: SectorSize = SectorSize::B512;
 
 /// One entry as it stands: its place among the entries and on the disk, and what it says.
-struct Entry {
+struct VendorEntry {
     slot: u32,
     at_bytes: u64,
     start_sectors: u64,
@@ -93,7 +93,7 @@ pub fn sgi(disk: &dyn Disk) -> Option<Parsed<PartitionTable>> {
     let entries = (0..16).filter_map(|slot| {
         let at = ENTRIES_AT + 12 * slot;
         let entry: Block<12> = bytes::block_at(&label.0, at)?;
-        Some(Entry {
+        Some(VendorEntry {
             slot: u32::try_from(slot).ok()?,
             at_bytes: u64::try_from(at).ok()?,
             start_sectors: entry.be32::<4>().into(),
@@ -122,7 +122,7 @@ pub fn sun(disk: &dyn Disk) -> Option<Parsed<PartitionTable>> {
         let at = ENTRIES_AT + 8 * slot;
         let entry: Block<8> = bytes::block_at(&label.0, at)?;
         let tag: Block<2> = bytes::block_at(&label.0, TAGS_AT + 4 * slot)?;
-        Some(Entry {
+        Some(VendorEntry {
             slot: u32::try_from(slot).ok()?,
             at_bytes: u64::try_from(at).ok()?,
             // Both factors have 32 bits.
@@ -142,7 +142,7 @@ fn sector(disk: &dyn Disk) -> Option<Sector> {
 fn table(
     disk: &dyn Disk,
     kind: TableKind,
-    entries: impl Iterator<Item = Entry>,
+    entries: impl Iterator<Item = VendorEntry>,
     types: &[Type],
 ) -> Parsed<PartitionTable> {
     let used = entries.filter(|entry| entry.length_sectors != 0);
@@ -152,7 +152,7 @@ fn table(
 }
 
 /// The partition of an entry; `None` beyond 64 bits.
-fn partition(entry: &Entry, types: &[Type]) -> Option<Partition> {
+fn partition(entry: &VendorEntry, types: &[Type]) -> Option<Partition> {
     let bytes = |sectors: u64| sectors.checked_mul(SECTOR.bytes());
     let known = types.iter().find(|(code, ..)| *code == entry.code);
     Some(Partition {

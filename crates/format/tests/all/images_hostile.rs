@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use device::{Disk, ReadError, disk};
 use format::image::guest::Guest;
-use format::image::{self, Layout};
+use format::image::{self, ImageLayout};
 use format::named::NAMED;
 use testkit::{Scratch, need_tools, tool};
 use units::{ByteRange, Unit};
@@ -172,7 +172,7 @@ fn a_damaged_vhdx_gives_an_answer_or_an_error() {
     let mut random = testkit::random(12);
     let mut bytes = small(&scratch, "vhdx", "block_size=1M", false);
     let image = image::read(&bytes).unwrap().value;
-    let Layout::Vhdx(tables) = &image.layout else { panic!("a table") };
+    let ImageLayout::Vhdx(tables) = &image.layout else { panic!("a table") };
     let table = usize::try_from(tables.table.start_bytes()).unwrap();
     // Identifier, headers, region tables, log and metadata lie in the first 3 MiB, mostly zeros.
     let mut places: Vec<usize> =

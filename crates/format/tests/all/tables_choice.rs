@@ -5,7 +5,7 @@ use crate::tables_make::gpt::{self, Gpt};
 use crate::tables_make::mbr::{Entry, Mbr, entry, record};
 use device::MemoryDisk;
 use format::ProblemKind::{Copies, Overlap};
-use format::probe::{self, Content, Hint};
+use format::probe::{self, Hint, ProbedContent};
 use format::table::{self, PartitionTable, TableKind};
 use format::{Parsed, ProblemKind};
 use units::SectorSize;
@@ -85,7 +85,8 @@ fn a_slice_is_read_with_the_place_it_has_on_the_disk() {
     let found = table::read(&slice, SectorSize::B512, 63 * 512).unwrap();
     assert_eq!(found.value.partitions[0].range.start_bytes(), 63 * 512, "slot c is not used");
     let hint = Hint { sector: SectorSize::B512, start_bytes: 63 * 512, tables: true };
-    let [Parsed { value: Content::Table(probed), .. }] = &probe::read(&slice, hint)[..] else {
+    let [Parsed { value: ProbedContent::Table(probed), .. }] = &probe::read(&slice, hint)[..]
+    else {
         panic!("one table")
     };
     assert_eq!(*probed, found.value);

@@ -13,5 +13,5 @@ pub use mask::Mask;
 /// that leads out of the tree.
 #[must_use]
 pub fn capture(tree: &dyn KernelTree) -> Manifest {
-    walk::Walk::of(tree)
+    walk::CaptureWalk::of(tree)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use device::answer::{self, Question};
-use device::manifest::{Entry, Manifest};
+use device::manifest::{Manifest, ManifestEntry};
 use device::{KernelTree, TreeError};
 
 use super::captured_files;
@@ -14,7 +14,7 @@ const ENTRIES_MAX: usize = 1 << 20;
 const BYTES_MAX: usize = 24 << 20;
 
 /// A capture while it is made.
-pub(super) struct Walk<'a> {
+pub(super) struct CaptureWalk<'a> {
     tree: &'a dyn KernelTree,
     manifest: Manifest,
     /// Block devices and what they are attached to, by their true paths.
@@ -23,19 +23,19 @@ pub(super) struct Walk<'a> {
     bytes: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> CaptureWalk<'a> {
     /// Everything that straddle reads, from `tree`.
     pub(super) fn of(tree: &'a dyn KernelTree) -> Manifest {
         let (manifest, seen) = (Manifest::new(), BTreeSet::new());
-        let mut walk = Walk { tree, manifest, seen, entries: 0, bytes: 0 };
+        let mut walk = CaptureWalk { tree, manifest, seen, entries: 0, bytes: 0 };
         for file in captured_files::FILES {
             walk.file(file);
         }
         for directory in captured_files::BLOCK_DEVICES {
-            walk.links(directory, Walk::block_device);
+            walk.links(directory, CaptureWalk::block_device);
         }
         for directory in captured_files::CONTROLLERS {
-            walk.links(directory, Walk::attached);
+            walk.links(directory, CaptureWalk::attached);
         }
         for directory in captured_files::NAMES {
             walk.names(directory);
@@ -56,14 +56,14 @@ impl<'a> Walk<'a> {
         self.entries >= ENTRIES_MAX || self.bytes >= BYTES_MAX
     }
 
-    fn put(&mut self, path: &str, entry: Entry) {
+    fn put(&mut self, path: &str, entry: ManifestEntry) {
         if self.is_full() || self.manifest.holds(path) {
             return;
         }
         self.entries += 1;
         self.bytes += match &entry {
-            Entry::File(content) => content.len(),
-            Entry::Link(text) | Entry::Unreadable(text) => text.len(),
+            ManifestEntry::File(content) => content.len(),
+            ManifestEntry::Link(text) | ManifestEntry::Unreadable(text) => text.len(),
         };
         // The kernel has no name that a manifest cannot hold.
         let _ = self.manifest.put(path, entry);
@@ -75,8 +75,10 @@ impl<'a> Walk<'a> {
             return;
         }
         match self.tree.bytes(path) {
-            Ok(content) => self.put(path, Entry::File(content)),
-            Err(TreeError::Unreadable { reason, .. }) => self.put(path, Entry::Unreadable(reason)),
+            Ok(content) => self.put(path, ManifestEntry::File(content)),
+            Err(TreeError::Unreadable { reason, .. }) => {
+                self.put(path, ManifestEntry::Unreadable(reason))
+            }
             Err(TreeError::Missing { .. }) => {}
         }
     }
@@ -89,7 +91,7 @@ impl<'a> Walk<'a> {
                 names
             }
             Err(TreeError::Unreadable { reason, .. }) => {
-                self.put(path, Entry::Unreadable(reason));
+                self.put(path, ManifestEntry::Unreadable(reason));
                 Vec::new()
             }
             Err(TreeError::Missing { .. }) => Vec::new(),
@@ -99,7 +101,7 @@ impl<'a> Walk<'a> {
     /// Writes down the link at `path`, whose directory is no link; where it leads.
     fn link(&mut self, path: &str) -> Option<String> {
         let target = self.tree.link(path).ok()?;
-        self.put(path, Entry::Link(relative(path, &target)));
+        self.put(path, ManifestEntry::Link(relative(path, &target)));
         Some(target)
     }
 

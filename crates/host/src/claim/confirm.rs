@@ -14,8 +14,8 @@ use std::path::Path;
 
 use units::text::escape;
 
-use super::device::{self, Device, number_of, serial, wwn};
-use super::machine::{LiveMachine, Machine};
+use super::device::{self, ClaimedDevice, number_of, serial, wwn};
+use super::machine::{ClaimWorld, LiveMachine};
 use super::number::Number;
 use super::refusal::{ClaimRefusal, PATH_AND_BYTES};
 use crate::Pinned;
@@ -67,7 +67,7 @@ pub fn identity_words(node: &Pinned) -> Result<IdentityWords, ClaimRefusal> {
 /// # Errors
 /// [`ClaimRefusal::NotConfirmed`] when it does not, with what is on the device.
 pub(super) fn check(
-    machine: &impl Machine,
+    machine: &impl ClaimWorld,
     node: &Path,
     number: Number,
     signatures: &[String],
@@ -92,11 +92,11 @@ pub(super) fn check(
 
 /// The words that fit, the best first; at least one.
 pub(super) fn accepted(
-    machine: &impl Machine,
+    machine: &impl ClaimWorld,
     node: &Path,
     number: Number,
 ) -> Result<Vec<IdentityWords>, ClaimRefusal> {
-    let own = Device::numbered(machine, number)?;
+    let own = ClaimedDevice::numbered(machine, number)?;
     let mut found = Vec::new();
     // A partition's serial would be that of its disk, and so of the other partitions.
     if !own.is_partition(machine) {
@@ -114,7 +114,7 @@ pub(super) fn accepted(
 }
 
 /// Returns whether at most one disk of this machine says `own`.
-fn is_only<W: Machine>(machine: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
+fn is_only<W: ClaimWorld>(machine: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
     let disks = device::disks(machine);
     let same = disks.iter().filter(|name| {
         read(machine, &format!("/sys/block/{name}")).is_some_and(|other| other == own)

@@ -3,10 +3,10 @@
 use device::TreeError;
 use rustix::fs::FileType;
 
-use super::machine::Machine;
+use super::machine::ClaimWorld;
 use super::number::{Number, parsed};
 use super::refusal::ClaimRefusal;
-use crate::{Identity, Pinned};
+use crate::{PathIdentity, Pinned};
 
 /// The kernel counts lengths in these, whatever the device's own sectors are
 /// (`Documentation/ABI/stable/sysfs-block`).
@@ -20,44 +20,47 @@ const WWNS: [&str; 2] = ["wwid", "device/wwid"];
 const PAGE_HEAD_BYTES: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Device {
+pub(super) struct ClaimedDevice {
     pub(super) number: Number,
     pub(super) name: String,
     /// Its directory in sysfs.
     pub(super) directory: String,
 }
 
-impl Device {
+impl ClaimedDevice {
     /// The device of this number.
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when sysfs does not show it.
     pub(super) fn numbered(
-        machine: &impl Machine,
+        machine: &impl ClaimWorld,
         (major, minor): Number,
-    ) -> Result<Device, ClaimRefusal> {
+    ) -> Result<ClaimedDevice, ClaimRefusal> {
         let link = machine.tree().link(&format!("/sys/dev/block/{major}:{minor}"));
         let directory = link.map_err(|error| ClaimRefusal::Unknown {
             device: format!("block device {major}:{minor}"),
             reason: error.to_string(),
         })?;
-        Device::at(machine, directory)
+        ClaimedDevice::at(machine, directory)
     }
 
     /// The device that the kernel calls `name`.
-    pub(super) fn named(machine: &impl Machine, name: &str) -> Result<Device, ClaimRefusal> {
+    pub(super) fn named(
+        machine: &impl ClaimWorld,
+        name: &str,
+    ) -> Result<ClaimedDevice, ClaimRefusal> {
         let link = machine.tree().link(&format!("/sys/class/block/{name}"));
-        Device::at(machine, link.map_err(|error| unknown(name, &error))?)
+        ClaimedDevice::at(machine, link.map_err(|error| unknown(name, &error))?)
     }
 
     /// The device whose directory in sysfs is `directory`.
-    fn at(machine: &impl Machine, directory: String) -> Result<Device, ClaimRefusal> {
+    fn at(machine: &impl ClaimWorld, directory: String) -> Result<ClaimedDevice, ClaimRefusal> {
         let name = last(&directory).to_owned();
         let unknown = |reason: String| ClaimRefusal::Unknown { device: node(&name), reason };
         let text = machine.tree().read(&format!("{directory}/dev"));
         let text = text.map_err(|error| unknown(error.to_string()))?;
         let number = parsed(&text).ok_or_else(|| unknown(format!("{directory}/dev holds none")))?;
-        Ok(Device { number, name, directory })
+        Ok(ClaimedDevice { number, name, directory })
     }
 
     pub(super) fn node(&self) -> String {
@@ -71,7 +74,7 @@ impl Device {
 
     /// The character devices through which the same disk is read and written: SCSI's generic one
     /// and its successor, NVMe's generic one.
-    pub(super) fn characters(&self, machine: &impl Machine) -> Vec<Number> {
+    pub(super) fn characters(&self, machine: &impl ClaimWorld) -> Vec<Number> {
         let tree = machine.tree();
         let scsi = ["scsi_generic", "bsg"].map(|kind| format!("{}/device/{kind}", self.directory));
         let listed = scsi.iter().flat_map(|directory| {
@@ -88,7 +91,11 @@ impl Device {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when it does not.
-    pub(super) fn word(&self, machine: &impl Machine, name: &str) -> Result<String, ClaimRefusal> {
+    pub(super) fn word(
+        &self,
+        machine: &impl ClaimWorld,
+        name: &str,
+    ) -> Result<String, ClaimRefusal> {
         let text = machine.tree().read(&format!("{}/{name}", self.directory));
         text.map(|text| text.trim().to_owned()).map_err(|error| unknown(&self.name, &error))
     }
@@ -97,7 +104,7 @@ impl Device {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when it does not.
-    pub(super) fn bytes(&self, machine: &impl Machine, name: &str) -> Result<u64, ClaimRefusal> {
+    pub(super) fn bytes(&self, machine: &impl ClaimWorld, name: &str) -> Result<u64, ClaimRefusal> {
         let text = self.word(machine, name)?;
         let length = text.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
         length.ok_or_else(|| ClaimRefusal::Unknown {
@@ -110,30 +117,33 @@ impl Device {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when sysfs does not say it.
-    pub(super) fn length_bytes(&self, machine: &impl Machine) -> Result<u64, ClaimRefusal> {
+    pub(super) fn length_bytes(&self, machine: &impl ClaimWorld) -> Result<u64, ClaimRefusal> {
         self.bytes(machine, "size")
     }
 
     /// The metadata of the arrays in it, where it is a container of such: of an array in one the
     /// kernel says `external:/md127/0`, or `external:-md127/0`.
-    pub(super) fn container_of(&self, machine: &impl Machine) -> Option<String> {
+    pub(super) fn container_of(&self, machine: &impl ClaimWorld) -> Option<String> {
         let word = machine.tree().read(&format!("{}/md/metadata_version", self.directory)).ok()?;
         let metadata = word.trim().strip_prefix("external:")?;
         (!metadata.starts_with(['/', '-'])).then(|| metadata.to_uppercase())
     }
 
     /// Returns whether it is a partition.
-    pub(super) fn is_partition(&self, machine: &impl Machine) -> bool {
+    pub(super) fn is_partition(&self, machine: &impl ClaimWorld) -> bool {
         machine.tree().read(&format!("{}/partition", self.directory)).is_ok()
     }
 
     /// The disk that it is a partition of.
-    pub(super) fn disk(&self, machine: &impl Machine) -> Result<Option<Device>, ClaimRefusal> {
+    pub(super) fn disk(
+        &self,
+        machine: &impl ClaimWorld,
+    ) -> Result<Option<ClaimedDevice>, ClaimRefusal> {
         if !self.is_partition(machine) {
             return Ok(None);
         }
         let parent = self.directory.rsplit_once('/').map_or("", |(parent, _)| parent);
-        Device::at(machine, parent.to_owned()).map(Some)
+        ClaimedDevice::at(machine, parent.to_owned()).map(Some)
     }
 
     /// Returns the devices that a directory of links leads to; none where it is not there, as
@@ -143,11 +153,11 @@ impl Device {
     /// [`ClaimRefusal::Unknown`] when one of them is not described.
     pub(super) fn linked(
         &self,
-        machine: &impl Machine,
+        machine: &impl ClaimWorld,
         directory: &str,
-    ) -> Result<Vec<Device>, ClaimRefusal> {
+    ) -> Result<Vec<ClaimedDevice>, ClaimRefusal> {
         match machine.tree().list(&format!("{}/{directory}", self.directory)) {
-            Ok(names) => names.iter().map(|name| Device::named(machine, name)).collect(),
+            Ok(names) => names.iter().map(|name| ClaimedDevice::named(machine, name)).collect(),
             Err(TreeError::Missing { .. }) => Ok(Vec::new()),
             Err(error) => Err(unknown(&self.name, &error)),
         }
@@ -168,7 +178,7 @@ fn last(path: &str) -> &str {
 }
 
 /// The disks of this machine, as sysfs names them, without those that are another way to one.
-pub(super) fn disks(machine: &impl Machine) -> Vec<String> {
+pub(super) fn disks(machine: &impl ClaimWorld) -> Vec<String> {
     let names = machine.tree().list("/sys/block").unwrap_or_default();
     let hidden = |name: &String| {
         machine
@@ -180,7 +190,7 @@ pub(super) fn disks(machine: &impl Machine) -> Vec<String> {
 }
 
 /// Returns the serial number that sysfs shows in `directory`; `None` where it shows none.
-pub(super) fn serial<W: Machine>(machine: &W, directory: &str) -> Option<String> {
+pub(super) fn serial<W: ClaimWorld>(machine: &W, directory: &str) -> Option<String> {
     SERIALS.into_iter().find_map(|name| {
         let bytes = machine.tree().bytes(&format!("{directory}/{name}")).ok()?;
         let page = name.ends_with("vpd_pg80");
@@ -189,7 +199,7 @@ pub(super) fn serial<W: Machine>(machine: &W, directory: &str) -> Option<String>
 }
 
 /// Returns the world-wide name that sysfs shows in `directory`; `None` where it shows none.
-pub(super) fn wwn<W: Machine>(machine: &W, directory: &str) -> Option<String> {
+pub(super) fn wwn<W: ClaimWorld>(machine: &W, directory: &str) -> Option<String> {
     let read = |name| word(&machine.tree().bytes(&format!("{directory}/{name}")).ok()?);
     WWNS.into_iter().find_map(read)
 }
@@ -207,8 +217,8 @@ fn word(bytes: &[u8]) -> Option<String> {
 /// [`ClaimRefusal::NotABlockDevice`].
 pub(super) fn number_of(node: &Pinned) -> Result<Number, ClaimRefusal> {
     match node.identity() {
-        Identity::Block { major, minor } => Ok((major, minor)),
-        Identity::File { .. } => {
+        PathIdentity::Block { major, minor } => Ok((major, minor)),
+        PathIdentity::File { .. } => {
             let found = kind(node.kind());
             Err(ClaimRefusal::NotABlockDevice { node: node.given().to_owned(), found })
         }

@@ -20,12 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use device::answer;
 use units::ByteRange;
 
-use super::device::{Device, SECTOR_BYTES, wwn};
+use super::device::{ClaimedDevice, SECTOR_BYTES, wwn};
 use super::loop_backing;
-use super::machine::Machine;
+use super::machine::ClaimWorld;
 use super::number::{Number, parsed};
 use super::refusal::ClaimRefusal;
-use crate::Identity;
+use crate::PathIdentity;
 
 /// Largest number of devices that may stand on each other; the kernel's own bounds are lower.
 const DEPTH_MAX: usize = 64;
@@ -44,18 +44,18 @@ fn bytes_from(start: u64, length: u64) -> ByteRange {
 
 /// The device or file that a part of a device lies on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Ground {
+enum LiesOn {
     Device(Number),
-    File(Identity),
+    File(PathIdentity),
     /// A volume of a thin pool, by the pool and the volume's number there.
     Volume(Number, String),
 }
 
 /// Bytes of a device, and where they are.
 #[derive(Clone, Debug)]
-struct Part {
+struct MappedBytes {
     own: ByteRange,
-    ground: Ground,
+    ground: LiesOn,
     below: ByteRange,
     /// True if each byte is as far from the beginning of the one range as of the other; else it may
     /// be anywhere in the range below.
@@ -64,20 +64,20 @@ struct Part {
 
 /// A device, what it is made of, and what it is built of.
 #[derive(Clone, Debug)]
-struct Entry {
-    device: Device,
+struct MappedDevice {
+    device: ClaimedDevice,
     length_bytes: u64,
     /// The number of its disk, where it is a partition.
     disk: Option<Number>,
     /// True if it is a loop device that shows something.
     is_loop: bool,
-    parts: Vec<Part>,
+    parts: Vec<MappedBytes>,
 }
 
 /// Bytes on a leaf.
 #[derive(Clone, Debug)]
 struct LeafRun {
-    leaf: Ground,
+    leaf: LiesOn,
     range: ByteRange,
 }
 
@@ -109,10 +109,10 @@ impl DeviceBytes {
     }
 
     /// The files in which bytes of it are.
-    pub(super) fn files(&self) -> impl Iterator<Item = Identity> {
+    pub(super) fn files(&self) -> impl Iterator<Item = PathIdentity> {
         self.runs.iter().filter_map(|run| match run.leaf {
-            Ground::File(file) => Some(file),
-            Ground::Device(_) | Ground::Volume(..) => None,
+            LiesOn::File(file) => Some(file),
+            LiesOn::Device(_) | LiesOn::Volume(..) => None,
         })
     }
 }
@@ -120,7 +120,7 @@ impl DeviceBytes {
 /// Every block device of the machine.
 #[derive(Debug)]
 pub(super) struct DeviceMap {
-    entries: BTreeMap<Number, Entry>,
+    entries: BTreeMap<Number, MappedDevice>,
     /// The leaf of which a disk is another way to the same bytes.
     same: BTreeMap<Number, Number>,
 }
@@ -130,16 +130,16 @@ impl DeviceMap {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when that cannot be told.
-    pub(super) fn of(machine: &impl Machine) -> Result<DeviceMap, ClaimRefusal> {
+    pub(super) fn of(machine: &impl ClaimWorld) -> Result<DeviceMap, ClaimRefusal> {
         let names = machine.tree().list("/sys/class/block").map_err(|error| {
             let device = "any device".to_owned();
             ClaimRefusal::Unknown { device, reason: error.to_string() }
         })?;
-        let tables = Tables::of(machine);
+        let tables = DmTables::of(machine);
         let mut entries = BTreeMap::new();
         for name in names {
             // One that goes meanwhile, or has no number, has no bytes either.
-            let Ok(device) = Device::named(machine, &name) else { continue };
+            let Ok(device) = ClaimedDevice::named(machine, &name) else { continue };
             if let Some(entry) = entry(machine, &tables, device)? {
                 entries.insert(entry.device.number, entry);
             }
@@ -148,11 +148,11 @@ impl DeviceMap {
         Ok(DeviceMap { entries, same })
     }
 
-    pub(super) fn devices(&self) -> impl Iterator<Item = &Device> {
+    pub(super) fn devices(&self) -> impl Iterator<Item = &ClaimedDevice> {
         self.entries.values().map(|entry| &entry.device)
     }
 
-    pub(super) fn device(&self, number: Number) -> Option<&Device> {
+    pub(super) fn device(&self, number: Number) -> Option<&ClaimedDevice> {
         self.entries.get(&number).map(|entry| &entry.device)
     }
 
@@ -173,11 +173,11 @@ impl DeviceMap {
     }
 
     /// The file that the device shows, where it is a loop device over one.
-    pub(super) fn file(&self, number: Number) -> Option<Identity> {
+    pub(super) fn file(&self, number: Number) -> Option<PathIdentity> {
         let parts = &self.entries.get(&number)?.parts;
         parts.iter().find_map(|part| match part.ground {
-            Ground::File(file) => Some(file),
-            Ground::Device(_) | Ground::Volume(..) => None,
+            LiesOn::File(file) => Some(file),
+            LiesOn::Device(_) | LiesOn::Volume(..) => None,
         })
     }
 
@@ -185,8 +185,8 @@ impl DeviceMap {
     pub(super) fn below(&self, number: Number) -> impl Iterator<Item = Number> {
         let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
         parts.iter().filter_map(|part| match part.ground {
-            Ground::Device(below) => Some(below),
-            Ground::File(_) | Ground::Volume(..) => None,
+            LiesOn::Device(below) => Some(below),
+            LiesOn::File(_) | LiesOn::Volume(..) => None,
         })
     }
 
@@ -200,7 +200,7 @@ impl DeviceMap {
         match self.follow(number, bytes_from(0, length), &mut bytes, 0) {
             true => Ok(bytes),
             false => Err(ClaimRefusal::Unknown {
-                device: self.device(number).map_or_else(String::new, Device::node),
+                device: self.device(number).map_or_else(String::new, ClaimedDevice::node),
                 reason: "it stands on too many others".to_owned(),
             }),
         }
@@ -220,7 +220,7 @@ impl DeviceMap {
         bytes.passed.insert(number);
         let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
         if parts.is_empty() && range.length_bytes() > 0 {
-            let leaf = Ground::Device(self.same.get(&number).copied().unwrap_or(number));
+            let leaf = LiesOn::Device(self.same.get(&number).copied().unwrap_or(number));
             bytes.runs.push(LeafRun { leaf, range });
         }
         parts.iter().all(|part| {
@@ -235,10 +235,10 @@ impl DeviceMap {
                 false => part.below,
             };
             match &part.ground {
-                Ground::Device(number) => self.follow(*number, below, bytes, depth + 1),
+                LiesOn::Device(number) => self.follow(*number, below, bytes, depth + 1),
                 leaf => {
                     bytes.runs.push(LeafRun { leaf: leaf.clone(), range: below });
-                    let Ground::Volume(pool, _) = leaf else { return true };
+                    let LiesOn::Volume(pool, _) = leaf else { return true };
                     // The volume has no byte of the pool for itself that could be named.
                     let mut under = DeviceBytes::default();
                     let is_known = self.follow(*pool, everywhere(), &mut under, depth + 1);
@@ -251,10 +251,10 @@ impl DeviceMap {
 }
 
 fn entry(
-    machine: &impl Machine,
-    tables: &Tables,
-    device: Device,
-) -> Result<Option<Entry>, ClaimRefusal> {
+    machine: &impl ClaimWorld,
+    tables: &DmTables,
+    device: ClaimedDevice,
+) -> Result<Option<MappedDevice>, ClaimRefusal> {
     let Ok(length_bytes) = device.length_bytes(machine) else { return Ok(None) };
     let disk = device.disk(machine)?;
     let parts = match &disk {
@@ -263,37 +263,37 @@ fn entry(
             let start = device.bytes(machine, "start").ok();
             let below = start.map_or(everywhere(), |start| bytes_from(start, length_bytes));
             let own = bytes_from(0, length_bytes);
-            let ground = Ground::Device(disk.number);
-            vec![Part { own, ground, below, is_linear: start.is_some() }]
+            let ground = LiesOn::Device(disk.number);
+            vec![MappedBytes { own, ground, below, is_linear: start.is_some() }]
         }
         None => parts(machine, tables, &device, length_bytes)?,
     };
     let disk = disk.map(|disk| disk.number);
     let is_loop = disk.is_none() && !parts.is_empty() && loop_backing::is_loop(&device);
-    Ok(Some(Entry { device, length_bytes, disk, is_loop, parts }))
+    Ok(Some(MappedDevice { device, length_bytes, disk, is_loop, parts }))
 }
 
 /// Returns the parts of a device that is no partition; none where it is a leaf.
 fn parts(
-    machine: &impl Machine,
-    tables: &Tables,
-    device: &Device,
+    machine: &impl ClaimWorld,
+    tables: &DmTables,
+    device: &ClaimedDevice,
     length_bytes: u64,
-) -> Result<Vec<Part>, ClaimRefusal> {
+) -> Result<Vec<MappedBytes>, ClaimRefusal> {
     if let Some(shown) = loop_backing::shown(machine, device)? {
         let ground = match shown.what {
-            Identity::Block { major, minor } => Ground::Device((major, minor)),
-            file @ Identity::File { .. } => Ground::File(file),
+            PathIdentity::Block { major, minor } => LiesOn::Device((major, minor)),
+            file @ PathIdentity::File { .. } => LiesOn::File(file),
         };
         let length = shown.limit_bytes.unwrap_or(u64::MAX);
         let below = bytes_from(shown.from_bytes, length);
-        return Ok(vec![Part { own: everywhere(), ground, below, is_linear: true }]);
+        return Ok(vec![MappedBytes { own: everywhere(), ground, below, is_linear: true }]);
     }
     let slaves = device.linked(machine, "slaves")?;
     let anywhere = |own: ByteRange| {
-        slaves.iter().map(move |slave| Part {
+        slaves.iter().map(move |slave| MappedBytes {
             own,
-            ground: Ground::Device(slave.number),
+            ground: LiesOn::Device(slave.number),
             below: everywhere(),
             is_linear: false,
         })
@@ -311,48 +311,48 @@ fn parts(
 }
 
 /// The tables of device-mapper, by the devices' names.
-struct Tables {
-    lines: BTreeMap<String, Vec<Line>>,
+struct DmTables {
+    lines: BTreeMap<String, Vec<TargetLine>>,
 }
 
 /// A target of one.
-struct Line {
+struct TargetLine {
     own: ByteRange,
     kind: String,
     words: Vec<String>,
 }
 
-impl Tables {
+impl DmTables {
     /// Those that the kernel tells; none where it tells none.
-    fn of(machine: &impl Machine) -> Tables {
+    fn of(machine: &impl ClaimWorld) -> DmTables {
         let text = machine.tree().read(answer::DM_TABLES).unwrap_or_default();
-        let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+        let mut lines: BTreeMap<String, Vec<TargetLine>> = BTreeMap::new();
         for line in text.lines() {
             let Some((name, target)) = line.split_once(": ") else { continue };
-            if let Some(line) = Line::parsed(target) {
+            if let Some(line) = TargetLine::parsed(target) {
                 lines.entry(name.to_owned()).or_default().push(line);
             }
         }
-        Tables { lines }
+        DmTables { lines }
     }
 }
 
-impl Line {
-    fn parsed(target: &str) -> Option<Line> {
+impl TargetLine {
+    fn parsed(target: &str) -> Option<TargetLine> {
         let mut words = target.split_ascii_whitespace();
         let mut bytes = || words.next()?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES);
         let own = bytes_from(bytes()?, bytes()?);
         let kind = words.next()?.to_owned();
-        Some(Line { own, kind, words: words.map(str::to_owned).collect() })
+        Some(TargetLine { own, kind, words: words.map(str::to_owned).collect() })
     }
 
     /// Returns the parts of the target; `None` where they are not known.
-    fn parts(&self) -> Option<Vec<Part>> {
+    fn parts(&self) -> Option<Vec<MappedBytes>> {
         let length = self.own.length_bytes();
         let at = |word: usize, length: u64, is_linear: bool| {
-            let ground = Ground::Device(parsed(self.words.get(word)?)?);
+            let ground = LiesOn::Device(parsed(self.words.get(word)?)?);
             let from = self.words.get(word + 1)?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)?;
-            Some(Part { own: self.own, ground, below: bytes_from(from, length), is_linear })
+            Some(MappedBytes { own: self.own, ground, below: bytes_from(from, length), is_linear })
         };
         match self.kind.as_str() {
             "zero" | "error" => Some(Vec::new()),
@@ -361,7 +361,7 @@ impl Line {
                 let others = (self.kind == "delay").then_some([3, 6]).into_iter().flatten();
                 let others = others.filter_map(|word| at(word, length, true));
                 Some(at(0, length, true).into_iter().chain(others).collect())
-                    .filter(|parts: &Vec<Part>| !parts.is_empty())
+                    .filter(|parts: &Vec<MappedBytes>| !parts.is_empty())
             }
             "crypt" => Some(vec![at(3, length, true)?]),
             "striped" => {
@@ -373,9 +373,9 @@ impl Line {
             "thin" => {
                 let (pool, number) = (parsed(self.words.first()?)?, self.words.get(1)?.clone());
                 // What it shows of a device outside of the pool is read from there alone.
-                let ground = Ground::Volume(pool, number);
+                let ground = LiesOn::Volume(pool, number);
                 let below = bytes_from(0, length);
-                Some(vec![Part { own: self.own, ground, below, is_linear: true }])
+                Some(vec![MappedBytes { own: self.own, ground, below, is_linear: true }])
             }
             _ => None,
         }
@@ -384,7 +384,10 @@ impl Line {
 
 /// Disks that are another way to the same bytes: their world-wide names and their lengths are the
 /// same. Each leads to the first of them.
-fn same(machine: &impl Machine, entries: &BTreeMap<Number, Entry>) -> BTreeMap<Number, Number> {
+fn same(
+    machine: &impl ClaimWorld,
+    entries: &BTreeMap<Number, MappedDevice>,
+) -> BTreeMap<Number, Number> {
     let leaves = entries.values().filter(|entry| entry.parts.is_empty() && entry.length_bytes > 0);
     let mut first: BTreeMap<(String, u64), Number> = BTreeMap::new();
     let mut same = BTreeMap::new();

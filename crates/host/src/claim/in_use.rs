@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use ::device::mountinfo::unescaped;
 use units::text::escape;
 
-use super::device::Device;
-use super::machine::Machine;
+use super::device::ClaimedDevice;
+use super::machine::ClaimWorld;
 use super::number::{Number, parsed};
 use super::refusal::{ClaimRefusal, Relation};
 use super::relatives::{self, Relative, Relatives};
 use super::sought::{Sought, Used, User};
-use crate::Identity;
+use crate::PathIdentity;
 
 /// This thread's mounts, and those of the first process, which may be others.
 const MOUNT_TABLES: [&str; 2] = ["/proc/thread-self/mountinfo", "/proc/1/mountinfo"];
@@ -33,8 +33,8 @@ const BTRFS: &str = "/sys/fs/btrfs";
 /// [`ClaimRefusal::BacksLoop`], [`ClaimRefusal::SharedFile`], [`ClaimRefusal::Used`], in this
 /// order, and [`ClaimRefusal::Unknown`] where that cannot be told.
 pub(super) fn check(
-    machine: &impl Machine,
-    own: &Device,
+    machine: &impl ClaimWorld,
+    own: &ClaimedDevice,
     pinned: Option<&Path>,
 ) -> Result<(), ClaimRefusal> {
     let wanted = own.node();
@@ -64,9 +64,9 @@ const AWAY: [&str; 12] = [
 
 /// Rejects files behind loop devices that can be written elsewhere than on this machine through
 /// their own inodes.
-fn kept_here(files: &[Identity], wanted: &str, mounts: &[Mount]) -> Result<(), ClaimRefusal> {
+fn kept_here(files: &[PathIdentity], wanted: &str, mounts: &[Mount]) -> Result<(), ClaimRefusal> {
     for file in files {
-        let Identity::File { device, .. } = *file else { continue };
+        let PathIdentity::File { device, .. } = *file else { continue };
         let number = (rustix::fs::major(device), rustix::fs::minor(device));
         let mount = mounts.iter().find(|mount| mount.number == number);
         let family = mount.map(|mount| mount.kind.split('.').next().unwrap_or_default());
@@ -92,7 +92,7 @@ fn mounted(all: &[Relative], wanted: &str, mounts: &[Mount]) -> Result<(), Claim
     Ok(())
 }
 
-fn mounts(machine: &impl Machine, wanted: &str) -> Result<Vec<Mount>, ClaimRefusal> {
+fn mounts(machine: &impl ClaimWorld, wanted: &str) -> Result<Vec<Mount>, ClaimRefusal> {
     let [own, first] = MOUNT_TABLES.map(|path| machine.tree().bytes(path));
     let own = own.map_err(|error| unknown(wanted, error.to_string()))?;
     // Who may not look at the first process knows what this one sees.
@@ -105,7 +105,7 @@ fn mounts(machine: &impl Machine, wanted: &str) -> Result<Vec<Mount>, ClaimRefus
 
 /// The devices of a line of mountinfo: its number, and what its source leads to, since btrfs and
 /// others have numbers of their own; bcachefs lists sources with colons.
-fn mounts_of(machine: &impl Machine, line: &[u8]) -> Vec<Mount> {
+fn mounts_of(machine: &impl ClaimWorld, line: &[u8]) -> Vec<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let (Some(number), Some(point)) = (fields.nth(2), fields.nth(1)) else { return Vec::new() };
     let mut behind = fields.skip_while(|field| *field != b"-").skip(1);
@@ -119,7 +119,7 @@ fn mounts_of(machine: &impl Machine, line: &[u8]) -> Vec<Mount> {
 }
 
 /// The devices of every mounted btrfs, of which mountinfo names one.
-fn btrfs_members(machine: &impl Machine) -> Vec<Mount> {
+fn btrfs_members(machine: &impl ClaimWorld) -> Vec<Mount> {
     let mut found = Vec::new();
     for name in machine.tree().list(BTRFS).unwrap_or_default() {
         let directory = format!("{BTRFS}/{name}/devices");
@@ -135,15 +135,15 @@ fn btrfs_members(machine: &impl Machine) -> Vec<Mount> {
 
 /// The block device that an escaped path of a table of the kernel leads to; where its node is not
 /// there, the device of the same name.
-fn device(machine: &impl Machine, escaped: &[u8]) -> Option<Number> {
+fn device(machine: &impl ClaimWorld, escaped: &[u8]) -> Option<Number> {
     let bytes = unescaped(escaped);
     let path = Path::new(OsStr::from_bytes(&bytes));
     if !path.is_absolute() {
         return None;
     }
     match machine.identity(path) {
-        Some(Identity::Block { major, minor }) => Some((major, minor)),
-        Some(Identity::File { .. }) => None,
+        Some(PathIdentity::Block { major, minor }) => Some((major, minor)),
+        Some(PathIdentity::File { .. }) => None,
         None => {
             let name = path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
             parsed(&machine.tree().read(&format!("/sys/class/block/{name}/dev")).ok()?)
@@ -151,15 +151,19 @@ fn device(machine: &impl Machine, escaped: &[u8]) -> Option<Number> {
     }
 }
 
-fn swapped(relatives: &Relatives, wanted: &str, swaps: &[Identity]) -> Result<(), ClaimRefusal> {
-    let to = |relation, device: &Device| ClaimRefusal::Swap {
+fn swapped(
+    relatives: &Relatives,
+    wanted: &str,
+    swaps: &[PathIdentity],
+) -> Result<(), ClaimRefusal> {
+    let to = |relation, device: &ClaimedDevice| ClaimRefusal::Swap {
         wanted: wanted.to_owned(),
         relation,
         device: device.node(),
     };
     for one in &relatives.all {
         let (major, minor) = one.device.number;
-        if swaps.contains(&Identity::Block { major, minor }) {
+        if swaps.contains(&PathIdentity::Block { major, minor }) {
             return Err(to(one.relation, &one.device));
         }
     }
@@ -171,7 +175,7 @@ fn swapped(relatives: &Relatives, wanted: &str, swaps: &[Identity]) -> Result<()
 
 /// Returns the devices and files that the kernel swaps to. A file that is no longer where it was is
 /// left out.
-fn swaps(machine: &impl Machine, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal> {
+fn swaps(machine: &impl ClaimWorld, wanted: &str) -> Result<Vec<PathIdentity>, ClaimRefusal> {
     // A kernel without swap has no table.
     let table = match machine.tree().bytes(SWAPS) {
         Err(device::TreeError::Missing { .. }) => return Ok(Vec::new()),
@@ -182,7 +186,7 @@ fn swaps(machine: &impl Machine, wanted: &str) -> Result<Vec<Identity>, ClaimRef
         let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let (Some(path), Some(kind)) = (fields.next(), fields.next()) else { continue };
         if let Some((major, minor)) = device(machine, path) {
-            found.push(Identity::Block { major, minor });
+            found.push(PathIdentity::Block { major, minor });
         } else if kind == b"partition" {
             let reason = format!("which device the swap {} is", escape(&unescaped(path)));
             return Err(unknown(wanted, format!("{reason} cannot be told")));
@@ -223,7 +227,7 @@ fn built_on(all: &[Relative], wanted: &str) -> Result<(), ClaimRefusal> {
 
 /// Rejects a device if a process uses any of the devices, or a file in which bytes of them are.
 fn open(
-    machine: &impl Machine,
+    machine: &impl ClaimWorld,
     relatives: &Relatives,
     wanted: &str,
     pinned: Option<&Path>,
@@ -238,7 +242,9 @@ fn open(
     };
     let user = machine.user(&sought).map_err(|reason| unknown(wanted, reason))?;
     let Some(User { who, pid, what, how }) = user else { return Ok(()) };
-    let of = |is_it: &dyn Fn(&Device) -> bool| relatives.all.iter().find(|one| is_it(&one.device));
+    let of = |is_it: &dyn Fn(&ClaimedDevice) -> bool| {
+        relatives.all.iter().find(|one| is_it(&one.device))
+    };
     let one = match what {
         Used::Device(number) => of(&|device| device.number == number),
         Used::Character(number) => of(&|device| device.characters(machine).contains(&number)),

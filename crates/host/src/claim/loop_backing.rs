@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use super::device::Device;
-use super::machine::{LoopBacking, Machine};
+use super::device::ClaimedDevice;
+use super::machine::{ClaimWorld, LoopBacking};
 use super::refusal::ClaimRefusal;
 
 /// Returns the file or device that a loop device shows; `None` where it shows nothing, or is no
@@ -14,8 +14,8 @@ use super::refusal::ClaimRefusal;
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
 pub(super) fn shown(
-    machine: &impl Machine,
-    device: &Device,
+    machine: &impl ClaimWorld,
+    device: &ClaimedDevice,
 ) -> Result<Option<LoopBacking>, ClaimRefusal> {
     let index = index(device);
     let path = machine.tree().read(&format!("{}/loop/backing_file", device.directory)).ok();
@@ -32,10 +32,10 @@ pub(super) fn shown(
 }
 
 /// Returns whether it is a loop device.
-pub(super) fn is_loop(device: &Device) -> bool {
+pub(super) fn is_loop(device: &ClaimedDevice) -> bool {
     index(device).is_some()
 }
 
-fn index(device: &Device) -> Option<u32> {
+fn index(device: &ClaimedDevice) -> Option<u32> {
     device.name.strip_prefix("loop").and_then(|index| index.parse().ok())
 }

@@ -8,24 +8,24 @@ use rustix::io::Errno;
 
 use super::sought::{Sought, User};
 use super::users;
-use crate::{Identity, LiveTree, loops};
+use crate::{LiveTree, PathIdentity, loops};
 
 /// The bytes that a loop device shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopBacking {
-    pub(super) what: Identity,
+    pub(super) what: PathIdentity,
     /// Its first byte there.
     pub(super) from_bytes: u64,
     /// Largest number of bytes of it; `None` for all that follow.
     pub(super) limit_bytes: Option<u64>,
 }
 
-pub(super) trait Machine {
+pub(super) trait ClaimWorld {
     /// Its `/sys` and `/proc`.
     fn tree(&self) -> &dyn KernelTree;
 
     /// Returns the identity of the file that a path of it leads to.
-    fn identity(&self, path: &Path) -> Option<Identity>;
+    fn identity(&self, path: &Path) -> Option<PathIdentity>;
 
     /// Returns the bytes that loop device `index` shows; `None` when it shows nothing.
     ///
@@ -51,12 +51,12 @@ impl LiveMachine {
     }
 }
 
-impl Machine for LiveMachine {
+impl ClaimWorld for LiveMachine {
     fn tree(&self) -> &dyn KernelTree {
         &self.tree
     }
 
-    fn identity(&self, path: &Path) -> Option<Identity> {
+    fn identity(&self, path: &Path) -> Option<PathIdentity> {
         crate::identity(path).ok()
     }
 

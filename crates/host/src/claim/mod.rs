@@ -57,11 +57,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use self::device::{Device, number_of};
-use self::machine::{LiveMachine, Machine};
+use self::device::{ClaimedDevice, number_of};
+use self::machine::{ClaimWorld, LiveMachine};
 use self::node_locks::NodeLocks;
 use self::number::Number;
-use crate::{FileDisk, Identity, Pinned, inquiry};
+use crate::{FileDisk, PathIdentity, Pinned, inquiry};
 
 /// Contents of a device, as far as the caller can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub struct ClaimPlan<'a> {
 /// until it is dropped.
 #[derive(Debug)]
 pub struct Claim {
-    held: Held,
+    held: ReadOnlyClaim,
     file: OwnedFd,
 }
 
@@ -105,7 +105,7 @@ struct DeviceState {
 
 /// A device that is claimed, and open for reading only.
 #[derive(Debug)]
-struct Held {
+struct ReadOnlyClaim {
     file: OwnedFd,
     _locks: NodeLocks,
     seen: DeviceState,
@@ -113,9 +113,9 @@ struct Held {
     sequence: Option<u64>,
 }
 
-impl Held {
+impl ReadOnlyClaim {
     /// Claims what `node` is of; nobody used it.
-    fn take(node: &Pinned, number: Number) -> Result<Held, ClaimRefusal> {
+    fn take(node: &Pinned, number: Number) -> Result<ReadOnlyClaim, ClaimRefusal> {
         let flags = OFlags::RDONLY | OFlags::EXCL;
         let file = opened(&node.path(), flags, node.given())?;
         is_of(&file, number, node.given())?;
@@ -123,7 +123,7 @@ impl Held {
         let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
         let seen = DeviceState { number, length_bytes: length(node.given(), file.as_fd())? };
         let sequence = inquiry::sequence(file.as_fd()).ok();
-        Ok(Held { file, _locks: locks, seen, sequence })
+        Ok(ReadOnlyClaim { file, _locks: locks, seen, sequence })
     }
 
     /// Returns the device's contents, as `plan` reads them.
@@ -154,7 +154,7 @@ impl Held {
 
 /// Rejects contents that may not be written over.
 fn permitted(
-    machine: &impl Machine,
+    machine: &impl ClaimWorld,
     node: &Path,
     number: Number,
     contents: &Contents,
@@ -178,13 +178,13 @@ fn permitted(
 }
 
 /// Claims a device that nobody uses and that may be written over, without opening it for writing.
-fn held(plan: ClaimPlan<'_>, typed: Option<&str>) -> Result<Held, ClaimRefusal> {
+fn held(plan: ClaimPlan<'_>, typed: Option<&str>) -> Result<ReadOnlyClaim, ClaimRefusal> {
     let machine = LiveMachine::new();
     let number = number_of(plan.node)?;
     let (node, path) = (plan.node.given(), plan.node.path());
     // Who uses it is said before the kernel says that somebody does.
     look(&machine, number, Some(&path))?;
-    let held = Held::take(plan.node, number)?;
+    let held = ReadOnlyClaim::take(plan.node, number)?;
     let contents = held.contents(plan)?;
     permitted(&machine, node, number, &contents, typed, plan.overwrites_data)?;
     if look(&machine, number, Some(&path))? != held.seen {
@@ -248,11 +248,11 @@ impl AsFd for Claim {
 
 /// Rejects device `number`, of which `node` is a node, if by the kernel's files somebody uses it.
 fn look(
-    machine: &impl Machine,
+    machine: &impl ClaimWorld,
     number: Number,
     node: Option<&Path>,
 ) -> Result<DeviceState, ClaimRefusal> {
-    let own = Device::numbered(machine, number)?;
+    let own = ClaimedDevice::numbered(machine, number)?;
     let length_bytes = own.length_bytes(machine)?;
     if length_bytes == 0 {
         let device = own.node();
@@ -280,7 +280,7 @@ fn opened(path: &Path, flags: OFlags, node: &Path) -> Result<OwnedFd, ClaimRefus
 /// Rejects an open file that is not of block device `number`.
 fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal> {
     let stat = rustix::fs::fstat(file).map_err(|error| ClaimRefusal::kernel(node, error))?;
-    match Identity::of(&stat) == (Identity::Block { major: number.0, minor: number.1 }) {
+    match PathIdentity::of(&stat) == (PathIdentity::Block { major: number.0, minor: number.1 }) {
         true => Ok(()),
         false => Err(ClaimRefusal::Changed { node: node.to_owned(), what: "its number" }),
     }

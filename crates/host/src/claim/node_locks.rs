@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
-use super::device::Device;
+use super::device::ClaimedDevice;
 use super::refusal::ClaimRefusal;
-use crate::Identity;
+use crate::PathIdentity;
 
 /// For how long a lock is waited for: udev takes one for as long as it reads a disk's first blocks.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ impl NodeLocks {
     /// When somebody has one of them.
     pub(super) fn take(
         file: BorrowedFd<'_>,
-        devices: &[Device],
+        devices: &[ClaimedDevice],
         node: &Path,
     ) -> Result<NodeLocks, ClaimRefusal> {
         let refused = |device: String| ClaimRefusal::Locked { node: node.to_owned(), device };
@@ -59,12 +59,12 @@ impl NodeLocks {
 }
 
 /// The node of a device, opened for reading, and its inode; `None` where there is none.
-fn opened(device: &Device) -> Option<(OwnedFd, (u64, u64))> {
+fn opened(device: &ClaimedDevice) -> Option<(OwnedFd, (u64, u64))> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let path = device.path();
     let (major, minor) = device.number;
     // Nothing else is opened that may be there.
-    let is_it = |stat: &_| Identity::of(stat) == (Identity::Block { major, minor });
+    let is_it = |stat: &_| PathIdentity::of(stat) == (PathIdentity::Block { major, minor });
     rustix::fs::stat(&path).ok().filter(is_it)?;
     let file = rustix::fs::open(&path, flags, Mode::empty()).ok()?;
     let stat = rustix::fs::fstat(&file).ok().filter(is_it)?;

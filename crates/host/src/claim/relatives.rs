@@ -1,16 +1,16 @@
 //! Devices that share bytes with a device.
 
-use super::device::{Device, unknown};
+use super::device::{ClaimedDevice, unknown};
 use super::device_map::{DeviceBytes, DeviceMap};
-use super::machine::Machine;
+use super::machine::ClaimWorld;
 use super::number::Number;
 use super::refusal::{ClaimRefusal, Relation};
-use crate::Identity;
+use crate::PathIdentity;
 
 /// A device that shares bytes with the one that is wanted, or is that one.
 #[derive(Clone, Debug)]
 pub(super) struct Relative {
-    pub(super) device: Device,
+    pub(super) device: ClaimedDevice,
     pub(super) relation: Relation,
     /// The device and its relation on which this one is built, or of which it shows bytes too.
     pub(super) under: (String, Relation),
@@ -24,7 +24,7 @@ pub(super) struct Relatives {
     /// The device that is wanted first, those that stand on it next, the lowest of them first.
     pub(super) all: Vec<Relative>,
     /// The files in which bytes of it are.
-    pub(super) files: Vec<Identity>,
+    pub(super) files: Vec<PathIdentity>,
 }
 
 /// All devices that share bytes with `own`. Other partitions of its disk share none, unless they
@@ -32,7 +32,10 @@ pub(super) struct Relatives {
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
-pub(super) fn all(machine: &impl Machine, own: &Device) -> Result<Relatives, ClaimRefusal> {
+pub(super) fn all(
+    machine: &impl ClaimWorld,
+    own: &ClaimedDevice,
+) -> Result<Relatives, ClaimRefusal> {
     let devices = DeviceMap::of(machine)?;
     let bytes = devices.bytes(own.number)?;
     let family = Family { devices: &devices, own, bytes: &bytes };
@@ -76,7 +79,7 @@ pub(super) fn all(machine: &impl Machine, own: &Device) -> Result<Relatives, Cla
 /// The device that is wanted, and where its bytes are.
 struct Family<'a> {
     devices: &'a DeviceMap,
-    own: &'a Device,
+    own: &'a ClaimedDevice,
     bytes: &'a DeviceBytes,
 }
 
@@ -122,7 +125,7 @@ impl Family<'_> {
         }
     }
 
-    fn relative(&self, device: &Device, relation: Relation) -> Relative {
+    fn relative(&self, device: &ClaimedDevice, relation: Relation) -> Relative {
         let own = self.own;
         // The nearest of those that it stands on.
         let mut below: Vec<(Number, Relation)> = self
@@ -151,8 +154,11 @@ impl Family<'_> {
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
-pub(super) fn nodes(machine: &impl Machine, number: Number) -> Result<Vec<Device>, ClaimRefusal> {
-    let own = Device::numbered(machine, number)?;
+pub(super) fn nodes(
+    machine: &impl ClaimWorld,
+    number: Number,
+) -> Result<Vec<ClaimedDevice>, ClaimRefusal> {
+    let own = ClaimedDevice::numbered(machine, number)?;
     let all = all(machine, &own)?.all.into_iter();
     Ok(all.filter(|one| one.relation != Relation::Above).map(|one| one.device).collect())
 }

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use rustix::io::Errno;
 
 use super::number::Number;
-use crate::Identity;
+use crate::PathIdentity;
 
 /// Devices and files that nobody may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Sought {
     /// Character devices through which the same disks are written.
     pub(super) characters: BTreeSet<Number>,
     /// Files in which their bytes are.
-    pub(super) files: BTreeSet<Identity>,
+    pub(super) files: BTreeSet<PathIdentity>,
     /// Nodes of the devices, on which locks are taken.
     pub(super) nodes: Vec<PathBuf>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Sought {
 pub(super) enum Used {
     Device(Number),
     Character(Number),
-    File(Identity),
+    File(PathIdentity),
 }
 
 /// Kind of use.
@@ -78,7 +78,7 @@ pub(super) struct NodeFacts {
     kind: FileType,
     /// Of a device.
     number: Number,
-    pub(super) identity: Identity,
+    pub(super) identity: PathIdentity,
 }
 
 impl NodeFacts {
@@ -91,7 +91,7 @@ impl NodeFacts {
         Ok(NodeFacts {
             kind: FileType::from_raw_mode(stat.stx_mode.into()),
             number: (stat.stx_rdev_major, stat.stx_rdev_minor),
-            identity: Identity::File { device, inode: stat.stx_ino },
+            identity: PathIdentity::File { device, inode: stat.stx_ino },
         })
     }
 }

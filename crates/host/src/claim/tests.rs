@@ -15,17 +15,17 @@ const PARTITION: Number = (8, 1);
 /// A machine in memory. Paths in `/dev` lead to devices by name.
 struct Fake {
     tree: MemoryTree,
-    nodes: BTreeMap<PathBuf, Identity>,
+    nodes: BTreeMap<PathBuf, PathIdentity>,
     behind: BTreeMap<u32, LoopBacking>,
     user: Result<Option<User>, String>,
 }
 
-impl Machine for Fake {
+impl ClaimWorld for Fake {
     fn tree(&self) -> &dyn KernelTree {
         &self.tree
     }
 
-    fn identity(&self, path: &Path) -> Option<Identity> {
+    fn identity(&self, path: &Path) -> Option<PathIdentity> {
         self.nodes.get(path).copied()
     }
 
@@ -43,8 +43,8 @@ impl Machine for Fake {
     }
 }
 
-fn block((major, minor): Number) -> Identity {
-    Identity::Block { major, minor }
+fn block((major, minor): Number) -> PathIdentity {
+    PathIdentity::Block { major, minor }
 }
 
 impl Fake {
@@ -90,7 +90,7 @@ impl Fake {
     }
 
     /// A loop device, which shows all of `what`.
-    fn shows(self, index: u32, what: Identity) -> Fake {
+    fn shows(self, index: u32, what: PathIdentity) -> Fake {
         self.shows_part(index, LoopBacking { what, from_bytes: 0, limit_bytes: None })
     }
 
@@ -156,7 +156,7 @@ impl Fake {
     }
 }
 
-const FILE: Identity = Identity::File { device: 0xfe, inode: 12 };
+const FILE: PathIdentity = PathIdentity::File { device: 0xfe, inode: 12 };
 
 #[test]
 fn a_device_that_nobody_uses_is_free_and_so_are_its_partitions() {
@@ -413,7 +413,7 @@ fn a_loop_over_a_file_that_others_may_write_unseen_is_a_refusal() {
         Fake::new().shows(3, FILE).file("/proc/thread-self/mountinfo", &line)
     };
     let device = rustix::fs::makedev(0, 254);
-    assert_eq!(FILE, Identity::File { device, inode: 12 });
+    assert_eq!(FILE, PathIdentity::File { device, inode: 12 });
     for kind in ["fuse.sshfs", "overlay", "nfs4", "9p"] {
         assert!(matches!(on(kind).refusal((7, 3)), ClaimRefusal::Away { .. }), "{kind}");
     }

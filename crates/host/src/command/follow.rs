@@ -76,8 +76,8 @@ pub(super) fn follow(
 ) -> Result<Followed, (&'static str, Errno)> {
     let process =
         pidfd_open(process, PidfdFlags::empty()).map_err(|error| ("pidfd_open", error))?;
-    let mut output = Stream::new(output).map_err(|error| ("fcntl", error))?;
-    let mut errors = Stream::new(errors).map_err(|error| ("fcntl", error))?;
+    let mut output = CommandStream::new(output).map_err(|error| ("fcntl", error))?;
+    let mut errors = CommandStream::new(errors).map_err(|error| ("fcntl", error))?;
     let end = loop {
         if interrupt.is_raised() {
             break End::Interrupted(interrupt.signal().unwrap_or(0));
@@ -100,8 +100,8 @@ pub(super) fn follow(
 /// Waits until something happens, at most for `timeout`; whether the process has ended.
 fn wait(
     process: &OwnedFd,
-    output: &Stream,
-    errors: &Stream,
+    output: &CommandStream,
+    errors: &CommandStream,
     timeout: Duration,
 ) -> Result<bool, Errno> {
     let mut waited = vec![PollFd::new(process, PollFlags::IN)];
@@ -116,17 +116,17 @@ fn wait(
 }
 
 /// One of the command's streams.
-struct Stream {
+struct CommandStream {
     /// `None` when it was closed at the other end.
     pipe: Option<OwnedFd>,
     tail: Tail,
 }
 
-impl Stream {
-    fn new(pipe: OwnedFd) -> Result<Stream, Errno> {
+impl CommandStream {
+    fn new(pipe: OwnedFd) -> Result<CommandStream, Errno> {
         let flags = rustix::fs::fcntl_getfl(pipe.as_fd())?;
         rustix::fs::fcntl_setfl(pipe.as_fd(), flags | OFlags::NONBLOCK)?;
-        Ok(Stream { pipe: Some(pipe), tail: Tail::default() })
+        Ok(CommandStream { pipe: Some(pipe), tail: Tail::default() })
     }
 
     /// Takes what is there, and no more than a pipe holds, so that one who writes for ever does not

@@ -17,21 +17,21 @@ pub(super) const PROGRAM: &str = "/bin/sh";
 const SCRIPT: &str = "read -r line; kill -KILL 0";
 
 /// The guard of a process group. The whole group ends when this is dropped.
-pub(super) struct Guard {
+pub(super) struct GroupGuard {
     /// Holds the pipe's other end too.
     child: Child,
 }
 
-impl Guard {
+impl GroupGuard {
     /// Starts one, with a group of its own.
     ///
     /// # Errors
     /// When there is no shell, or no process can be started.
-    pub(super) fn start() -> io::Result<Guard> {
+    pub(super) fn start() -> io::Result<GroupGuard> {
         let mut command = Command::new(PROGRAM);
         command.args(["-c", SCRIPT]).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Guard { child: command.spawn()? })
+        Ok(GroupGuard { child: command.spawn()? })
     }
 
     /// The group's number, and the guard's.
@@ -46,7 +46,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for GroupGuard {
     fn drop(&mut self) {
         self.kill();
         // It ends at once; there is nothing to be done where it does not.

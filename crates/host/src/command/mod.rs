@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use thiserror::Error;
 
-use self::guard::Guard;
+use self::guard::GroupGuard;
 use crate::Interrupt;
 
 /// The lines of standard error that an error shows.
@@ -42,18 +42,18 @@ pub struct CommandPlan<'a> {
 
 /// End of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandEnd {
     /// By itself, with this status.
     Exit(i32),
     /// By this signal.
     Signal(i32),
 }
 
-impl std::fmt::Display for Ended {
+impl std::fmt::Display for CommandEnd {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Ended::Exit(status) => write!(formatter, "exit status {status}"),
-            Ended::Signal(signal) => write!(formatter, "signal {signal}"),
+            CommandEnd::Exit(status) => write!(formatter, "exit status {status}"),
+            CommandEnd::Signal(signal) => write!(formatter, "signal {signal}"),
         }
     }
 }
@@ -101,7 +101,7 @@ pub enum CommandError {
         /// Its first word, escaped.
         program: String,
         /// Its end.
-        ended: Ended,
+        ended: CommandEnd,
         /// The last lines of what it printed on standard error, escaped.
         lines: Vec<String>,
     },
@@ -162,7 +162,7 @@ fn shown(lines: &[String]) -> String {
 pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let [first, arguments @ ..] = plan.words else { return Err(CommandError::Empty) };
     let program = units::text::escape(first.as_encoded_bytes());
-    let guard = Guard::start().map_err(|error| CommandError::NotStarted {
+    let guard = GroupGuard::start().map_err(|error| CommandError::NotStarted {
         program: guard::PROGRAM.to_owned(),
         reason: error.to_string(),
         hint: "commands are watched by a shell: put one there",
@@ -217,9 +217,9 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     }
 }
 
-fn ended(status: ExitStatus) -> Ended {
-    let signal = || Ended::Signal(status.signal().unwrap_or(0));
-    status.code().map_or_else(signal, Ended::Exit)
+fn ended(status: ExitStatus) -> CommandEnd {
+    let signal = || CommandEnd::Signal(status.signal().unwrap_or(0));
+    status.code().map_or_else(signal, CommandEnd::Exit)
 }
 
 #[cfg(test)]

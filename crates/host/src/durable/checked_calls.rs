@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use device::DurableFault;
-use device::durable::{Method, Way, WritePlace};
+use device::durable::{DurableMethod, Method, WritePlace};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -32,7 +32,7 @@ impl CallFailure {
     }
 
     /// Returns the fault of `way` that follows from it.
-    pub(super) fn fault(self, way: Way) -> DurableFault {
+    pub(super) fn fault(self, way: DurableMethod) -> DurableFault {
         let said = |error: Errno| crate::errno::text_of(error);
         let syncs = matches!(way.method, Method::OpenDatasync | Method::OpenSync);
         let bytes = way.write_bytes;
@@ -73,7 +73,7 @@ impl CallFailure {
 }
 
 /// The scratch file at `path`, opened as `way` wants it.
-pub(super) fn open(path: &Path, way: Way) -> Result<OwnedFd, Errno> {
+pub(super) fn open(path: &Path, way: DurableMethod) -> Result<OwnedFd, Errno> {
     let sync = match way.method {
         Method::OpenDatasync => OFlags::DSYNC,
         Method::OpenSync => OFlags::SYNC,
@@ -84,7 +84,7 @@ pub(super) fn open(path: &Path, way: Way) -> Result<OwnedFd, Errno> {
 }
 
 /// Why `way` cannot open its file.
-pub(super) fn not_opened(error: Errno, way: Way, filesystem: &str) -> DurableFault {
+pub(super) fn not_opened(error: Errno, way: DurableMethod, filesystem: &str) -> DurableFault {
     match error {
         Errno::INVAL if way.is_direct => DurableFault::Unavailable(format!(
             "{filesystem} and its mount options do not support direct I/O"
@@ -140,7 +140,7 @@ pub(super) fn start_writing(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result
 /// One operation of the rows that sync on another descriptor than they write, or on the same: what
 /// `pg_test_fsync` does, call by call.
 pub(super) fn on_descriptors(path: &Path, method: Method, bytes: &[u8]) -> Result<(), CallFailure> {
-    const PLAIN: Way = Way {
+    const PLAIN: DurableMethod = DurableMethod {
         method: Method::None,
         is_direct: false,
         place: WritePlace::Overwrite,

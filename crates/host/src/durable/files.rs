@@ -11,7 +11,7 @@ use crate::scratch::{Scratch, ScratchError};
 use super::plan::{DurablePlan, SEED_BYTES};
 
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct OpenedFiles {
     /// Written in full.
     pub(super) first: Scratch,
     preallocated: Option<Scratch>,
@@ -24,9 +24,9 @@ pub(super) struct Files {
     preallocated_at: Option<u64>,
 }
 
-impl Files {
+impl OpenedFiles {
     /// Makes them, no longer than until `end_ns`.
-    pub(super) fn create(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Files, ScratchError> {
+    pub(super) fn create(plan: &DurablePlan<'_>, end_ns: u64) -> Result<OpenedFiles, ScratchError> {
         Scratch::possible_anywhere(&plan.directory, plan.whole())?;
         let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let scratch = |length_bytes| {
@@ -36,7 +36,7 @@ impl Files {
             true => scratch(SEED_BYTES).map(Some),
             false => Ok(None),
         };
-        let made = Files {
+        let made = OpenedFiles {
             first: scratch(plan.file_bytes)?,
             preallocated: small(WritePlace::Preallocated)?,
             growing: small(WritePlace::Append)?,

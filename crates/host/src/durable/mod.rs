@@ -21,7 +21,7 @@ mod plan;
 
 pub use plan::DurablePlan;
 
-use device::durable::{Method, Way, WritePlace};
+use device::durable::{DurableMethod, Method, WritePlace};
 use device::{Durable, DurableFault};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -30,14 +30,14 @@ use crate::engine::{Buffers, EngineError, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
 use self::checked_calls::CallFailure;
-use self::files::Files;
+use self::files::OpenedFiles;
 use self::neighbor::Neighbor;
 
 /// The files, and what is being done in them.
 #[derive(Debug)]
 pub struct DurableFiles {
-    ways: Vec<Way>,
-    files: Files,
+    ways: Vec<DurableMethod>,
+    files: OpenedFiles,
     neighbor: Option<Neighbor>,
     buffers: Buffers,
     interrupt: Interrupt,
@@ -54,7 +54,7 @@ impl DurableFiles {
     /// wants no more, or the time for it is over ([`ScratchError::Stopped`]). Nothing remains.
     pub fn create(plan: &DurablePlan<'_>) -> Result<DurableFiles, ScratchError> {
         let end_ns = now_ns().saturating_add(plan.ready_ns);
-        let files = Files::create(plan, end_ns)?;
+        let files = OpenedFiles::create(plan, end_ns)?;
         let neighbor = match plan.ways.iter().any(|way| way.is_contended) {
             true => Some(Neighbor::start(plan, end_ns)?),
             false => None,
@@ -92,14 +92,14 @@ impl DurableFiles {
     }
 
     /// Opens what `way` writes to.
-    fn opened(&self, way: Way) -> Result<OwnedFd, DurableFault> {
+    fn opened(&self, way: DurableMethod) -> Result<OwnedFd, DurableFault> {
         let path = self.files.of(way.place).path();
         checked_calls::open(&path, way)
             .map_err(|error| checked_calls::not_opened(error, way, self.filesystem()))
     }
 
     /// Does the writes and the sync of `way` from `offset_bytes` on; how long that took.
-    fn timed(&mut self, way: Way, offset_bytes: u64) -> Result<u64, CallFailure> {
+    fn timed(&mut self, way: DurableMethod, offset_bytes: u64) -> Result<u64, CallFailure> {
         let length = usize::try_from(way.write_bytes).expect("32 bits fit");
         let bytes = &self.buffers.slot(0)[..length];
         let writes = if way.place == WritePlace::Nothing { 0 } else { way.writes };

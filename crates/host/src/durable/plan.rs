@@ -1,6 +1,6 @@
 //! The durable writes that are wanted, and how much room their files take.
 
-use device::durable::{Way, WritePlace};
+use device::durable::{DurableMethod, WritePlace};
 
 use crate::scratch::{Scratch, ScratchError, ScratchPlan};
 use crate::{Interrupt, Pinned};
@@ -16,7 +16,7 @@ pub struct DurablePlan<'a> {
     /// The directory whose file system is meant.
     pub directory: Pinned,
     /// The ways, each known by its number here.
-    pub ways: &'a [Way],
+    pub ways: &'a [DurableMethod],
     /// The length of the file that is written over, in bytes: a multiple of 4096.
     pub file_bytes: u64,
     /// Greatest length of each file that grows, or whose space is taken, in bytes.

@@ -6,7 +6,7 @@ use crate::Pinned;
 
 use super::*;
 
-const WAY: Way = Way {
+const WAY: DurableMethod = DurableMethod {
     method: Method::Fdatasync,
     is_direct: false,
     place: WritePlace::Overwrite,
@@ -15,7 +15,7 @@ const WAY: Way = Way {
     is_contended: false,
 };
 
-fn plan<'a>(directory: &Path, ways: &'a [Way]) -> DurablePlan<'a> {
+fn plan<'a>(directory: &Path, ways: &'a [DurableMethod]) -> DurablePlan<'a> {
     let interrupt = Interrupt::none();
     DurablePlan {
         directory: Pinned::at(directory).unwrap(),
@@ -30,7 +30,7 @@ fn plan<'a>(directory: &Path, ways: &'a [Way]) -> DurablePlan<'a> {
 }
 
 /// Does each way some times; what went wrong with it, if anything did.
-fn done(directory: &Path, ways: &[Way], times: u64) -> Vec<Option<DurableFault>> {
+fn done(directory: &Path, ways: &[DurableMethod], times: u64) -> Vec<Option<DurableFault>> {
     let mut files = DurableFiles::create(&plan(directory, ways)).unwrap();
     let mut slice = |way: usize| {
         files.begin(way)?;
@@ -66,14 +66,14 @@ fn every_way_works_or_says_that_it_cannot_and_nothing_is_left() {
             WritePlace::Nothing,
         ] {
             for is_direct in [false, true] {
-                ways.push(Way { method, place, is_direct, ..WAY });
+                ways.push(DurableMethod { method, place, is_direct, ..WAY });
             }
         }
     }
     for method in [Method::WriteFsyncClose, Method::WriteCloseFsync] {
-        ways.push(Way { method, ..WAY });
+        ways.push(DurableMethod { method, ..WAY });
     }
-    ways.push(Way { is_contended: true, ..WAY });
+    ways.push(DurableMethod { is_contended: true, ..WAY });
     let scratch = testkit::Scratch::new();
     // More than a file of 256 KiB has room for.
     for (way, fault) in ways.iter().zip(done(scratch.path(), &ways, 20)) {
@@ -88,8 +88,11 @@ fn every_way_works_or_says_that_it_cannot_and_nothing_is_left() {
 #[test]
 fn what_was_written_is_counted_and_bounded() {
     let scratch = testkit::Scratch::new();
-    let ways =
-        [WAY, Way { method: Method::None, ..WAY }, Way { place: WritePlace::Nothing, ..WAY }];
+    let ways = [
+        WAY,
+        DurableMethod { method: Method::None, ..WAY },
+        DurableMethod { place: WritePlace::Nothing, ..WAY },
+    ];
     let plan = plan(scratch.path(), &ways);
     let mut files = DurableFiles::create(&plan).unwrap();
     let mut slice = |way: usize| {
@@ -117,7 +120,7 @@ fn files_over_the_budget_and_directories_that_are_none_are_refused() {
 #[test]
 fn a_failed_sync_stops_everything_and_a_short_write_only_its_way() {
     use rustix::io::Errno;
-    let durable = Way { method: Method::OpenDatasync, is_direct: true, ..WAY };
+    let durable = DurableMethod { method: Method::OpenDatasync, is_direct: true, ..WAY };
     let stopped = |step: CallFailure, way| matches!(step.fault(way), DurableFault::Stopped(_));
     let void = |step: CallFailure, way| matches!(step.fault(way), DurableFault::Void(_));
     assert!(stopped(CallFailure::Sync("fsync", Errno::IO), WAY));
@@ -166,7 +169,7 @@ fn a_name_goes_with_the_process_that_made_it() {
 #[test]
 fn files_are_as_long_as_they_are_told_to_be_and_begin_anew_behind_that() {
     let scratch = testkit::Scratch::new();
-    let of = |place| Way { place, writes: 1, write_bytes: 64 << 10, ..WAY };
+    let of = |place| DurableMethod { place, writes: 1, write_bytes: 64 << 10, ..WAY };
     let ways = [WritePlace::Sequential, WritePlace::Preallocated, WritePlace::Append].map(of);
     let plan = plan(scratch.path(), &ways);
     assert_eq!(plan.scratch_bytes(), (256 + 2 * 192) << 10);
@@ -177,7 +180,7 @@ fn files_are_as_long_as_they_are_told_to_be_and_begin_anew_behind_that() {
         u64::try_from(stat.st_size).unwrap()
     };
     let mut grown = Vec::new();
-    for (way, &Way { place, .. }) in ways.iter().enumerate() {
+    for (way, &DurableMethod { place, .. }) in ways.iter().enumerate() {
         files.begin(way).unwrap();
         for _ in 0..4 {
             files.once(way).unwrap();

@@ -3,21 +3,21 @@
 use device::{Action, Operation};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SlotState {
     Free,
     Taken,
 }
 
 #[derive(Debug)]
 pub(super) struct Slots {
-    states: Vec<State>,
+    states: Vec<SlotState>,
     files: usize,
     slot_bytes: usize,
 }
 
 impl Slots {
     pub(super) fn new(slots: u16, files: usize, slot_bytes: usize) -> Slots {
-        Slots { states: vec![State::Free; slots.into()], files, slot_bytes }
+        Slots { states: vec![SlotState::Free; slots.into()], files, slot_bytes }
     }
 
     /// Takes the slot of `operation`.
@@ -36,18 +36,18 @@ impl Slots {
         assert!(i64::try_from(offset_bytes).is_ok(), "no file has a byte {offset_bytes}");
         let state = self.states.get_mut(usize::from(slot));
         let state = state.unwrap_or_else(|| panic!("there is no slot {slot}"));
-        assert_eq!(*state, State::Free, "slot {slot} has an operation");
-        *state = State::Taken;
+        assert_eq!(*state, SlotState::Free, "slot {slot} has an operation");
+        *state = SlotState::Taken;
     }
 
     /// Frees `slot`, whose operation was reaped.
     #[inline]
     pub(super) fn free(&mut self, slot: u16) {
-        self.states[usize::from(slot)] = State::Free;
+        self.states[usize::from(slot)] = SlotState::Free;
     }
 
     /// Returns whether `slot` has no operation.
     pub(super) fn is_free(&self, slot: u16) -> bool {
-        self.states.get(usize::from(slot)) != Some(&State::Taken)
+        self.states.get(usize::from(slot)) != Some(&SlotState::Taken)
     }
 }

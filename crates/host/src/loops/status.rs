@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{self, Getter, Opcode};
 
-use crate::Identity;
+use crate::PathIdentity;
 
 /// A number without direction and size, as all of the driver's are.
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
@@ -93,13 +93,13 @@ impl LoopStatus {
     }
 
     /// Returns the identity of the file, or the device, that the device shows.
-    pub(crate) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> PathIdentity {
         if self.rdevice != 0 {
             let (major, minor) = numbers(self.rdevice);
-            return Identity::Block { major, minor };
+            return PathIdentity::Block { major, minor };
         }
         let (major, minor) = numbers(self.device);
-        Identity::File { device: rustix::fs::makedev(major, minor), inode: self.inode }
+        PathIdentity::File { device: rustix::fs::makedev(major, minor), inode: self.inode }
     }
 
     /// The file behind the device.

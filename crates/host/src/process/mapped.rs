@@ -39,7 +39,7 @@ pub struct MappedFile {
 
 /// A line of `maps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
+struct MapsLine {
     start: u64,
     end: u64,
     inode: u64,
@@ -47,16 +47,16 @@ struct Line {
     path: Vec<u8>,
 }
 
-impl Line {
+impl MapsLine {
     /// The line of a file whose code may be run; `None` of any other.
-    fn parse(line: &[u8]) -> Option<Line> {
+    fn parse(line: &[u8]) -> Option<MapsLine> {
         let slash = line.iter().position(|&byte| byte == b'/')?;
         let head = std::str::from_utf8(&line[..slash]).ok()?;
         let fields: Vec<&str> = head.split_ascii_whitespace().collect();
         let [range, may, _, _, inode] = fields[..] else { return None };
         let (start, end) = range.split_once('-')?;
         let number = |text| u64::from_str_radix(text, 16).ok();
-        let line = Line {
+        let line = MapsLine {
             start: number(start)?,
             end: number(end)?,
             inode: inode.parse().ok()?,
@@ -90,8 +90,8 @@ impl Line {
 pub(super) fn of(base: &str, preloads: &[Preload]) -> Result<Vec<MappedFile>, String> {
     let maps = read(&format!("{base}/maps"))
         .map_err(|error| rights::told("the list of what is in its memory", &error))?;
-    let mut lines: Vec<Line> = Vec::new();
-    for line in maps.split(|&byte| byte == b'\n').filter_map(Line::parse) {
+    let mut lines: Vec<MapsLine> = Vec::new();
+    for line in maps.split(|&byte| byte == b'\n').filter_map(MapsLine::parse) {
         if lines.iter().all(|known| (known.inode, &known.path) != (line.inode, &line.path)) {
             lines.push(line);
         }
@@ -137,7 +137,7 @@ fn is_called(path: &[u8], name: &[u8]) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
 }
 
-fn opened(base: &str, line: &Line) -> Result<FileDisk, String> {
+fn opened(base: &str, line: &MapsLine) -> Result<FileDisk, String> {
     let exact = format!("{base}/map_files/{:x}-{:x}", line.start, line.end);
     if let Ok(file) = open(&*exact, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         return reopened(&file).map_err(|error| rights::told("it", &error));
@@ -165,11 +165,11 @@ mod tests {
     #[test]
     fn lines_of_code_are_told_and_others_are_not() {
         let line = b"7f10-7f2a r-xp 00001000 fe:01 4711                 /usr/lib/lib x\\012.so";
-        let found = Line::parse(line).unwrap();
+        let found = MapsLine::parse(line).unwrap();
         assert_eq!((found.start, found.end, found.inode), (0x7f10, 0x7f2a, 4711));
         assert_eq!(found.path, b"/usr/lib/lib x\\012.so");
         assert_eq!(found.linked().unwrap(), b"/usr/lib/lib x\n.so");
-        let gone = Line { path: b"/usr/lib/libx.so (deleted)".to_vec(), ..found };
+        let gone = MapsLine { path: b"/usr/lib/libx.so (deleted)".to_vec(), ..found };
         assert_eq!(gone.linked(), None);
         for other in [
             &b"7f10-7f2a r--p 00001000 fe:01 4711 /usr/lib/libx.so"[..],
@@ -179,7 +179,7 @@ mod tests {
             b"/x",
             b"",
         ] {
-            assert_eq!(Line::parse(other), None);
+            assert_eq!(MapsLine::parse(other), None);
         }
     }
 

@@ -14,26 +14,26 @@ const SCRIPT: &str = "read -r line; rm -f -- \"$1\"";
 
 /// The guard of a name. It ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct NameGuard {
     /// Holds the pipe's other end too.
     child: Child,
 }
 
-impl Guard {
+impl NameGuard {
     /// Starts one for `name` in `directory`, which need not be there yet.
     ///
     /// # Errors
     /// When there is no shell, or no process can be started.
-    pub(super) fn start(directory: &OwnedFd, name: &str) -> io::Result<Guard> {
+    pub(super) fn start(directory: &OwnedFd, name: &str) -> io::Result<NameGuard> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "sh", name]).process_group(0);
         command.current_dir(format!("/proc/self/fd/{}", directory.as_raw_fd()));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Guard { child: command.spawn()? })
+        Ok(NameGuard { child: command.spawn()? })
     }
 }
 
-impl Drop for Guard {
+impl Drop for NameGuard {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         // It ends at once; there is nothing to be done where it does not.

@@ -32,29 +32,29 @@ impl Boot {
 
 /// The name of a scratch file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Label {
+pub(super) struct ScratchName {
     /// `None` where no later run may take it for one of ours.
     pub(super) boot: Option<Boot>,
     pub(super) process: u32,
     pub(super) number: u64,
 }
 
-impl Label {
+impl ScratchName {
     /// A name of this process that a later run knows.
-    pub(super) fn marked(number: u64) -> Label {
-        Label { boot: Boot::now(), ..Label::unmarked(number) }
+    pub(super) fn marked(number: u64) -> ScratchName {
+        ScratchName { boot: Boot::now(), ..ScratchName::unmarked(number) }
     }
 
     /// A name of this process that no run takes for one of ours.
-    pub(super) fn unmarked(number: u64) -> Label {
-        Label { boot: None, process: std::process::id(), number }
+    pub(super) fn unmarked(number: u64) -> ScratchName {
+        ScratchName { boot: None, process: std::process::id(), number }
     }
 
     /// The boot that made the file called `name`; `None` where the name is not exactly one that
     /// [`Label::marked`] gives.
     pub(super) fn boot_of(name: &str) -> Option<Boot> {
         let mut words = name.strip_prefix(PREFIX)?.split('-');
-        let label = Label {
+        let label = ScratchName {
             boot: Some(Boot::parse(words.next()?)?),
             process: words.next()?.parse().ok()?,
             number: words.next()?.parse().ok()?,
@@ -64,7 +64,7 @@ impl Label {
     }
 }
 
-impl fmt::Display for Label {
+impl fmt::Display for ScratchName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let boot = self.boot.as_ref().map_or(UNMARKED, |boot| &boot.0);
         write!(formatter, "{PREFIX}{boot}-{}-{}", self.process, self.number)
@@ -79,7 +79,7 @@ mod tests {
     fn only_exactly_a_name_of_ours_is_taken_for_one() {
         let boot = "0123456789abcdef0123456789abcdef";
         let ours = format!(".straddle-scratch-{boot}-12-34");
-        assert_eq!(Label::boot_of(&ours), Some(Boot(boot.to_owned())));
+        assert_eq!(ScratchName::boot_of(&ours), Some(Boot(boot.to_owned())));
         let zero = ours.replace("-12-", "-012-");
         let plus = ours.replace("-34", "-+34");
         let upper = ours.replace('a', "A").replace(".strAddle-scrAtch", ".straddle-scratch");
@@ -102,15 +102,15 @@ mod tests {
             &short,
             &huge,
         ] {
-            assert_eq!(Label::boot_of(name), None, "{name:?}");
+            assert_eq!(ScratchName::boot_of(name), None, "{name:?}");
         }
     }
 
     #[test]
     fn a_name_of_this_boot_is_known_again_and_an_unmarked_one_is_not() {
-        let marked = Label::marked(u64::MAX);
+        let marked = ScratchName::marked(u64::MAX);
         assert!(marked.boot.is_some(), "Linux tells it");
-        assert_eq!(Label::boot_of(&marked.to_string()), Boot::now());
-        assert_eq!(Label::boot_of(&Label::unmarked(1).to_string()), None);
+        assert_eq!(ScratchName::boot_of(&marked.to_string()), Boot::now());
+        assert_eq!(ScratchName::boot_of(&ScratchName::unmarked(1).to_string()), None);
     }
 }

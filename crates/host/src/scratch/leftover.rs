@@ -21,7 +21,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::time::ClockId;
 
 use super::filesystem;
-use super::label::{Boot, Label};
+use super::label::{Boot, ScratchName};
 use super::lock::lock;
 use crate::Pinned;
 
@@ -71,7 +71,7 @@ fn marked(directory: &OwnedFd) -> Vec<(String, Boot)> {
     let entries = Dir::read_from(directory).into_iter().flatten().take(ENTRIES_MAX);
     let names = entries.map_while(Result::ok).filter_map(|entry| {
         let name = entry.file_name().to_str().ok()?;
-        Some((name.to_owned(), Label::boot_of(name)?))
+        Some((name.to_owned(), ScratchName::boot_of(name)?))
     });
     names.collect()
 }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn ours(directory: &Path, number: u64) -> PathBuf {
-        directory.join(Label::marked(number).to_string())
+        directory.join(ScratchName::marked(number).to_string())
     }
 
     fn count(directory: &Path) -> usize {
@@ -234,7 +234,7 @@ mod tests {
         let mode = Mode::RUSR | Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, ours(place, 5), FileType::Fifo, mode, 0).unwrap();
         File::create(place.join(".straddle-scratch-1-2")).unwrap();
-        File::create(place.join(Label::unmarked(6).to_string())).unwrap();
+        File::create(place.join(ScratchName::unmarked(6).to_string())).unwrap();
         let mut kept = 8;
         if crate::is_root() {
             File::create(ours(place, 7)).unwrap();
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(sweep(place), []);
         assert_eq!(count(place), kept);
         File::create(ours(place, 8)).unwrap().set_len(4096).unwrap();
-        let name = Label::marked(8).to_string();
+        let name = ScratchName::marked(8).to_string();
         let gone = Leftover { name, length_bytes: 4096, fate: Fate::Removed };
         assert_eq!(sweep(place), [gone]);
         assert_eq!(count(place), kept);
@@ -278,9 +278,10 @@ mod tests {
         assert!(booted_at_seconds() <= i128::from(now.as_secs()));
         let scratch = testkit::Scratch::new();
         File::create(ours(scratch.path(), 1)).unwrap();
-        let left = swept(opened(scratch.path()).as_fd(), &Label::marked(1).to_string(), || {
-            is_past(opened(scratch.path()).as_fd(), "not asked for", &Boot::now().unwrap())
-        });
+        let left =
+            swept(opened(scratch.path()).as_fd(), &ScratchName::marked(1).to_string(), || {
+                is_past(opened(scratch.path()).as_fd(), "not asked for", &Boot::now().unwrap())
+            });
         assert_eq!(left.unwrap().fate, Fate::Removed);
     }
 

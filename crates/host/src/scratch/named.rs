@@ -27,8 +27,8 @@ use rustix::io::Errno;
 use crate::engine::now_ns;
 
 use super::filesystem;
-use super::guard::Guard;
-use super::label::Label;
+use super::guard::NameGuard;
+use super::label::ScratchName;
 use super::lock::lock;
 use super::unnamed::nameless;
 
@@ -64,7 +64,7 @@ pub(crate) struct Name {
     directory: OwnedFd,
     name: String,
     /// Ends after the name.
-    _guard: Guard,
+    _guard: NameGuard,
 }
 
 impl Name {
@@ -75,22 +75,22 @@ impl Name {
     /// When the file cannot be made, or the guard cannot be started.
     pub(crate) fn create(directory: &OwnedFd, number: u64) -> Result<(OwnedFd, Name), Errno> {
         for attempt in 0..NAMES {
-            let (file, name) = Name::made(directory, &Label::marked(number ^ attempt))?;
+            let (file, name) = Name::made(directory, &ScratchName::marked(number ^ attempt))?;
             match is_ours(file.as_fd(), name.directory.as_fd(), &name.name) {
                 Ok(true) => return Ok((file, name)),
                 Ok(false) => {}
-                Err(_) => return Name::made(directory, &Label::unmarked(number)),
+                Err(_) => return Name::made(directory, &ScratchName::unmarked(number)),
             }
         }
         Err(Errno::AGAIN)
     }
 
     /// A new file that is called `label`.
-    fn made(directory: &OwnedFd, label: &Label) -> Result<(OwnedFd, Name), Errno> {
+    fn made(directory: &OwnedFd, label: &ScratchName) -> Result<(OwnedFd, Name), Errno> {
         let errno = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
         let directory = directory.try_clone().map_err(errno)?;
         let name = label.to_string();
-        let guard = Guard::start(&directory, &name).map_err(errno)?;
+        let guard = NameGuard::start(&directory, &name).map_err(errno)?;
         let name = Name { directory, name, _guard: guard };
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL | OFlags::CREATE;
         let mode = Mode::RUSR | Mode::WUSR;
@@ -134,7 +134,7 @@ mod tests {
         let scratch = testkit::Scratch::new();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let directory = rustix::fs::open(scratch.path(), flags, Mode::empty()).unwrap();
-        let name = Label::marked(1).to_string();
+        let name = ScratchName::marked(1).to_string();
         let path = scratch.path().join(&name);
         let made = || File::create(&path).unwrap();
         let is_ours = |file: &File| is_ours(file.as_fd(), directory.as_fd(), &name);

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::engine::now_ns;
 
-use super::label::Label;
+use super::label::ScratchName;
 
 /// Number of names that are tried where a file without one cannot be made.
 const NAMES: u64 = 16;
@@ -22,7 +22,7 @@ pub(super) fn nameless(directory: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
         made => return made,
     }
     for attempt in 0..NAMES {
-        let name = Label::marked(now_ns() ^ attempt).to_string();
+        let name = ScratchName::marked(now_ns() ^ attempt).to_string();
         match rustix::fs::openat(directory, &*name, common | OFlags::CREATE, mode) {
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error),

@@ -16,7 +16,7 @@ const FILES_A_DIRECTORY: u64 = 25;
 
 /// A file to be unpacked: where, and which bytes of the tree's contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct PackedFile {
     path: PathBuf,
     start: usize,
     end: usize,
@@ -27,7 +27,7 @@ struct Entry {
 pub struct SeededTree {
     /// Directories, outer ones first.
     directories: Vec<PathBuf>,
-    files: Vec<Entry>,
+    files: Vec<PackedFile>,
     contents: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl SeededTree {
                 tree.contents.extend(random.next_u64().to_le_bytes());
             }
             tree.contents.truncate(end);
-            tree.files.push(Entry { path: directory.join(format!("f{number}")), start, end });
+            tree.files.push(PackedFile { path: directory.join(format!("f{number}")), start, end });
         }
         tree
     }
@@ -97,7 +97,7 @@ impl SeededTree {
         if u64::try_from(read).unwrap_or(u64::MAX) > left {
             return Err(io::Error::other(format!("it holds more than {} MiB", BYTES_MAX >> 20)));
         }
-        self.files.push(Entry { path, start, end: self.contents.len() });
+        self.files.push(PackedFile { path, start, end: self.contents.len() });
         Ok(())
     }
 

@@ -169,8 +169,8 @@ fn a_mounted_device_is_refused_through_a_link_and_through_a_second_node() {
 /// The number of the device behind a node.
 fn number(node: &Path) -> (u32, u32) {
     match host::identity(node).unwrap() {
-        host::Identity::Block { major, minor } => (major, minor),
-        host::Identity::File { .. } => panic!("{} is a file", node.display()),
+        host::PathIdentity::Block { major, minor } => (major, minor),
+        host::PathIdentity::File { .. } => panic!("{} is a file", node.display()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use device::{Disk as _, ReadError};
-use host::{FileDisk, HeadCache, OpenError, Reads, Sparse as _};
+use host::{FileDisk, HeadCache, OpenError, ReadCounts, Sparse as _};
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 use units::{Known, Source};
 
@@ -163,7 +163,7 @@ fn superblocks_at_the_head_of_an_image_take_one_read() {
     for at in [0, 512, 1024, 4096, 32768, 65024] {
         disk.read_array::<512>(at).unwrap();
     }
-    assert_eq!(disk.reads(), Reads { count: 1, bytes: 65536 });
+    assert_eq!(disk.reads(), ReadCounts { count: 1, bytes: 65536 });
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn the_kernel_agrees_with_sysfs_and_with_another_node_of_the_same_device() {
         let said = device::KernelTree::read(&tree, &format!("/sys/block/{name}/queue/{file}"));
         assert_eq!(said.unwrap(), answer.value().unwrap().to_string(), "{file}");
     }
-    let host::Identity::Block { major, minor } = disk.identity() else {
+    let host::PathIdentity::Block { major, minor } = disk.identity() else {
         panic!("{:?}", disk.identity());
     };
     let node = scratch.path().join("node");

@@ -4,7 +4,7 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use device::manifest::Entry;
+use device::manifest::ManifestEntry;
 use device::{KernelTree, Manifest, TextTree};
 use testkit::Scratch;
 
@@ -23,12 +23,12 @@ fn captures() -> Vec<PathBuf> {
 /// Makes files and links of everything in `manifest`.
 fn spread(manifest: &Manifest, root: &Path) {
     let at = |path: &str| root.join(path.trim_start_matches('/'));
-    let put = |path: &str, entry: &Entry| -> std::io::Result<()> {
+    let put = |path: &str, entry: &ManifestEntry| -> std::io::Result<()> {
         std::fs::create_dir_all(at(path).parent().expect("the path has a directory"))?;
         match entry {
-            Entry::File(content) => std::fs::write(at(path), content),
-            Entry::Link(target) => symlink(target, at(path)),
-            Entry::Unreadable(_) => std::fs::create_dir(at(path)),
+            ManifestEntry::File(content) => std::fs::write(at(path), content),
+            ManifestEntry::Link(target) => symlink(target, at(path)),
+            ManifestEntry::Unreadable(_) => std::fs::create_dir(at(path)),
         }
     };
     for (path, entry) in manifest.entries() {

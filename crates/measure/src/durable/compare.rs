@@ -43,14 +43,14 @@ impl Difference {
 
 /// A comparison of two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct ComparedRows {
     /// Time of the first over that of the second: the median of the rounds' ratios.
     pub interval: Interval,
     /// The rounds in which both had a slice.
     pub rounds: u64,
 }
 
-impl Compared {
+impl ComparedRows {
     /// Slower or faster only where the interval leaves 1 out.
     #[must_use]
     pub fn conclusion(&self) -> Difference {
@@ -66,7 +66,7 @@ impl Compared {
 /// The row whose rounds took `row` against the one whose rounds took `against`; the interval misses
 /// the truth with probability `alpha` at most.
 #[must_use]
-pub fn compare(row: &[Option<f64>], against: &[Option<f64>], alpha: f64) -> Compared {
+pub fn compare(row: &[Option<f64>], against: &[Option<f64>], alpha: f64) -> ComparedRows {
     let both = row.iter().zip(against).filter_map(|(one, other)| Some(((*one)?, (*other)?)));
     let mut logs: Vec<f64> = both
         .filter(|(one, other)| *one > 0.0 && *other > 0.0)
@@ -75,14 +75,14 @@ pub fn compare(row: &[Option<f64>], against: &[Option<f64>], alpha: f64) -> Comp
     logs.sort_unstable_by(f64::total_cmp);
     let rounds = wide(logs.len());
     let Some(last) = logs.len().checked_sub(1) else {
-        return Compared { interval: Interval::UNKNOWN, rounds };
+        return ComparedRows { interval: Interval::UNKNOWN, rounds };
     };
     let middle = f64::midpoint(logs[last / 2], logs[logs.len() / 2]);
     let (low, high) = match place(logs.len(), alpha) {
         Some(place) => (logs[place], logs[last - place]),
         None => (f64::NEG_INFINITY, f64::INFINITY),
     };
-    Compared { interval: Interval::of_logarithms(middle, low, high), rounds }
+    ComparedRows { interval: Interval::of_logarithms(middle, low, high), rounds }
 }
 
 /// The greatest number of values that may be left out at each end, so that the rest holds the

@@ -13,14 +13,14 @@ mod rows;
 mod sample;
 mod sustained;
 
-use device::durable::Way;
+use device::durable::DurableMethod;
 use device::{Durable, DurableFault};
 use units::random::Random;
 
-pub use compare::{Compared, Difference, compare};
-pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows};
-pub use sample::{SERIES_MAX, Sample};
-pub use sustained::{SeriesPoint, Span, sustained};
+pub use compare::{ComparedRows, Difference, compare};
+pub use rows::{QUESTIONS, RowChoice, RowGroup, RowPlan, pg_rows};
+pub use sample::{SERIES_MAX, ValueSample};
+pub use sustained::{SeriesLimits, SeriesPoint, sustained};
 
 use crate::Histogram;
 use crate::experiment::shuffle;
@@ -51,14 +51,14 @@ pub struct RowSeen {
     /// The latencies that count.
     pub latencies: Histogram,
     /// The same in their order, in nanoseconds: all, or [`SERIES_MAX`] at least of a longer run.
-    pub series: Sample<u64>,
+    pub series: ValueSample<u64>,
     /// Time of those that count, added up, in nanoseconds.
     pub busy_ns: u64,
     /// The operations that were done and left out.
     pub discarded: u64,
     /// The mean latency of each round that counts, in nanoseconds; `None` for a round in which the
     /// row had no slice. Of a long run some, evenly from all of it: the same rounds for every row.
-    pub round_means_ns: Sample<Option<f64>>,
+    pub round_means_ns: ValueSample<Option<f64>>,
     /// Why it cannot be measured here.
     pub unavailable: Option<String>,
     /// The failure; nothing was done with the row after that.
@@ -71,10 +71,10 @@ impl RowSeen {
     fn new() -> RowSeen {
         RowSeen {
             latencies: Histogram::new(),
-            series: Sample::new(SERIES_MAX),
+            series: ValueSample::new(SERIES_MAX),
             busy_ns: 0,
             discarded: 0,
-            round_means_ns: Sample::new(ROUNDS_KEPT),
+            round_means_ns: ValueSample::new(ROUNDS_KEPT),
             unavailable: None,
             errors: Vec::new(),
             has_no_room: false,
@@ -122,12 +122,12 @@ pub struct DurableSeen {
 #[must_use]
 pub fn run<D: Durable>(
     doer: &mut D,
-    ways: &[Way],
+    ways: &[DurableMethod],
     limits: DurableLimits,
     seed: u64,
 ) -> DurableSeen {
     let begun_ns = doer.now_ns();
-    let mut rounds = Run {
+    let mut rounds = DurableRun {
         end_ns: begun_ns.saturating_add(limits.elapsed_ns),
         sync_ns: 0,
         limits,
@@ -167,17 +167,17 @@ pub fn run<D: Durable>(
 }
 
 /// The rounds as they go.
-struct Run<'a> {
+struct DurableRun<'a> {
     limits: DurableLimits,
     end_ns: u64,
     /// Time of the last sync, in nanoseconds.
     sync_ns: u64,
-    ways: &'a [Way],
+    ways: &'a [DurableMethod],
     seen: Vec<RowSeen>,
     stopped: Option<String>,
 }
 
-impl Run<'_> {
+impl DurableRun<'_> {
     fn has_live(&self) -> bool {
         self.seen.iter().any(RowSeen::is_live)
     }

@@ -4,7 +4,7 @@
 //! them: `open_*` past the page cache, the others through it; all of them write over the first
 //! bytes of one file of 16 MiB. Source: PostgreSQL `src/bin/pg_test_fsync/pg_test_fsync.c`.
 
-use device::durable::{Method, Way, WritePlace};
+use device::durable::{DurableMethod, Method, WritePlace};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of `pg_test_fsync`'s page, `XLOG_BLCKSZ`.
@@ -18,7 +18,7 @@ const GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Group {
+pub enum RowGroup {
     /// One write of 8 kB.
     #[default]
     #[serde(rename = "one-8kb-write")]
@@ -40,19 +40,19 @@ pub enum Group {
     GroupSize,
 }
 
-impl Group {
+impl RowGroup {
     /// The word for it in documents.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Group::OneWrite => "one-8kb-write",
-            Group::TwoWrites => "two-8kb-writes",
-            Group::OpenSyncSizes => "open-sync-sizes",
-            Group::OtherDescriptor => "other-descriptor",
-            Group::NonSynced => "non-synced",
-            Group::OtherPath => "other-path",
-            Group::Wal => "wal",
-            Group::GroupSize => "group-size",
+            RowGroup::OneWrite => "one-8kb-write",
+            RowGroup::TwoWrites => "two-8kb-writes",
+            RowGroup::OpenSyncSizes => "open-sync-sizes",
+            RowGroup::OtherDescriptor => "other-descriptor",
+            RowGroup::NonSynced => "non-synced",
+            RowGroup::OtherPath => "other-path",
+            RowGroup::Wal => "wal",
+            RowGroup::GroupSize => "group-size",
         }
     }
 }
@@ -63,18 +63,18 @@ pub struct RowPlan {
     /// Unique name: `pg.one.fdatasync`.
     pub id: String,
     /// Its group.
-    pub group: Group,
+    pub group: RowGroup,
     /// Its label: that of `pg_test_fsync` where it is one of its rows.
     pub label: String,
     /// True if it is one of `pg_test_fsync`'s.
     pub is_pg: bool,
     /// The way of writing.
-    pub way: Way,
+    pub way: DurableMethod,
 }
 
 /// A choice of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum RowChoice {
     /// Those of `pg_test_fsync`.
     Pg,
     /// Those that show what logs meet.
@@ -85,15 +85,15 @@ pub enum Rows {
     All,
 }
 
-impl Rows {
+impl RowChoice {
     /// The rows, in the order in which they are shown.
     #[must_use]
     pub fn plans(self) -> Vec<RowPlan> {
         match self {
-            Rows::Pg => pg_rows(),
-            Rows::Wal => [wal_rows(), group_rows()].concat(),
-            Rows::Usual => [pg_rows(), other_path_rows(), wal_rows()].concat(),
-            Rows::All => [pg_rows(), other_path_rows(), wal_rows(), group_rows()].concat(),
+            RowChoice::Pg => pg_rows(),
+            RowChoice::Wal => [wal_rows(), group_rows()].concat(),
+            RowChoice::Usual => [pg_rows(), other_path_rows(), wal_rows()].concat(),
+            RowChoice::All => [pg_rows(), other_path_rows(), wal_rows(), group_rows()].concat(),
         }
     }
 }
@@ -120,12 +120,12 @@ pub const QUESTIONS: [(&str, &str, &str); 9] = [
     ("beside another writer against alone", "wal.contended", "wal.overwrite-fsync"),
 ];
 
-fn row(id: &str, group: Group, label: &str, is_pg: bool, way: Way) -> RowPlan {
+fn row(id: &str, group: RowGroup, label: &str, is_pg: bool, way: DurableMethod) -> RowPlan {
     RowPlan { id: id.to_owned(), group, label: label.to_owned(), is_pg, way }
 }
 
 /// Writes of a page over the first bytes, through the page cache.
-const OVER: Way = Way {
+const OVER: DurableMethod = DurableMethod {
     method: Method::None,
     is_direct: false,
     place: WritePlace::Overwrite,
@@ -138,7 +138,7 @@ const OVER: Way = Way {
 #[must_use]
 pub fn pg_rows() -> Vec<RowPlan> {
     let mut rows = Vec::new();
-    for (group, name, writes) in [(Group::OneWrite, "one", 1), (Group::TwoWrites, "two", 2)] {
+    for (group, name, writes) in [(RowGroup::OneWrite, "one", 1), (RowGroup::TwoWrites, "two", 2)] {
         for (label, method, is_direct) in [
             ("open_datasync", Method::OpenDatasync, true),
             ("fdatasync", Method::Fdatasync, false),
@@ -146,7 +146,7 @@ pub fn pg_rows() -> Vec<RowPlan> {
             ("fsync_writethrough", Method::Writethrough, false),
             ("open_sync", Method::OpenSync, true),
         ] {
-            let way = Way { method, is_direct, writes, ..OVER };
+            let way = DurableMethod { method, is_direct, writes, ..OVER };
             rows.push(row(&format!("pg.{name}.{label}"), group, label, true, way));
         }
     }
@@ -155,17 +155,23 @@ pub fn pg_rows() -> Vec<RowPlan> {
         let plural = if writes == 1 { "" } else { "s" };
         let label = format!("{writes:>2} * {kib:>2}kB open_sync write{plural}");
         let (method, is_direct) = (Method::OpenSync, true);
-        let way = Way { method, is_direct, write_bytes: kib << 10, writes, ..OVER };
+        let way = DurableMethod { method, is_direct, write_bytes: kib << 10, writes, ..OVER };
         let id = format!("pg.sizes.{writes}x{kib}kb");
-        rows.push(row(&id, Group::OpenSyncSizes, &label, true, way));
+        rows.push(row(&id, RowGroup::OpenSyncSizes, &label, true, way));
     }
     for (id, label, method) in [
         ("pg.descriptor.own", "write, fsync, close", Method::WriteFsyncClose),
         ("pg.descriptor.other", "write, close, fsync", Method::WriteCloseFsync),
     ] {
-        rows.push(row(id, Group::OtherDescriptor, label, true, Way { method, ..OVER }));
+        rows.push(row(
+            id,
+            RowGroup::OtherDescriptor,
+            label,
+            true,
+            DurableMethod { method, ..OVER },
+        ));
     }
-    rows.push(row("pg.write", Group::NonSynced, "write", true, OVER));
+    rows.push(row("pg.write", RowGroup::NonSynced, "write", true, OVER));
     rows
 }
 
@@ -180,8 +186,8 @@ fn other_path_rows() -> Vec<RowPlan> {
     .into_iter()
     .map(|(label, method, is_direct)| {
         let path = if is_direct { "direct" } else { "buffered" };
-        let way = Way { method, is_direct, ..OVER };
-        row(&format!("path.{label}.{path}"), Group::OtherPath, label, false, way)
+        let way = DurableMethod { method, is_direct, ..OVER };
+        row(&format!("path.{label}.{path}"), RowGroup::OtherPath, label, false, way)
     })
     .collect()
 }
@@ -189,25 +195,25 @@ fn other_path_rows() -> Vec<RowPlan> {
 /// Returns what write-ahead logs meet.
 #[must_use]
 fn wal_rows() -> Vec<RowPlan> {
-    let next = Way { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
-    let of = |id: &str, label: &str, way: Way| row(id, Group::Wal, label, false, way);
+    let next = DurableMethod { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
+    let of = |id: &str, label: &str, way: DurableMethod| row(id, RowGroup::Wal, label, false, way);
     vec![
         of("wal.overwrite", "overwrite, fdatasync", next),
         of(
             "wal.preallocated",
             "preallocated, fdatasync",
-            Way { place: WritePlace::Preallocated, ..next },
+            DurableMethod { place: WritePlace::Preallocated, ..next },
         ),
-        of("wal.append", "append, fdatasync", Way { place: WritePlace::Append, ..next }),
+        of("wal.append", "append, fdatasync", DurableMethod { place: WritePlace::Append, ..next }),
         of(
             "wal.sync-file-range",
             "sync_file_range: not durable",
-            Way { method: Method::SyncFileRange, ..next },
+            DurableMethod { method: Method::SyncFileRange, ..next },
         ),
         of(
             "wal.empty-fsync",
             "fsync, nothing written",
-            Way {
+            DurableMethod {
                 method: Method::Fsync,
                 place: WritePlace::Nothing,
                 write_bytes: 0,
@@ -215,22 +221,32 @@ fn wal_rows() -> Vec<RowPlan> {
                 ..next
             },
         ),
-        of("wal.overwrite-fsync", "overwrite, fsync", Way { method: Method::Fsync, ..next }),
+        of(
+            "wal.overwrite-fsync",
+            "overwrite, fsync",
+            DurableMethod { method: Method::Fsync, ..next },
+        ),
         of(
             "wal.contended",
             "overwrite, fsync, with a writer",
-            Way { method: Method::Fsync, is_contended: true, ..next },
+            DurableMethod { method: Method::Fsync, is_contended: true, ..next },
         ),
     ]
 }
 
 /// Several writes for each sync.
 fn group_rows() -> Vec<RowPlan> {
-    let next = Way { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
+    let next = DurableMethod { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
     let of = |writes: u32| {
         let plural = if writes == 1 { "" } else { "s" };
         let label = format!("{writes:>2} write{plural}, fdatasync");
-        row(&format!("group.{writes}"), Group::GroupSize, &label, false, Way { writes, ..next })
+        row(
+            &format!("group.{writes}"),
+            RowGroup::GroupSize,
+            &label,
+            false,
+            DurableMethod { writes, ..next },
+        )
     };
     GROUP_SIZES.into_iter().map(of).collect()
 }
@@ -264,10 +280,10 @@ mod tests {
 
     #[test]
     fn no_two_rows_have_a_name_and_every_question_is_about_rows_of_the_usual_run() {
-        let ids: Vec<String> = Rows::All.plans().into_iter().map(|row| row.id).collect();
+        let ids: Vec<String> = RowChoice::All.plans().into_iter().map(|row| row.id).collect();
         let apart: BTreeSet<&String> = ids.iter().collect();
         assert_eq!(apart.len(), ids.len());
-        let usual: Vec<String> = Rows::Usual.plans().into_iter().map(|row| row.id).collect();
+        let usual: Vec<String> = RowChoice::Usual.plans().into_iter().map(|row| row.id).collect();
         for (question, row, against) in QUESTIONS {
             for id in [row, against] {
                 assert!(usual.iter().any(|own| own == id), "{question}: {id}");

@@ -16,7 +16,7 @@ const SEED: u64 = 1;
 /// stays with a probability of one half, and so does what comes. What stays follows from the number
 /// of values alone: two lists that took as many have those of the same places.
 #[derive(Clone, Debug)]
-pub struct Sample<T> {
+pub struct ValueSample<T> {
     list: Vec<T>,
     /// Number that stay when the list is full.
     least: usize,
@@ -25,11 +25,11 @@ pub struct Sample<T> {
     random: Random,
 }
 
-impl<T> Sample<T> {
+impl<T> ValueSample<T> {
     /// None so far; `least` are kept of a longer run.
-    pub(super) fn new(least: usize) -> Sample<T> {
+    pub(super) fn new(least: usize) -> ValueSample<T> {
         let list = Vec::with_capacity(2 * least);
-        Sample { list, least, share: 1, random: Random::new(SEED) }
+        ValueSample { list, least, share: 1, random: Random::new(SEED) }
     }
 
     /// Returns what is kept.

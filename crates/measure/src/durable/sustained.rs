@@ -1,14 +1,14 @@
 //! One way of writing, without a pause, as a series of stretches: what a drive does when its write
 //! buffer is full.
 
-use device::durable::Way;
+use device::durable::DurableMethod;
 use device::{Durable, DurableFault};
 
 use crate::Histogram;
 
 /// Limits of such a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct SeriesLimits {
     /// Number of bytes written at most.
     pub bytes: u64,
     /// Longest time, in nanoseconds.
@@ -44,8 +44,8 @@ pub struct SeriesPoint {
 pub fn sustained<D: Durable>(
     doer: &mut D,
     row: usize,
-    way: &Way,
-    span: Span,
+    way: &DurableMethod,
+    span: SeriesLimits,
 ) -> Result<Vec<SeriesPoint>, DurableFault> {
     doer.begin(row)?;
     let begun_ns = doer.now_ns();

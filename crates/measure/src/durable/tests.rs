@@ -1,14 +1,16 @@
 //! The rounds on a double whose truth is known.
 
-use device::durable::{Method, Way, WritePlace};
+use device::durable::{DurableMethod, Method, WritePlace};
 use device::{Durable, DurableFault};
 
 use units::random::Random;
 
 use super::sample::ROUNDS_KEPT;
-use super::{Difference, DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustained};
+use super::{
+    Difference, DurableLimits, DurableSeen, SERIES_MAX, SeriesLimits, compare, run, sustained,
+};
 
-const WAY: Way = Way {
+const WAY: DurableMethod = DurableMethod {
     method: Method::Fdatasync,
     is_direct: false,
     place: WritePlace::Overwrite,
@@ -256,7 +258,7 @@ fn neither_bytes_nor_time_are_passed_by_more_than_one_operation() {
 
 #[test]
 fn an_operation_of_many_syncs_begins_only_where_all_but_one_fit_into_the_time() {
-    let way = Way { method: Method::OpenSync, writes: 16, write_bytes: 1024, ..WAY };
+    let way = DurableMethod { method: Method::OpenSync, writes: 16, write_bytes: 1024, ..WAY };
     let limits = DurableLimits { elapsed_ns: 4_000_000_000, ..LIMITS };
     for seed in 0..20 {
         let mut double = Double::new(&[16 * 300_000_000, 300_000_000]);
@@ -288,7 +290,7 @@ fn a_user_who_wants_no_more_is_heard_within_a_slice() {
 #[test]
 fn a_sustained_run_is_a_series_without_gaps() {
     let mut double = Double::new(&[100_000]);
-    let span = Span { bytes: 10 << 20, elapsed_ns: u64::MAX, stretch_bytes: 1 << 20 };
+    let span = SeriesLimits { bytes: 10 << 20, elapsed_ns: u64::MAX, stretch_bytes: 1 << 20 };
     let points = sustained(&mut double, 0, &WAY, span).unwrap();
     assert_eq!(points.len(), 10);
     assert_eq!(points.iter().map(|point| point.bytes).sum::<u64>(), 10 << 20);

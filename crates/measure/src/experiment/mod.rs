@@ -15,11 +15,12 @@
 use units::random::Random;
 
 use crate::Histogram;
-use crate::plan::{ArmPlan, Plan, PlanError, Role};
+use crate::plan::{ArmPlan, ExperimentPlan, PlanError, Role};
 use crate::regime::{Regime, Regimes};
 use crate::statistics::{Interval, Ratios};
 use crate::verdict::{
-    Comparison, Conclusion, Standing, Step, Stop, Verdict, certain, figure, last, more, sentence,
+    ArmVerdict, Conclusion, CostVerdict, LastLook, PairStep, Stop, certain, figure, last, more,
+    sentence,
 };
 use crate::warmup::Warmup;
 use units::number::{real, wide};
@@ -27,7 +28,7 @@ use units::number::{real, wide};
 /// A paired experiment on its way.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    plan: Plan,
+    plan: ExperimentPlan,
     baseline: usize,
     judged: usize,
     random: Random,
@@ -41,9 +42,9 @@ pub struct Experiment {
     is_due: bool,
     penalty_since: Option<u64>,
     void: Option<String>,
-    narrowing: Vec<Step>,
+    narrowing: Vec<PairStep>,
     next_step: u64,
-    standing: Standing,
+    standing: LastLook,
 }
 
 /// Up to here there is a look at every pair; from here they grow apart by about 3 %.
@@ -57,7 +58,7 @@ impl Experiment {
     /// # Errors
     /// When the plan has not exactly one baseline, nothing shifted, no pairs, or an alpha that is
     /// no probability.
-    pub fn new(plan: Plan) -> Result<Experiment, PlanError> {
+    pub fn new(plan: ExperimentPlan) -> Result<Experiment, PlanError> {
         let baselines = || places(&plan.arms, Role::Baseline);
         let (Some(baseline), 1) = (baselines().next(), baselines().count()) else {
             return Err(PlanError::Baselines(baselines().count()));
@@ -72,8 +73,8 @@ impl Experiment {
             return Err(PlanError::NoPairs);
         }
         let others = (0..plan.arms.len()).filter(|arm| *arm != baseline);
-        let comparisons: Vec<Comparison> = others
-            .map(|arm| Comparison {
+        let comparisons: Vec<ArmVerdict> = others
+            .map(|arm| ArmVerdict {
                 arm,
                 against: baseline,
                 median: Interval::UNKNOWN,
@@ -96,7 +97,7 @@ impl Experiment {
             void: None,
             narrowing: Vec::with_capacity(STEPS_MAX),
             next_step: 1,
-            standing: Standing {
+            standing: LastLook {
                 pairs: 0,
                 discarded: 0,
                 clamped: 0,
@@ -146,14 +147,14 @@ impl Experiment {
 
     /// Returns what was known at the last look.
     #[must_use]
-    pub fn standing(&self) -> &Standing {
+    pub fn standing(&self) -> &LastLook {
         &self.standing
     }
 
     /// Says that something was wrong with the measurement; the first reason is kept.
     pub fn void(&mut self, reason: impl Into<String>) {
         self.void.get_or_insert(reason.into());
-        (self.standing.verdict, self.standing.is_done) = (Some(Verdict::Void), true);
+        (self.standing.verdict, self.standing.is_done) = (Some(CostVerdict::Void), true);
     }
 
     /// Ends it: looks once more, and says what was found. Pairs that the warm-up still held back
@@ -163,7 +164,7 @@ impl Experiment {
         self.look();
         let interval = self.judged_interval();
         if let Some(reason) = &self.void {
-            return Conclusion { verdict: Verdict::Void, reason: reason.clone() };
+            return Conclusion { verdict: CostVerdict::Void, reason: reason.clone() };
         }
         let verdict = last(&self.plan.limits, &interval);
         let names = (self.name(self.judged), self.name(self.baseline));
@@ -179,7 +180,7 @@ impl Experiment {
 
     /// The plan.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &ExperimentPlan {
         &self.plan
     }
 
@@ -201,7 +202,7 @@ impl Experiment {
     /// Returns how the interval of the first shifted arm narrowed, at growing distances; at most 64
     /// steps, the last of which is the last look.
     #[must_use]
-    pub fn narrowing(&self) -> &[Step] {
+    pub fn narrowing(&self) -> &[PairStep] {
         &self.narrowing
     }
 
@@ -267,12 +268,12 @@ impl Experiment {
         self.check_controls();
         let is_last = self.pairs >= wide(self.plan.pairs_max);
         if self.void.is_some() {
-            (self.standing.verdict, self.standing.is_done) = (Some(Verdict::Void), true);
+            (self.standing.verdict, self.standing.is_done) = (Some(CostVerdict::Void), true);
             return;
         }
         let (limits, interval) = (&self.plan.limits, self.judged_interval());
         let verdict = certain(limits, &interval);
-        if verdict == Some(Verdict::Penalty) {
+        if verdict == Some(CostVerdict::Penalty) {
             self.penalty_since.get_or_insert(self.pairs);
         } else {
             self.penalty_since = None;
@@ -295,7 +296,7 @@ impl Experiment {
         let wrong = comparisons
             .filter(|comparison| self.plan.arms[comparison.arm].role == Role::Control)
             .find(|comparison| !comparison.median.contains(1.0));
-        if let Some(Comparison { arm, median, .. }) = wrong {
+        if let Some(ArmVerdict { arm, median, .. }) = wrong {
             let reason = format!(
                 "{} must take as long as {}, and takes {} times as long ({} to {}, {} pairs)",
                 self.name(*arm),
@@ -318,7 +319,7 @@ impl Experiment {
 
     /// Keeps the newest look at the end of the narrowing, and one at each distance before it.
     fn keep_step(&mut self) {
-        let step = Step { pairs: self.pairs, median: self.judged_interval() };
+        let step = PairStep { pairs: self.pairs, median: self.judged_interval() };
         let newest = self.narrowing.last().map(|last| last.pairs);
         let is_far = newest.is_none_or(|pairs| pairs >= self.next_step && pairs < step.pairs);
         if is_far && self.narrowing.len() < STEPS_MAX {

@@ -1,14 +1,14 @@
 //! The experiment's rules, on times that are known.
 
 use super::Experiment;
-use crate::plan::{ArmPlan, Limits, Plan, PlanError, Role};
-use crate::verdict::{Step, Stop, Verdict};
+use crate::plan::{ArmPlan, ExperimentPlan, PlanError, Role, VerdictLimits};
+use crate::verdict::{CostVerdict, PairStep, Stop};
 
-fn plan(roles: &[Role]) -> Plan {
+fn plan(roles: &[Role]) -> ExperimentPlan {
     let arms = roles.iter().enumerate();
     let arms = arms.map(|(place, role)| ArmPlan { name: format!("arm {place}"), role: *role });
-    let limits = Limits::default();
-    Plan { arms: arms.collect(), alpha: 0.05, pairs_max: 2000, limits, seed: 1 }
+    let limits = VerdictLimits::default();
+    ExperimentPlan { arms: arms.collect(), alpha: 0.05, pairs_max: 2000, limits, seed: 1 }
 }
 
 fn experiment(roles: &[Role]) -> Experiment {
@@ -34,9 +34,9 @@ fn a_plan_has_one_baseline_and_something_to_judge() {
     assert_eq!(of(&[]), Some(PlanError::Baselines(0)));
     assert_eq!(of(&[Role::Baseline; 2]), Some(PlanError::Baselines(2)));
     assert_eq!(of(&[Role::Baseline, Role::Control]), Some(PlanError::NothingShifted));
-    let not = Plan { alpha: 1.0, ..plan(&THREE) };
+    let not = ExperimentPlan { alpha: 1.0, ..plan(&THREE) };
     assert_eq!(Experiment::new(not).err(), Some(PlanError::Alpha(1.0)));
-    let not = Plan { pairs_max: 0, ..plan(&THREE) };
+    let not = ExperimentPlan { pairs_max: 0, ..plan(&THREE) };
     assert_eq!(Experiment::new(not).err(), Some(PlanError::NoPairs));
 }
 
@@ -46,7 +46,7 @@ fn three_turns_instead_of_one_are_a_penalty_after_a_dozen_pairs() {
     let pairs = run(&mut experiment, |_| vec![8_333_333, 25_000_000, 8_333_333]);
     assert!((8..=20).contains(&pairs), "{pairs}");
     let end = experiment.finish(Stop::Rule);
-    assert_eq!(end.verdict, Verdict::Penalty);
+    assert_eq!(end.verdict, CostVerdict::Penalty);
     let expected =
         format!("arm 1 takes 3.00 times as long as arm 0 (3.00, 3.00 to 3.00, {pairs} pairs)");
     assert_eq!(end.reason, expected);
@@ -56,7 +56,7 @@ fn three_turns_instead_of_one_are_a_penalty_after_a_dozen_pairs() {
 fn arms_that_take_as_long_are_no_penalty() {
     let mut experiment = experiment(&THREE);
     run(&mut experiment, |pair| vec![1000, 1000 + pair % 3, 1000]);
-    assert_eq!(experiment.finish(Stop::Rule).verdict, Verdict::NoPenalty);
+    assert_eq!(experiment.finish(Stop::Rule).verdict, CostVerdict::NoPenalty);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_control_that_is_slower_voids_whatever_the_shifted_arm_does() {
     let mut experiment = experiment(&THREE);
     run(&mut experiment, |_| vec![1000, 3000, 1200]);
     let end = experiment.finish(Stop::Rule);
-    assert_eq!(end.verdict, Verdict::Void);
+    assert_eq!(end.verdict, CostVerdict::Void);
     assert!(end.reason.starts_with("arm 2 must take as long as arm 0, and takes 1.20"));
 }
 
@@ -75,14 +75,14 @@ fn the_first_reason_for_void_is_kept() {
     experiment.void("another");
     assert!(experiment.standing().is_done);
     let end = experiment.finish(Stop::Rule);
-    assert_eq!((end.verdict, &*end.reason), (Verdict::Void, "a write was short"));
+    assert_eq!((end.verdict, &*end.reason), (CostVerdict::Void, "a write was short"));
 }
 
 #[test]
 fn an_inside_arm_is_compared_and_judges_nothing() {
     let mut experiment = experiment(&[Role::Baseline, Role::Inside, Role::Shifted]);
     run(&mut experiment, |_| vec![1000, 3000, 1000]);
-    assert_eq!(experiment.finish(Stop::Rule).verdict, Verdict::NoPenalty);
+    assert_eq!(experiment.finish(Stop::Rule).verdict, CostVerdict::NoPenalty);
     assert!((experiment.standing().comparisons[0].median.ratio - 3.0).abs() < 1e-9);
 }
 
@@ -93,7 +93,7 @@ fn a_certain_penalty_goes_on_for_a_few_times_its_pairs_when_it_stays_wide() {
     let pairs = run(&mut experiment, |_| vec![1000, 2000 + random.below(6000)]);
     let since = experiment.penalty_since.unwrap();
     assert!((4 * since..=4 * since + since.div_ceil(8)).contains(&pairs), "{since} {pairs}");
-    assert_eq!(experiment.finish(Stop::Rule).verdict, Verdict::Penalty);
+    assert_eq!(experiment.finish(Stop::Rule).verdict, CostVerdict::Penalty);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn too_few_pairs_are_inconclusive_and_said_so() {
     let mut experiment = experiment(&THREE);
     (0..3).for_each(|_| experiment.record(&[1000, 3000, 1000]));
     let end = experiment.finish(Stop::Budget);
-    assert_eq!(end.verdict, Verdict::Inconclusive);
+    assert_eq!(end.verdict, CostVerdict::Inconclusive);
     assert!(end.reason.starts_with("3 pairs are too few"), "{}", end.reason);
     assert_eq!(experiment.standing().pairs, 3);
 }
@@ -110,7 +110,7 @@ fn too_few_pairs_are_inconclusive_and_said_so() {
 fn a_small_penalty_is_small_only_at_the_end_or_when_it_can_be_nothing_else() {
     let mut experiment = experiment(&[Role::Baseline, Role::Shifted]);
     run(&mut experiment, |pair| vec![1000, 1070 + pair % 10]);
-    assert_eq!(experiment.finish(Stop::Rule).verdict, Verdict::Small);
+    assert_eq!(experiment.finish(Stop::Rule).verdict, CostVerdict::Small);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_narrowing_grows_apart_is_bounded_and_ends_with_the_last_look() {
     assert!(steps.len() <= 64 && steps.len() > 10, "{}", steps.len());
     assert!(steps.is_sorted_by(|one, next| one.pairs < next.pairs));
     assert_eq!(steps.last().unwrap().pairs, 2000);
-    let width = |step: &Step| step.median.half_width();
+    let width = |step: &PairStep| step.median.half_width();
     assert!(width(steps.last().unwrap()) < width(&steps[steps.len() - 8]));
 }
 

@@ -6,7 +6,7 @@ use crate::statistics::Interval;
 
 /// One comparison of two arms, as it stood at its end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
+pub struct ArmComparison {
     /// The panel that it belongs to: `alignment`, `size`, `chunk`.
     pub panel: &'static str,
     /// The arm, named for people.
@@ -105,9 +105,9 @@ impl Unidentified {
 
 /// A quantity, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer<T> {
-    /// Found. It is wrong with probability [`Answer::Found::alpha`] at most, where the drive is one
-    /// that the method knows.
+pub enum Estimate<T> {
+    /// Found. It is wrong with probability [`Estimate::Found::alpha`] at most, where the drive is
+    /// one that the method knows.
     Found {
         /// The quantity.
         value: T,
@@ -125,18 +125,18 @@ pub enum Answer<T> {
     },
 }
 
-impl<T> Answer<T> {
+impl<T> Estimate<T> {
     /// Not identifiable, and why.
-    pub fn not(why: Unidentified, reason: impl Into<String>) -> Answer<T> {
-        Answer::Not { why, reason: reason.into() }
+    pub fn not(why: Unidentified, reason: impl Into<String>) -> Estimate<T> {
+        Estimate::Not { why, reason: reason.into() }
     }
 
     /// The quantity; `None` where it was not identified.
     #[must_use]
     pub fn value(&self) -> Option<&T> {
         match self {
-            Answer::Found { value, .. } => Some(value),
-            Answer::Not { .. } => None,
+            Estimate::Found { value, .. } => Some(value),
+            Estimate::Not { .. } => None,
         }
     }
 
@@ -144,19 +144,19 @@ impl<T> Answer<T> {
     #[must_use]
     pub fn why(&self) -> Option<Unidentified> {
         match self {
-            Answer::Found { .. } => None,
-            Answer::Not { why, .. } => Some(*why),
+            Estimate::Found { .. } => None,
+            Estimate::Not { why, .. } => Some(*why),
         }
     }
 
     /// The same answer about what `map` makes of the value.
     #[must_use]
-    pub fn map<U>(&self, map: impl FnOnce(&T) -> U) -> Answer<U> {
+    pub fn map<U>(&self, map: impl FnOnce(&T) -> U) -> Estimate<U> {
         match self {
-            Answer::Found { value, alpha, said_by } => {
-                Answer::Found { value: map(value), alpha: *alpha, said_by: said_by.clone() }
+            Estimate::Found { value, alpha, said_by } => {
+                Estimate::Found { value: map(value), alpha: *alpha, said_by: said_by.clone() }
             }
-            Answer::Not { why, reason } => Answer::Not { why: *why, reason: reason.clone() },
+            Estimate::Not { why, reason } => Estimate::Not { why: *why, reason: reason.clone() },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// Limits of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct ProbeBudget {
     /// The bytes of all writes.
     pub written_bytes: u64,
     /// The operations, reads and writes.
@@ -13,7 +13,7 @@ pub struct Budget {
 
 /// The reason why a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Ended {
+pub(super) enum EndReason {
     /// All was decided.
     Settled,
     /// The largest number of rounds was made.
@@ -28,24 +28,24 @@ pub(super) enum Ended {
     Interrupted,
 }
 
-impl Ended {
+impl EndReason {
     /// Returns what had happened then, as a clause after "when".
     pub(super) fn said(self) -> &'static str {
         match self {
-            Ended::Settled => "all was decided",
-            Ended::Rounds => "1500 rounds, the most, were made",
-            Ended::Bytes => "the bytes that may be written were used up",
-            Ended::Operations => "the operations were used up",
-            Ended::Time => "the time ran out",
-            Ended::Interrupted => "the probe was interrupted",
+            EndReason::Settled => "all was decided",
+            EndReason::Rounds => "1500 rounds, the most, were made",
+            EndReason::Bytes => "the bytes that may be written were used up",
+            EndReason::Operations => "the operations were used up",
+            EndReason::Time => "the time ran out",
+            EndReason::Interrupted => "the probe was interrupted",
         }
     }
 }
 
-/// A [`Budget`] and what was spent of it.
+/// A [`ProbeBudget`] and what was spent of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Spending {
-    left: Budget,
+    left: ProbeBudget,
     begun_ns: u64,
     spent_bytes: u64,
     spent_operations: u64,
@@ -54,7 +54,7 @@ pub struct Spending {
 impl Spending {
     /// All of `budget`, from `now_ns` of the queue's clock on.
     #[must_use]
-    pub fn new(budget: Budget, now_ns: u64) -> Spending {
+    pub fn new(budget: ProbeBudget, now_ns: u64) -> Spending {
         Spending { left: budget, begun_ns: now_ns, spent_bytes: 0, spent_operations: 0 }
     }
 
@@ -66,7 +66,7 @@ impl Spending {
             u64::try_from(wide.div_euclid(100)).unwrap_or(u64::MAX)
         };
         let left = self.left(now_ns);
-        let budget = Budget {
+        let budget = ProbeBudget {
             written_bytes: part(left.written_bytes),
             operations: part(left.operations),
             nanoseconds: part(left.nanoseconds),
@@ -92,21 +92,26 @@ impl Spending {
     }
 
     /// Returns what there is too little of to do so much more now; `None` where that can be done.
-    pub(super) fn lacks(&self, operations: u64, written_bytes: u64, now_ns: u64) -> Option<Ended> {
+    pub(super) fn lacks(
+        &self,
+        operations: u64,
+        written_bytes: u64,
+        now_ns: u64,
+    ) -> Option<EndReason> {
         let left = self.left(now_ns);
         match () {
-            () if left.nanoseconds == 0 => Some(Ended::Time),
-            () if written_bytes > left.written_bytes => Some(Ended::Bytes),
-            () if operations > left.operations => Some(Ended::Operations),
+            () if left.nanoseconds == 0 => Some(EndReason::Time),
+            () if written_bytes > left.written_bytes => Some(EndReason::Bytes),
+            () if operations > left.operations => Some(EndReason::Operations),
             () => None,
         }
     }
 
     /// Returns what is left at `now_ns`.
     #[must_use]
-    pub fn left(&self, now_ns: u64) -> Budget {
+    pub fn left(&self, now_ns: u64) -> ProbeBudget {
         let took_ns = now_ns.saturating_sub(self.begun_ns);
-        Budget {
+        ProbeBudget {
             written_bytes: self.left.written_bytes.saturating_sub(self.spent_bytes),
             operations: self.left.operations.saturating_sub(self.spent_operations),
             nanoseconds: self.left.nanoseconds.saturating_sub(took_ns),
@@ -132,15 +137,18 @@ mod tests {
 
     #[test]
     fn a_part_is_of_what_is_left_and_comes_off_the_whole() {
-        let budget = Budget { written_bytes: 1000, operations: 100, nanoseconds: 50 };
+        let budget = ProbeBudget { written_bytes: 1000, operations: 100, nanoseconds: 50 };
         let mut spending = Spending::new(budget, 10);
         spending.spend(20, 200);
         let mut part = spending.part(50, 20);
-        assert_eq!(part.left(20), Budget { written_bytes: 400, operations: 40, nanoseconds: 20 });
+        assert_eq!(
+            part.left(20),
+            ProbeBudget { written_bytes: 400, operations: 40, nanoseconds: 20 }
+        );
         assert_eq!(part.lacks(40, 400, 20), None);
-        assert_eq!(part.lacks(41, 0, 20), Some(Ended::Operations));
-        assert_eq!(part.lacks(1, 401, 20), Some(Ended::Bytes));
-        assert_eq!(part.lacks(1, 1, 40), Some(Ended::Time));
+        assert_eq!(part.lacks(41, 0, 20), Some(EndReason::Operations));
+        assert_eq!(part.lacks(1, 401, 20), Some(EndReason::Bytes));
+        assert_eq!(part.lacks(1, 1, 40), Some(EndReason::Time));
         part.spend(5, 50);
         spending.settle(&part);
         assert_eq!((spending.written_bytes(), spending.operations()), (250, 25));

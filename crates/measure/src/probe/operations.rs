@@ -25,7 +25,7 @@ pub(super) struct Operations {
 
 /// A read that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct EndedRead {
     /// Its time, in nanoseconds.
     pub(super) latency_ns: u64,
     /// Number of reads that were submitted before it are still in flight.
@@ -102,7 +102,7 @@ impl Operations {
         count: u32,
         length_bytes: u32,
         place: &mut dyn FnMut() -> u64,
-        ended: &mut dyn FnMut(Ended) -> bool,
+        ended: &mut dyn FnMut(EndedRead) -> bool,
     ) -> Result<(), Fault> {
         let (mut left, mut flying) = (count, 0_u32);
         while left > 0 || flying > 0 {
@@ -132,7 +132,7 @@ impl Operations {
                 let completion = self.completions[place];
                 let overtaken = self.end(&completion)?;
                 flying -= 1;
-                if !ended(Ended { latency_ns: completion.latency_ns(), overtaken, together }) {
+                if !ended(EndedRead { latency_ns: completion.latency_ns(), overtaken, together }) {
                     left = 0;
                 }
             }

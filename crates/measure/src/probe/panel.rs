@@ -7,8 +7,8 @@
 
 use units::random::Random;
 
-use super::answer::{Compared, Reading, SLOWER_ABOVE};
-use super::budget::{Ended, Spending};
+use super::answer::{ArmComparison, Reading, SLOWER_ABOVE};
+use super::budget::{EndReason, Spending};
 use crate::Fault;
 use crate::experiment::shuffle;
 use crate::statistics::{Interval, Ratios};
@@ -27,12 +27,12 @@ pub(super) struct Pairing {
     pub(super) arm: usize,
     pub(super) against: usize,
     /// The panel goes on until this is known.
-    pub(super) wanted: Wanted,
+    pub(super) wanted: RatioQuestion,
 }
 
 /// A question about a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RatioQuestion {
     /// Asks whether it is slower.
     Slower,
     /// Asks whether it is slower; the first that is ends the panel.
@@ -61,11 +61,11 @@ pub(super) struct Panel {
 /// Result of a panel.
 #[derive(Clone, Debug)]
 pub(super) struct PanelResult {
-    pub(super) compared: Vec<Compared>,
+    pub(super) compared: Vec<ArmComparison>,
     /// The times of all arms, block after block, in nanoseconds.
     pub(super) times_ns: Vec<u64>,
     /// The reason why it ended.
-    pub(super) ended: Ended,
+    pub(super) ended: EndReason,
     /// Why it means nothing: a control differed.
     pub(super) void: Option<String>,
 }
@@ -97,7 +97,7 @@ impl Panel {
         let mut all_ns = Vec::with_capacity(self.arms.len() * 256);
         let (operations, bytes) = world.block();
         let (mut ran, mut blocks) = (0, 0);
-        let (mut void, mut ended) = (None, Ended::Rounds);
+        let (mut void, mut ended) = (None, EndReason::Rounds);
         while blocks < wide(BLOCKS_MAX) {
             if let Some(lacking) = spending.lacks(operations, bytes, world.now_ns()) {
                 ended = lacking;
@@ -109,7 +109,7 @@ impl Panel {
             }
             spending.spend(operations, bytes);
             if !world.goes_on(times_ns.iter().sum()) {
-                ended = Ended::Interrupted;
+                ended = EndReason::Interrupted;
                 break;
             }
             ran += 1;
@@ -124,7 +124,7 @@ impl Panel {
             }
             let looks = blocks <= LOOK_ALWAYS || blocks % 8 == 0;
             if looks && let Some(settled) = self.look(&mut ratios) {
-                (void, ended) = (settled.err(), Ended::Settled);
+                (void, ended) = (settled.err(), EndReason::Settled);
                 break;
             }
         }
@@ -142,7 +142,7 @@ impl Panel {
             let ratio = ratios.median();
             let reading = Reading::of(&ratio);
             is_decided &= match pairing.wanted {
-                Wanted::Control if !ratio.contains(1.0) => {
+                RatioQuestion::Control if !ratio.contains(1.0) => {
                     return Some(Err(format!(
                         "two arms that do the same differ: {} takes {:.3} times as long as {} \
                          ({:.3} to {:.3})",
@@ -153,20 +153,20 @@ impl Panel {
                         ratio.high
                     )));
                 }
-                Wanted::Control => true,
-                Wanted::Faster if reading == Reading::Faster => return Some(Ok(())),
-                Wanted::Faster => ratio.low >= SLOWER_ABOVE.recip(),
-                Wanted::AnySlower if reading == Reading::Slower => return Some(Ok(())),
-                Wanted::Rounds(blocks) => wide(ratios.pairs()) >= blocks,
-                Wanted::Slower | Wanted::AnySlower => reading != Reading::Open,
-                Wanted::Exactly => !matches!(reading, Reading::Open | Reading::NotSlower),
+                RatioQuestion::Control => true,
+                RatioQuestion::Faster if reading == Reading::Faster => return Some(Ok(())),
+                RatioQuestion::Faster => ratio.low >= SLOWER_ABOVE.recip(),
+                RatioQuestion::AnySlower if reading == Reading::Slower => return Some(Ok(())),
+                RatioQuestion::Rounds(blocks) => wide(ratios.pairs()) >= blocks,
+                RatioQuestion::Slower | RatioQuestion::AnySlower => reading != Reading::Open,
+                RatioQuestion::Exactly => !matches!(reading, Reading::Open | Reading::NotSlower),
             };
         }
         is_decided.then_some(Ok(()))
     }
 
-    fn compared(&self, pairing: Pairing, ratio: Interval, blocks: u64) -> Compared {
-        Compared {
+    fn compared(&self, pairing: Pairing, ratio: Interval, blocks: u64) -> ArmComparison {
+        ArmComparison {
             panel: self.name,
             arm: self.arms[pairing.arm].clone(),
             against: self.arms[pairing.against].clone(),
@@ -207,7 +207,7 @@ impl PanelResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::budget::Budget;
+    use crate::probe::budget::ProbeBudget;
 
     struct Fixed(Vec<u64>, u64);
 
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    fn panel(arms: usize, wanted: Wanted) -> Panel {
+    fn panel(arms: usize, wanted: RatioQuestion) -> Panel {
         Panel {
             name: "test",
             arms: (0..arms).map(|arm| format!("arm {arm}")).collect(),
@@ -238,13 +238,14 @@ mod tests {
     }
 
     fn spending(written_bytes: u64) -> Spending {
-        Spending::new(Budget { written_bytes, operations: 10_000, nanoseconds: 1 << 40 }, 0)
+        Spending::new(ProbeBudget { written_bytes, operations: 10_000, nanoseconds: 1 << 40 }, 0)
     }
 
     #[test]
     fn a_panel_ends_once_every_pairing_is_decided() {
         let mut world = Fixed(vec![100, 300, 100, 50], 0);
-        let seen = panel(4, Wanted::Exactly).run(&mut world, &mut spending(1 << 30)).unwrap();
+        let seen =
+            panel(4, RatioQuestion::Exactly).run(&mut world, &mut spending(1 << 30)).unwrap();
         assert_eq!(seen.readings(), [Reading::Slower, Reading::Same, Reading::Faster]);
         assert!(seen.compared[0].blocks < 40, "{:?}", seen.compared[0]);
         let (_, low, high) = seen.difference((1, 0), 4, 100.0, 0.001).unwrap();
@@ -255,17 +256,17 @@ mod tests {
     fn a_panel_without_bytes_decides_nothing() {
         let mut world = Fixed(vec![100, 300], 0);
         let mut spending = spending(4096 * 6);
-        let seen = panel(2, Wanted::Slower).run(&mut world, &mut spending).unwrap();
+        let seen = panel(2, RatioQuestion::Slower).run(&mut world, &mut spending).unwrap();
         assert_eq!(seen.readings(), [Reading::Open]);
-        assert_eq!(seen.ended, Ended::Bytes);
+        assert_eq!(seen.ended, EndReason::Bytes);
         assert_eq!(spending.written_bytes(), 4096 * 6);
     }
 
     #[test]
     fn a_control_that_differs_voids_the_panel() {
         let mut world = Fixed(vec![100, 101, 110], 0);
-        let mut panel = panel(3, Wanted::Exactly);
-        panel.pairings[0].wanted = Wanted::Control;
+        let mut panel = panel(3, RatioQuestion::Exactly);
+        panel.pairings[0].wanted = RatioQuestion::Control;
         let seen = panel.run(&mut world, &mut spending(1 << 30)).unwrap();
         assert!(seen.void.unwrap().contains("two arms that do the same differ"));
     }

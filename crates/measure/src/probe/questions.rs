@@ -3,25 +3,25 @@
 
 use device::Queue;
 
-use super::answer::{Answer, Unidentified};
+use super::answer::{Estimate, Unidentified};
 use super::granule::{self, Granule};
-use super::stripe::{self, Known, Stripe};
-use super::turn::{self, Turn, Turns};
+use super::stripe::{self, DriveFacts, Stripe};
+use super::turn::{self, MisalignedTurns, Revolution};
 use super::{Ask, Pause, Spending};
 use crate::Fault;
 
 /// Answers from durable writes.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct WriteAnswers {
     /// The granule.
     pub granule: Granule,
     /// The turn.
-    pub turn: Answer<Turn>,
+    pub turn: Estimate<Revolution>,
     /// Number of turns that a misaligned write takes.
-    pub turns: Answer<Turns>,
+    pub turns: Estimate<MisalignedTurns>,
 }
 
-impl Written {
+impl WriteAnswers {
     /// Returns what writes through `queue` say, which has depth 1 and buffers of
     /// [`granule::BUFFER_BYTES`]. It is to be judged by [`Stripe::judge`].
     ///
@@ -32,12 +32,12 @@ impl Written {
         ask: &Ask<'_>,
         spending: &mut Spending,
         pause: Pause<'_>,
-    ) -> Result<Written, Fault> {
+    ) -> Result<WriteAnswers, Fault> {
         let turn = turn::find(queue, ask, spending, pause)?;
         let granule = granule::find(queue, ask, spending, pause)?;
         let turn = turn::find_again(queue, ask, turn, &granule, spending, pause)?;
         let turns = turn::policy(queue, ask, &turn, &granule, spending, pause)?;
-        Ok(Written { granule, turn, turns })
+        Ok(WriteAnswers { granule, turn, turns })
     }
 
     /// Returns whether more writes might say more.
@@ -49,7 +49,7 @@ impl Written {
 
     /// Returns what `self` says, or `other`, which asked the same again: the one that says more.
     #[must_use]
-    pub fn or(self, mut other: Written) -> Written {
+    pub fn or(self, mut other: WriteAnswers) -> WriteAnswers {
         if other.is_open() && !self.is_open() {
             return self;
         }
@@ -63,8 +63,8 @@ impl Written {
 
     /// Returns what is known for [`stripe::find`].
     #[must_use]
-    pub fn known(&self) -> Known {
-        Known {
+    pub fn known(&self) -> DriveFacts {
+        DriveFacts {
             granule_bytes: self.granule.alignment.value().map_or(0, |found| found.bytes),
             is_turning: self.turn.value().is_some(),
         }
@@ -79,11 +79,11 @@ impl Written {
 pub fn reads<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
-    written: Option<&mut Written>,
+    written: Option<&mut WriteAnswers>,
     spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
-    let known = written.as_deref().map(Written::known).unwrap_or_default();
+    let known = written.as_deref().map(WriteAnswers::known).unwrap_or_default();
     let stripe = stripe::find(queue, ask, known, spending, pause)?;
     if let Some(written) = written {
         stripe.judge(&mut written.granule);

@@ -32,7 +32,7 @@ pub struct MappedRun {
 
 /// Order of the slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum SlotOrder {
     /// The next one, in the order of the runs, and the first again after the last. All arms share
     /// one cursor.
     Cursor,
@@ -46,7 +46,7 @@ pub enum Order {
 /// Plan of slots.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotsPlan<'a> {
-    /// Stretches that may be used, in the order of [`Order::Cursor`]. They do not overlap.
+    /// Stretches that may be used, in the order of [`SlotOrder::Cursor`]. They do not overlap.
     pub runs: &'a [MappedRun],
     /// Unit that two slots must not share.
     pub unit: Unit,
@@ -55,8 +55,8 @@ pub struct SlotsPlan<'a> {
     /// Distance of each arm's operation from the start of its slot.
     pub shifts_bytes: &'a [u64],
     /// Order of the slots.
-    pub order: Order,
-    /// Seed of [`Order::Random`].
+    pub order: SlotOrder,
+    /// Seed of [`SlotOrder::Random`].
     pub seed: u64,
 }
 
@@ -111,7 +111,7 @@ pub struct Slots {
     slot_bytes: u64,
     count: u64,
     shifts_bytes: Vec<u64>,
-    next: Next,
+    next: NextSlot,
 }
 
 /// Slots that follow each other without a gap.
@@ -124,7 +124,7 @@ struct Stretch {
 }
 
 #[derive(Clone, Debug)]
-enum Next {
+enum NextSlot {
     Cursor(u64),
     Backwards(u64),
     Random(Shuffle),
@@ -164,9 +164,9 @@ impl Slots {
             });
         }
         let next = match plan.order {
-            Order::Cursor => Next::Cursor(0),
-            Order::Backwards => Next::Backwards(0),
-            Order::Random => Next::Random(Shuffle::new(count, Random::new(plan.seed))),
+            SlotOrder::Cursor => NextSlot::Cursor(0),
+            SlotOrder::Backwards => NextSlot::Backwards(0),
+            SlotOrder::Random => NextSlot::Random(Shuffle::new(count, Random::new(plan.seed))),
         };
         Ok(Slots { stretches, slot_bytes, count, shifts_bytes: plan.shifts_bytes.to_vec(), next })
     }
@@ -195,16 +195,16 @@ impl Slots {
         self.stretches[0].offset_bytes
     }
 
-    /// Begins a pair: with [`Order::Random`], any slot may come again from here.
+    /// Begins a pair: with [`SlotOrder::Random`], any slot may come again from here.
     pub fn start_pair(&mut self) {
-        if let Next::Random(shuffle) = &mut self.next {
+        if let NextSlot::Random(shuffle) = &mut self.next {
             shuffle.restart();
         }
     }
 
     /// The file's offset of the next operation of `arm`. Between two calls of
-    /// [`Slots::start_pair`] no slot comes again before all came; [`Order::Cursor`] goes through
-    /// all of them, pair after pair. Allocates nothing.
+    /// [`Slots::start_pair`] no slot comes again before all came; [`SlotOrder::Cursor`] goes
+    /// through all of them, pair after pair. Allocates nothing.
     ///
     /// # Panics
     /// When there is no such arm.
@@ -212,16 +212,16 @@ impl Slots {
     pub fn next(&mut self, arm: usize) -> u64 {
         let shift_bytes = self.shifts_bytes[arm];
         let number = match &mut self.next {
-            Next::Cursor(cursor) => {
+            NextSlot::Cursor(cursor) => {
                 let number = *cursor;
                 *cursor = if number + 1 < self.count { number + 1 } else { 0 };
                 number
             }
-            Next::Backwards(cursor) => {
+            NextSlot::Backwards(cursor) => {
                 *cursor = cursor.checked_sub(1).unwrap_or(self.count - 1);
                 *cursor
             }
-            Next::Random(shuffle) => shuffle.next(),
+            NextSlot::Random(shuffle) => shuffle.next(),
         };
         self.offset_bytes(number) + shift_bytes
     }

@@ -7,7 +7,7 @@ use super::work::Work;
 
 /// Operations in flight. All memory is taken at the start.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct InFlight {
     /// The operation of each slot, which means something while the slot is taken.
     pub(super) operations: Vec<Operation>,
     /// True if the slot has an operation.
@@ -17,10 +17,10 @@ pub(super) struct Flight {
     pub(super) completions: Vec<Completion>,
 }
 
-impl Flight {
-    pub(super) fn new(depth: u16) -> Flight {
+impl InFlight {
+    pub(super) fn new(depth: u16) -> InFlight {
         let nothing = Completion { slot: 0, submitted_ns: 0, completed_ns: 0, result: Ok(0) };
-        Flight {
+        InFlight {
             operations: vec![NONE; usize::from(depth)],
             taken: vec![false; usize::from(depth)],
             free: (0..depth).rev().collect(),

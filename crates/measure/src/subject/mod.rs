@@ -22,7 +22,7 @@ mod work;
 use device::{Action, Counters, Operation, Queue, SyncKind};
 
 pub use self::accounting::Observations;
-use self::block::{Block, Flight, unasked};
+use self::block::{Block, InFlight, unasked};
 pub use self::fault::Fault;
 use self::fault::{is_sync, is_whole, wrong};
 pub use self::work::Work;
@@ -36,7 +36,7 @@ pub struct Subject<Q: Queue, C: Counters> {
     work: Work,
     slots: Slots,
     seen: Vec<Observations>,
-    flight: Flight,
+    flight: InFlight,
     written_bytes: u64,
 }
 
@@ -59,7 +59,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         let buffer_bytes = units::number::wide(queue.buffer(0).len());
         assert!(u64::from(work.operation_bytes) <= buffer_bytes, "an operation fits the buffer");
         assert!(arms <= slots.arms(), "each arm has its shift");
-        let flight = Flight::new(work.depth);
+        let flight = InFlight::new(work.depth);
         let seen = (0..arms).map(|_| Observations::default()).collect();
         Subject { queue, counters, work, slots, seen, flight, written_bytes: 0 }
     }

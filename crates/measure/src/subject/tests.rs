@@ -5,12 +5,13 @@ use device::{
     QueueError, SyncKind,
 };
 use drive::profile::built_in;
-use drive::{Host, Model, ModelCounters, ModelQueue};
+use drive::{HostRules, Model, ModelCounters, ModelQueue};
 use units::Unit;
 
 use super::{Fault, Subject, Work};
 use crate::{
-    ArmPlan, Experiment, Limits, MappedRun, Order, Plan, Role, Slots, SlotsPlan, Stop, Verdict,
+    ArmPlan, CostVerdict, Experiment, ExperimentPlan, MappedRun, Role, SlotOrder, Slots, SlotsPlan,
+    Stop, VerdictLimits,
 };
 
 /// A failure of an operation.
@@ -129,7 +130,7 @@ fn subject(
     counting: Counting,
 ) -> Subject<Noting, Miscounting> {
     let profile = built_in().iter().find(|profile| profile.name == "optane-p4800x");
-    let host = Host {
+    let host = HostRules {
         depth: DEPTH,
         buffer_bytes: 8192,
         start_bytes: 0,
@@ -145,7 +146,7 @@ fn subject(
         unit: Unit::new(4096).unwrap(),
         operation_bytes: 4096,
         shifts_bytes: &[0, 512],
-        order: Order::Cursor,
+        order: SlotOrder::Cursor,
         seed: 1,
     });
     let counters = Miscounting { counters: queue.counters(), counting };
@@ -297,11 +298,11 @@ fn a_failure_in_the_middle_voids_the_experiment_and_is_named() {
         let work = work(1, None, 0, 1);
         let mut subject = subject(work, Some((20, failure)), Counting::Exact);
         let arms = [("aligned", Role::Baseline), ("shifted", Role::Shifted)];
-        let mut experiment = Experiment::new(Plan {
+        let mut experiment = Experiment::new(ExperimentPlan {
             arms: arms.map(|(name, role)| ArmPlan { name: name.to_owned(), role }).to_vec(),
             alpha: 0.05,
             pairs_max: 100,
-            limits: Limits::default(),
+            limits: VerdictLimits::default(),
             seed: 1,
         })
         .unwrap();
@@ -319,7 +320,7 @@ fn a_failure_in_the_middle_voids_the_experiment_and_is_named() {
             }
         }
         let conclusion = experiment.finish(Stop::Rule);
-        assert_eq!(conclusion.verdict, Verdict::Void);
+        assert_eq!(conclusion.verdict, CostVerdict::Void);
         assert_eq!(subject.queue.pushed.len(), 21);
         conclusion.reason
     };

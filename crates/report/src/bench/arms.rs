@@ -12,7 +12,7 @@ use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labeled, quiet};
 use super::{Arm, Comparison, Experiment};
 use crate::line::{BAD, GOOD, NAME};
 use crate::text::shorten_middle;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// The columns below which arms are sentences.
 pub(super) const SHEET_MIN: usize = 60;
@@ -20,7 +20,7 @@ pub(super) const SHEET_MIN: usize = 60;
 /// The arms of an experiment, to be written.
 pub(super) struct Arms<'a> {
     pub(super) experiment: &'a Experiment,
-    pub(super) words: Words<'a>,
+    pub(super) words: ViewWords<'a>,
     pub(super) limit: usize,
 }
 

@@ -8,7 +8,7 @@ use super::figures::share;
 use super::grid::{cell, flowing, labeled, prose, quiet};
 use crate::line::NAME;
 use crate::look::Look;
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// The schema's name and version.
 pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";
@@ -75,7 +75,7 @@ pub fn dry_run_json(plan: &DryRun) -> String {
 /// was.
 #[must_use]
 pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     let limit = look.columns();
     let mut page = String::new();
     let mut on = vec![(NAME, words.text(&plan.place))];
@@ -113,7 +113,7 @@ pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
 }
 
 /// `4 KiB from 512 B on (sysfs)`.
-fn granule(plan: &DryRun, words: Words<'_>) -> String {
+fn granule(plan: &DryRun, words: ViewWords<'_>) -> String {
     let Some(bytes) = plan.granule_bytes else { return "not known".to_owned() };
     let mut text = words.exact(bytes);
     match plan.granule_origin_bytes {

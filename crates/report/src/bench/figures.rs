@@ -2,7 +2,7 @@
 
 use measure::Interval;
 
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// Mark for a figure that is not known.
 pub(crate) const UNKNOWN: &str = "-";
@@ -13,7 +13,7 @@ const MILLI: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// A time to three digits: `835 ns`, `8.35 ms`, `25.0 ms`, `3600 s`.
-pub(crate) fn time(nanoseconds: u64, words: Words<'_>) -> String {
+pub(crate) fn time(nanoseconds: u64, words: ViewWords<'_>) -> String {
     if nanoseconds < MICRO {
         return format!("{nanoseconds} ns");
     }
@@ -168,10 +168,10 @@ mod tests {
             (3_600_400_000_000, "3600 s"),
             (u64::MAX, "18446744074 s"),
         ] {
-            assert_eq!(time(nanoseconds, Words { look: &look }), text);
+            assert_eq!(time(nanoseconds, ViewWords { look: &look }), text);
         }
         let ascii = Look { ascii: true, ..look };
-        assert_eq!(time(1_500, Words { look: &ascii }), "1.50 us");
+        assert_eq!(time(1_500, ViewWords { look: &ascii }), "1.50 us");
     }
 
     #[test]

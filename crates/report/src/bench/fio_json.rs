@@ -13,7 +13,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Action, Arm, Bench, Experiment, Order, Sync};
+use super::{Arm, Bench, Experiment, OperationDirection, Sync, WorkloadOrder};
 
 /// The shares of which fio gives the latency, in percent. Source: `init.c`, `def_percentile_list`
 /// as printed by fio 3.33.
@@ -66,18 +66,19 @@ pub fn fio_json_left_out(bench: &Bench) -> Vec<String> {
 }
 
 fn is_io(experiment: &Experiment) -> bool {
-    matches!(experiment.workload.action, Action::Read | Action::Write)
+    matches!(experiment.workload.action, OperationDirection::Read | OperationDirection::Write)
 }
 
 fn job(group: usize, experiment: &Experiment, arm: &Arm) -> Value {
     let nothing = Latencies::default();
     let seen = Latencies::of(arm);
     let bytes = experiment.workload.operation_bytes;
-    let [read, write] =
-        [Action::Read, Action::Write].map(|action| match experiment.workload.action == action {
+    let [read, write] = [OperationDirection::Read, OperationDirection::Write].map(|action| {
+        match experiment.workload.action == action {
             true => direction(&seen, bytes, arm.operations_per_second),
             false => direction(&nothing, Some(0), Some(0.0)),
-        });
+        }
+    });
     let mut job = Map::new();
     job.insert("jobname".to_owned(), format!("{}: {}", experiment.title, arm.name).into());
     job.insert("groupid".to_owned(), group.into());
@@ -111,7 +112,7 @@ fn job(group: usize, experiment: &Experiment, arm: &Arm) -> Value {
 /// The job as fio's options would say it, as texts.
 fn options(experiment: &Experiment, arm: &Arm) -> Value {
     let workload = &experiment.workload;
-    let random = if workload.order == Some(Order::Random) { "rand" } else { "" };
+    let random = if workload.order == Some(WorkloadOrder::Random) { "rand" } else { "" };
     let mut options = Map::new();
     let mut say = |key: &str, value: String| options.insert(key.to_owned(), value.into());
     say("name", format!("{}: {}", experiment.title, arm.name));

@@ -81,7 +81,8 @@ pub fn bench_json(bench: &Bench) -> String {
 /// A document as JSON with its line feed: indented, each histogram on one line.
 pub(crate) fn pretty(document: &impl Serialize) -> String {
     let mut text = Vec::new();
-    let written = document.serialize(&mut Serializer::with_formatter(&mut text, Lines::default()));
+    let written =
+        document.serialize(&mut Serializer::with_formatter(&mut text, IndentedJson::default()));
     written.expect("the document has only string keys and writes to memory");
     text.push(b'\n');
     String::from_utf8(text).expect("JSON is text")
@@ -94,14 +95,14 @@ pub(crate) fn pretty(document: &impl Serialize) -> String {
 pub fn bench_parse(text: &str) -> Result<Bench, BenchFault> {
     /// Fields that a file must have before the rest is read.
     #[derive(Deserialize)]
-    struct Head {
+    struct BenchHead {
         schema: String,
     }
     if text.len() > BENCH_BYTES_MAX {
         return Err(BenchFault::TooLong(text.len()));
     }
     // The parser gives up below 128 levels, so depth is bounded; every list is paid for in bytes.
-    let head: Head =
+    let head: BenchHead =
         serde_json::from_str(text).map_err(|error| BenchFault::NotOurs(said(&error)))?;
     if head.schema != BENCH_SCHEMA {
         let (family, _) = BENCH_SCHEMA.split_once('/').expect("the name has a version");
@@ -141,7 +142,7 @@ fn shown(text: &str) -> String {
 
 /// Indents everything but the lists named [`ONE_LINE`].
 #[derive(Default)]
-struct Lines {
+struct IndentedJson {
     pretty: PrettyFormatter<'static>,
     compact: CompactFormatter,
     /// True if a key is being written.
@@ -152,7 +153,7 @@ struct Lines {
     depth: usize,
 }
 
-impl Formatter for Lines {
+impl Formatter for IndentedJson {
     fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
         if self.wanted {
             self.depth += 1;

@@ -17,7 +17,7 @@ pub(crate) mod sentences;
 mod table;
 mod workload;
 
-use measure::{Interval, Regime, Role, Step, Verdict};
+use measure::{CostVerdict, Interval, PairStep, Regime, Role};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
@@ -30,9 +30,9 @@ pub use fio_json::{fio_json, fio_json_left_out};
 pub use json::{BENCH_BYTES_MAX, BenchFault, bench_json, bench_parse};
 pub use picture::picture;
 pub use prediction::{Effort, Predicted};
-pub use progress::{Progress, progress};
+pub use progress::{BenchProgress, progress};
 pub use table::table;
-pub use workload::{Action, Order, Sync, Workload};
+pub use workload::{OperationDirection, Sync, Workload, WorkloadOrder};
 
 /// The schema's name and version.
 pub const BENCH_SCHEMA: &str = "straddle.bench/1";
@@ -55,7 +55,7 @@ pub struct Bench {
     /// Subject of the measurement.
     pub target: BenchTarget,
     /// Scratch file of the measurement; `null` where nothing was written.
-    pub scratch: Option<Scratch>,
+    pub scratch: Option<ScratchFacts>,
     /// Comparisons in the order in which they were shown.
     pub experiments: Vec<Experiment>,
     /// Notes for the reader: what was scaled down, what this machine could not do.
@@ -93,7 +93,7 @@ pub struct BenchTarget {
 /// The file that was written to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Scratch {
+pub struct ScratchFacts {
     /// The directory in which it had no name, or the device.
     pub place: String,
     /// Its length in bytes.
@@ -136,7 +136,7 @@ pub struct Experiment {
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub alpha: f64,
     /// Verdict at the end.
-    pub verdict: Verdict,
+    pub verdict: CostVerdict,
     /// The verdict as one sentence with its figures, or why there is none.
     pub reason: String,
     /// Prediction of the stack; `null` where it predicts nothing.
@@ -144,7 +144,7 @@ pub struct Experiment {
     /// Regimes of the baseline's latency during the run: more than one where it changed.
     pub regimes: Vec<Regime>,
     /// Steps in which the interval of the first comparison narrowed.
-    pub narrowing: Vec<Step>,
+    pub narrowing: Vec<PairStep>,
 }
 
 /// One of the things compared.

@@ -1,6 +1,6 @@
 //! Many experiments in little room: a line for each arm that is compared.
 
-use measure::{Role, Verdict};
+use measure::{CostVerdict, Role};
 
 use super::arms::{SHEET_MIN, is_control};
 use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, time};
@@ -9,7 +9,7 @@ use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
 use crate::line::NAME;
 use crate::text::{shorten_middle, width};
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// The columns of a title beside its figures; longer ones stand above them.
 const TITLE_MAX: usize = 44;
@@ -17,8 +17,13 @@ const TITLE_MAX: usize = 44;
 const VERDICT_MAX: usize = 16;
 
 /// Writes a table with a line for each comparison, then what it does not show.
-pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &mut String) {
-    let rows: Vec<Row<'_>> = experiments.iter().flat_map(rows).collect();
+pub(super) fn write(
+    experiments: &[Experiment],
+    words: ViewWords<'_>,
+    limit: usize,
+    page: &mut String,
+) {
+    let rows: Vec<OverviewLine<'_>> = experiments.iter().flat_map(rows).collect();
     // A title that is cut may be the same as another: those stand on lines of their own.
     let is_short = rows.iter().all(|row| width(&row.name(words)) <= TITLE_MAX);
     let mut grids = [true, false].into_iter().map(|full| grid(&rows, words, full));
@@ -31,7 +36,7 @@ pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, 
     for experiment in experiments {
         let title = format!("{}:", words.text(&experiment.title));
         // The rows say all of an interval that is too wide; why one is void stands nowhere else.
-        if experiment.verdict == Verdict::Void {
+        if experiment.verdict == CostVerdict::Void {
             let ((_, word), reason) = verdict(experiment, words);
             prose((NAME, title.clone()), &format!("{word} {reason}"), limit, page);
         }
@@ -42,7 +47,7 @@ pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, 
 }
 
 /// A line of the table.
-struct Row<'a> {
+struct OverviewLine<'a> {
     experiment: &'a Experiment,
     /// The arm with its comparison; `None` for an experiment that compared nothing.
     compared: Option<(&'a Arm, Option<&'a Comparison>)>,
@@ -50,34 +55,34 @@ struct Row<'a> {
     first: bool,
 }
 
-fn rows(experiment: &Experiment) -> Vec<Row<'_>> {
+fn rows(experiment: &Experiment) -> Vec<OverviewLine<'_>> {
     let others =
         experiment.arms.iter().filter(|arm| !is_control(arm) && arm.role != Role::Baseline);
-    let mut rows: Vec<Row<'_>> = others
+    let mut rows: Vec<OverviewLine<'_>> = others
         .enumerate()
         .map(|(index, arm)| {
             let own = experiment.comparisons.iter().find(|one| one.arm == arm.name);
-            Row { experiment, compared: Some((arm, own)), first: index == 0 }
+            OverviewLine { experiment, compared: Some((arm, own)), first: index == 0 }
         })
         .collect();
     if rows.is_empty() {
-        rows.push(Row { experiment, compared: None, first: true });
+        rows.push(OverviewLine { experiment, compared: None, first: true });
     }
     rows
 }
 
 /// The title of the intervals; those of several widths have no common one.
-fn intervals(rows: &[Row<'_>]) -> String {
+fn intervals(rows: &[OverviewLine<'_>]) -> String {
     let alpha = rows.first().map_or(f64::NAN, |row| row.experiment.alpha);
     let same = rows.iter().all(|row| row.experiment.alpha.to_bits() == alpha.to_bits());
     interval_title(if same { alpha } else { f64::NAN })
 }
 
 /// Each title on a line, and its arms beneath.
-fn sheet(rows: &[Row<'_>], words: Words<'_>, limit: usize, page: &mut String) {
+fn sheet(rows: &[OverviewLine<'_>], words: ViewWords<'_>, limit: usize, page: &mut String) {
     let dots = words.glyphs().ellipsis;
     let mut group = String::new();
-    let line = |row: &Row<'_>| {
+    let line = |row: &OverviewLine<'_>| {
         if row.first {
             group = shorten_middle(&row.name(words), limit.saturating_sub(INDENT), dots);
         }
@@ -101,7 +106,7 @@ fn sheet(rows: &[Row<'_>], words: Words<'_>, limit: usize, page: &mut String) {
     Sheet { heads: &heads, droppable: &[], rows: lines }.write(limit, page);
 }
 
-fn grid(rows: &[Row<'_>], words: Words<'_>, full: bool) -> Grid {
+fn grid(rows: &[OverviewLine<'_>], words: ViewWords<'_>, full: bool) -> Grid {
     let title = intervals(rows);
     let mut grid = Grid::default();
     let head = [count_of(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
@@ -134,18 +139,18 @@ fn slimmed(cells: Vec<Cell>, full: bool) -> Vec<Cell> {
     numbered.filter(|(index, _)| kept(index)).map(|(_, cell)| cell).collect()
 }
 
-fn count_of(rows: &[Row<'_>]) -> String {
+fn count_of(rows: &[OverviewLine<'_>]) -> String {
     let experiments = rows.iter().filter(|row| row.first).count();
     count(u64::try_from(experiments).unwrap_or(u64::MAX), "experiment")
 }
 
-impl Row<'_> {
-    fn title(&self, words: Words<'_>) -> String {
+impl OverviewLine<'_> {
+    fn title(&self, words: ViewWords<'_>) -> String {
         if self.first { self.name(words) } else { String::new() }
     }
 
     /// Returns what was done, without the arm, which has a column of its own.
-    fn name(&self, words: Words<'_>) -> String {
+    fn name(&self, words: ViewWords<'_>) -> String {
         let title = words.text(&self.experiment.title);
         let arm = self.compared.map_or(String::new(), |(arm, _)| words.text(&arm.name));
         match title.strip_suffix(&arm).and_then(|rest| rest.strip_suffix(", ")) {
@@ -159,7 +164,7 @@ impl Row<'_> {
         (style, word.to_lowercase())
     }
 
-    fn sentence(&self, words: Words<'_>, limit: usize, page: &mut String) {
+    fn sentence(&self, words: ViewWords<'_>, limit: usize, page: &mut String) {
         let mut pieces = vec![(NAME, format!("{}:", words.text(&self.experiment.title)))];
         if let Some((arm, comparison)) = self.compared {
             pieces.push(cell(words.text(&arm.name)));
@@ -175,7 +180,7 @@ impl Row<'_> {
 }
 
 /// Returns whether the controls found equal things equal.
-fn controls(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &mut String) {
+fn controls(experiments: &[Experiment], words: ViewWords<'_>, limit: usize, page: &mut String) {
     let (mut sound, mut unknown, mut differing) = (0_u64, 0_u64, Vec::new());
     for experiment in experiments {
         for arm in experiment.arms.iter().filter(|arm| is_control(arm)) {

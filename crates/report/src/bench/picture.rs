@@ -9,7 +9,7 @@ use super::{Arm, Experiment};
 use crate::line::{Line, NAME, PLAIN, QUIET};
 use crate::look::Look;
 use crate::text::{shorten_middle, width};
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// Columns of a name at most.
 const NAME_MAX: usize = 20;
@@ -47,7 +47,7 @@ const ASCII: Ink = Ink {
 /// The distributions of all arms as text, with its last line feed; empty where no latency was seen.
 #[must_use]
 pub fn picture(experiment: &Experiment, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     let ink = if look.ascii { &ASCII } else { &UNICODE };
     let seen: Vec<&Arm> = experiment.arms.iter().filter(|arm| total(arm) > 0.0).collect();
     let ellipsis = words.glyphs().ellipsis;
@@ -155,7 +155,7 @@ fn marks(arm: &Arm, axis: &Axis, ink: &Ink, left: usize, page: &mut String) {
 }
 
 /// The axis with its ticks, and under it what they say.
-fn labels(axis: &Axis, ink: &Ink, words: Words<'_>, left: usize, page: &mut String) {
+fn labels(axis: &Axis, ink: &Ink, words: ViewWords<'_>, left: usize, page: &mut String) {
     let columns = axis.starts.len();
     let mut taken = vec![false; columns];
     let mut ticks: Vec<(usize, usize, String)> = Vec::new();
@@ -186,7 +186,7 @@ fn labels(axis: &Axis, ink: &Ink, words: Words<'_>, left: usize, page: &mut Stri
 
 /// Returns what ticks may say, the most wanted first: 1, 5 and 2 times a power of ten; where the
 /// axis holds fewer than two of those, its ends.
-fn candidates(axis: &Axis, words: Words<'_>) -> Vec<(u64, String)> {
+fn candidates(axis: &Axis, words: ViewWords<'_>) -> Vec<(u64, String)> {
     let holds = |value: &u64| (axis.least_ns..=axis.greatest_ns).contains(value);
     let powers = (0..20).filter_map(|power| 10_u64.checked_pow(power));
     let powers: Vec<u64> = powers.collect();
@@ -200,7 +200,7 @@ fn candidates(axis: &Axis, words: Words<'_>) -> Vec<(u64, String)> {
 }
 
 /// A time of one digit and zeros: `20 ms`.
-fn round(nanoseconds: u64, words: Words<'_>) -> String {
+fn round(nanoseconds: u64, words: ViewWords<'_>) -> String {
     let micro = format!("{}s", words.glyphs().micro);
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, micro.as_str())];
     let unit = units.into_iter().find(|(unit, _)| nanoseconds >= *unit);

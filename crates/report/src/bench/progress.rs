@@ -1,12 +1,12 @@
 //! Progress of a measurement, in one line: what is drawn between rounds.
 
-use measure::{Interval, Step};
+use measure::{Interval, PairStep};
 use units::prefix::Size;
 
 use super::figures::{ratio_bounds, ratio_figure, time};
 use crate::look::Look;
 use crate::text::{shorten, shorten_middle, width};
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// Columns of the drawn interval.
 const SCALE: usize = 25;
@@ -15,7 +15,7 @@ const ENDS_LOG2: f64 = 2.0;
 
 /// Subject of the measurement, and its cost so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress<'a> {
+pub struct BenchProgress<'a> {
     /// The experiment's title.
     pub title: &'a str,
     /// Duration so far, in nanoseconds.
@@ -27,8 +27,8 @@ pub struct Progress<'a> {
 /// One line without a line feed: what is measured, the pairs, the interval so far as figures and
 /// drawn on a scale from a quarter to four times, what it took. Never wider than the look.
 #[must_use]
-pub fn progress(step: &Step, so_far: &Progress<'_>, look: &Look) -> String {
-    let words = Words { look };
+pub fn progress(step: &PairStep, so_far: &BenchProgress<'_>, look: &Look) -> String {
+    let words = ViewWords { look };
     let ratio = step.median;
     let figures = match ratio.high.is_finite() {
         true => format!("{}, {}", ratio_figure(ratio), ratio_bounds(ratio)),
@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     fn line(low: f64, ratio: f64, high: f64, width: usize, ascii: bool) -> String {
-        let step = Step { pairs: 41, median: Interval { ratio, low, high } };
+        let step = PairStep { pairs: 41, median: Interval { ratio, low, high } };
         let title = "4 KiB write + fdatasync, depth 1";
-        let so_far = Progress { title, elapsed_ns: 1_420_000_000, written_bytes: 720_896 };
+        let so_far = BenchProgress { title, elapsed_ns: 1_420_000_000, written_bytes: 720_896 };
         progress(&step, &so_far, &Look { width: Some(width), ascii, ..Look::default() })
     }
 

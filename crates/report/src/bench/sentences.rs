@@ -1,29 +1,29 @@
 //! Figures in words, in sentences.
 
-use measure::{Regime, Verdict};
+use measure::{CostVerdict, Regime};
 
 use super::figures::time;
 use super::grid::Cell;
 use super::{Effort, Experiment, Predicted};
 use crate::line::{BAD, CARE, GOOD};
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// Number of parts of a run named; `--json` has them all.
 const REGIMES_MAX: usize = 6;
 
 /// The word of a verdict as it starts a sentence, and its color.
-pub(crate) fn verdict_word(verdict: Verdict) -> Cell {
+pub(crate) fn verdict_word(verdict: CostVerdict) -> Cell {
     match verdict {
-        Verdict::Penalty => (BAD, "Penalty".to_owned()),
-        Verdict::NoPenalty => (GOOD, "No penalty".to_owned()),
-        Verdict::Small => (CARE, "Small difference".to_owned()),
-        Verdict::Inconclusive => (CARE, "No verdict".to_owned()),
-        Verdict::Void => (CARE, "Void".to_owned()),
+        CostVerdict::Penalty => (BAD, "Penalty".to_owned()),
+        CostVerdict::NoPenalty => (GOOD, "No penalty".to_owned()),
+        CostVerdict::Small => (CARE, "Small difference".to_owned()),
+        CostVerdict::Inconclusive => (CARE, "No verdict".to_owned()),
+        CostVerdict::Void => (CARE, "Void".to_owned()),
     }
 }
 
 /// The verdict, and its reason as one sentence.
-pub(crate) fn verdict(experiment: &Experiment, words: Words<'_>) -> (Cell, String) {
+pub(crate) fn verdict(experiment: &Experiment, words: ViewWords<'_>) -> (Cell, String) {
     let (style, word) = verdict_word(experiment.verdict);
     let reason = words.text(&experiment.reason);
     // A reason may be a whole sentence that begins with the verdict.
@@ -39,7 +39,11 @@ fn sentence(text: &str) -> String {
 }
 
 /// `Predicted from the stack: 2 reads and 2 writes of 4 KiB instead of 1 write.`
-pub(crate) fn predicted(stack: &Predicted, granule_bytes: Option<u64>, words: Words<'_>) -> String {
+pub(crate) fn predicted(
+    stack: &Predicted,
+    granule_bytes: Option<u64>,
+    words: ViewWords<'_>,
+) -> String {
     let of = match granule_bytes {
         Some(bytes) => format!("of {}", words.exact(bytes)),
         None => "of a granule each".to_owned(),
@@ -70,7 +74,7 @@ fn effort(effort: &Effort) -> String {
 }
 
 /// Returns how the drive changed during the run; `None` where it did not.
-pub(crate) fn regimes(experiment: &Experiment, words: Words<'_>) -> Option<String> {
+pub(crate) fn regimes(experiment: &Experiment, words: ViewWords<'_>) -> Option<String> {
     if experiment.regimes.len() < 2 {
         return None;
     }
@@ -95,11 +99,11 @@ pub(crate) fn regimes(experiment: &Experiment, words: Words<'_>) -> Option<Strin
 }
 
 /// `8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23`.
-pub(crate) fn regime_list(experiment: &Experiment, words: Words<'_>) -> String {
+pub(crate) fn regime_list(experiment: &Experiment, words: ViewWords<'_>) -> String {
     parts(&experiment.regimes, experiment.block_operations, words)
 }
 
-fn parts(regimes: &[Regime], block_operations: u64, words: Words<'_>) -> String {
+fn parts(regimes: &[Regime], block_operations: u64, words: ViewWords<'_>) -> String {
     let one = |regime: &Regime| {
         let (median, spread) = (time(regime.median_ns, words), time(regime.spread_ns, words));
         format!("{median} (spread {spread}) from pair {}", regime.from_pair)
@@ -132,7 +136,7 @@ mod tests {
         let look = Look::default();
         let check = |aligned, shifted, granule, text: &str| {
             let stack = Predicted { aligned, shifted };
-            assert_eq!(predicted(&stack, granule, Words { look: &look }), text);
+            assert_eq!(predicted(&stack, granule, ViewWords { look: &look }), text);
         };
         check(
             effort(0, 1, 1),
@@ -158,7 +162,7 @@ mod tests {
     #[test]
     fn parts_of_a_run_name_what_took_so_long() {
         let look = Look::default();
-        let words = Words { look: &look };
+        let words = ViewWords { look: &look };
         let one = Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 120_000 };
         let two = Regime { from_pair: 23, median_ns: 12_000_000, spread_ns: 300_000 };
         let list = "8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23";

@@ -10,11 +10,11 @@ use super::arms::Arms;
 use super::figures::{ratio_bounds, ratio_figure, share, time};
 use super::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
 use super::sentences::{predicted, regimes, verdict};
-use super::{Bench, BenchTarget, Experiment, Scratch, overview};
+use super::{Bench, BenchTarget, Experiment, ScratchFacts, overview};
 use crate::line::{BAD, Line, NAME, QUIET};
 use crate::look::Look;
 use crate::text::width;
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// Place where figures at the right end of a line end at most.
 const RIGHT_MAX: usize = 100;
@@ -24,19 +24,20 @@ const SECTOR_BYTES: u64 = 512;
 /// The whole result as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn table(bench: &Bench, look: &Look) -> String {
-    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    let mut page =
+        BenchText { words: ViewWords { look }, limit: look.columns(), text: String::new() };
     page.bench(bench);
     page.text
 }
 
 /// The text so far.
-struct Page<'a> {
-    words: Words<'a>,
+struct BenchText<'a> {
+    words: ViewWords<'a>,
     limit: usize,
     text: String,
 }
 
-impl Page<'_> {
+impl BenchText<'_> {
     fn bench(&mut self, bench: &Bench) {
         let words = self.words;
         if words.look.explain {
@@ -239,12 +240,12 @@ impl Page<'_> {
 }
 
 /// A text of the result, or that there is none.
-fn known(text: &str, words: Words<'_>) -> String {
+fn known(text: &str, words: ViewWords<'_>) -> String {
     if text.is_empty() { "not known".to_owned() } else { words.text(text) }
 }
 
 /// `scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched`.
-fn scratch_line(scratch: &Scratch, target: &BenchTarget, words: Words<'_>) -> String {
+fn scratch_line(scratch: &ScratchFacts, target: &BenchTarget, words: ViewWords<'_>) -> String {
     let mut line =
         format!("scratch: {} in {}", words.size(scratch.length_bytes), words.text(&scratch.place));
     let drive = target.drive.as_deref().map_or("the drive".to_owned(), |drive| words.text(drive));
@@ -268,8 +269,8 @@ mod tests {
     #[test]
     fn the_scratch_line_says_where_and_that_nothing_else_is_touched() {
         let look = Look::default();
-        let words = Words { look: &look };
-        let mut scratch = Scratch {
+        let words = ViewWords { look: &look };
+        let mut scratch = ScratchFacts {
             place: "/da\x1bta".to_owned(),
             length_bytes: 64 << 20,
             pieces: 1,

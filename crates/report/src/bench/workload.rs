@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
     /// Work that was done.
-    pub action: Action,
+    pub action: OperationDirection,
     /// Bytes an operation; `null` for commands.
     pub operation_bytes: Option<u64>,
     /// Method that made it durable, after each `sync_every` writes.
@@ -17,7 +17,7 @@ pub struct Workload {
     /// Operations in flight.
     pub depth: u64,
     /// In which order; `null` for commands.
-    pub order: Option<Order>,
+    pub order: Option<WorkloadOrder>,
     /// True if the page cache was passed by.
     pub direct: bool,
     /// The command that ran once for each pair and arm; empty otherwise.
@@ -28,7 +28,7 @@ pub struct Workload {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Action {
+pub enum OperationDirection {
     /// They read.
     #[default]
     Read,
@@ -40,15 +40,15 @@ pub enum Action {
     Command,
 }
 
-impl Action {
+impl OperationDirection {
     /// The word for it in documents.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Action::Read => "read",
-            Action::Write => "write",
-            Action::Mixed => "mixed",
-            Action::Command => "command",
+            OperationDirection::Read => "read",
+            OperationDirection::Write => "write",
+            OperationDirection::Mixed => "mixed",
+            OperationDirection::Command => "command",
         }
     }
 }
@@ -89,7 +89,7 @@ impl Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum WorkloadOrder {
     /// Each takes the next granules.
     Cursor,
     /// At random.
@@ -98,14 +98,14 @@ pub enum Order {
     File,
 }
 
-impl Order {
+impl WorkloadOrder {
     /// The word for it in documents.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Order::Cursor => "cursor",
-            Order::Random => "random",
-            Order::File => "file",
+            WorkloadOrder::Cursor => "cursor",
+            WorkloadOrder::Random => "random",
+            WorkloadOrder::File => "file",
         }
     }
 }

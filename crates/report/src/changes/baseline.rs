@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::{Change, Seen, Subject, TargetChange, Trend, compare, values};
+use super::{Change, SeenValue, Subject, TargetChange, Trend, compare, values};
 use crate::digest::clip;
-use crate::document::{Document, Layer, SCHEMA, Target};
+use crate::document::{Document, LayerReport, SCHEMA, Target};
 use crate::text::one_line;
-use stack::{Kind, Severity, Verdict};
+use stack::{LayerType, Severity, Verdict};
 
 /// The bytes of a message about a file's words.
 const REASON_BYTES: usize = 200;
@@ -53,13 +53,13 @@ impl fmt::Display for BaselineFault {
 
 /// Fields that a file must begin with before the rest is read.
 #[derive(Deserialize)]
-struct Head {
+struct BaselineHead {
     schema: String,
 }
 
 /// One target beside what the baseline says of it.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct ComparedTarget {
     /// The target's name.
     pub target: String,
     /// Change; `None` for nothing.
@@ -72,7 +72,7 @@ impl Baseline {
     /// # Errors
     /// When they are no JSON object that names [`SCHEMA`] as its schema.
     pub fn recognize(bytes: &[u8]) -> Result<(), BaselineFault> {
-        let head: Head = serde_json::from_slice(bytes).map_err(|error| {
+        let head: BaselineHead = serde_json::from_slice(bytes).map_err(|error| {
             let reason = match error.classify() {
                 serde_json::error::Category::Data => "no schema named in it",
                 _ => "not JSON",
@@ -128,13 +128,13 @@ impl Baseline {
 
     /// `after` beside what the baseline says of it.
     #[must_use]
-    pub fn compare(&self, after: &Target) -> Compared {
+    pub fn compare(&self, after: &Target) -> ComparedTarget {
         let before = self.targets.get(&after.target);
         let change = match before {
             Some(before) => changed(before, after),
             None => Some(appeared(after)),
         };
-        Compared { target: after.target.clone(), change }
+        ComparedTarget { target: after.target.clone(), change }
     }
 
     /// Returns whether a target of this name is in it.
@@ -214,7 +214,7 @@ fn gone(before: &Target, after: &Target) -> Option<String> {
     if before.refusal.is_some() || after.refusal.is_some() {
         return None;
     }
-    let mut left: HashMap<(Kind, &str), usize> = HashMap::new();
+    let mut left: HashMap<(LayerType, &str), usize> = HashMap::new();
     for layer in &after.layers {
         *left.entry(like(layer)).or_default() += 1;
     }
@@ -237,7 +237,7 @@ fn emptied(before: &Target, after: &Target) -> Option<String> {
 }
 
 /// Kind and title of a layer, by which it is known again under another name.
-fn like(layer: &Layer) -> (Kind, &str) {
+fn like(layer: &LayerReport) -> (LayerType, &str) {
     (layer.kind, layer.title.split(',').next().unwrap_or_default())
 }
 
@@ -256,7 +256,10 @@ fn appeared(after: &Target) -> TargetChange {
         severity: finding.severity,
         title: one_line(&finding.title),
         before: None,
-        after: Some(Seen { value: Some(finding.severity.word().to_owned()), ..Seen::default() }),
+        after: Some(SeenValue {
+            value: Some(finding.severity.word().to_owned()),
+            ..SeenValue::default()
+        }),
     };
     let mut changes = vec![target_change(Trend::Appeared, after)];
     changes.extend(after.findings.iter().map(found));
@@ -284,7 +287,8 @@ fn vanished(before: &Target) -> TargetChange {
 }
 
 fn target_change(trend: Trend, target: &Target) -> Change {
-    let seen = Some(Seen { value: Some(values::word(target.verdict)), ..Seen::default() });
+    let seen =
+        Some(SeenValue { value: Some(values::word(target.verdict)), ..SeenValue::default() });
     let (before, after) = if trend == Trend::Vanished { (seen, None) } else { (None, seen) };
     Change {
         layer: None,

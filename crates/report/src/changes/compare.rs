@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::paths::{Paths, Place};
-use super::{Change, Seen, Subject, Trend, values};
-use crate::document::{Finding, Layer, Target};
+use super::{Change, SeenValue, Subject, Trend, values};
+use crate::document::{Finding, LayerReport, Target};
 use crate::text::one_line;
 use stack::{Severity, Verdict};
 
@@ -41,7 +41,7 @@ struct Side<'a> {
 /// A finding and the place of its layer.
 type Found<'a> = (Option<Place>, &'a Finding);
 /// A layer and its place.
-type Placed<'a> = (Place, &'a Layer);
+type Placed<'a> = (Place, &'a LayerReport);
 
 impl<'a> Side<'a> {
     fn of(target: &'a Target, paths: &mut Paths) -> Side<'a> {
@@ -65,7 +65,7 @@ impl<'a> Side<'a> {
 }
 
 /// Item of one look, the other, or both.
-enum Pair<T> {
+enum TargetPair<T> {
     Before(T),
     After(T),
     Both(T, T),
@@ -73,7 +73,10 @@ enum Pair<T> {
 
 /// Values with the same key, side by side: in the order of `after`, then those that are only in
 /// `before`. Where a key occurs several times, the first goes with the first.
-fn pairs<K: Eq + Hash + Clone, T>(before: Vec<(K, T)>, after: Vec<(K, T)>) -> Vec<(K, Pair<T>)> {
+fn pairs<K: Eq + Hash + Clone, T>(
+    before: Vec<(K, T)>,
+    after: Vec<(K, T)>,
+) -> Vec<(K, TargetPair<T>)> {
     let mut old: HashMap<(K, usize), T> = HashMap::new();
     let before = numbered(before);
     let order: Vec<(K, usize)> = before.iter().map(|(key, _)| key.clone()).collect();
@@ -81,14 +84,14 @@ fn pairs<K: Eq + Hash + Clone, T>(before: Vec<(K, T)>, after: Vec<(K, T)>) -> Ve
     let mut pairs = Vec::new();
     for (key, after) in numbered(after) {
         let pair = match old.remove(&key) {
-            Some(before) => Pair::Both(before, after),
-            None => Pair::After(after),
+            Some(before) => TargetPair::Both(before, after),
+            None => TargetPair::After(after),
         };
         pairs.push((key.0, pair));
     }
     for key in order {
         if let Some(before) = old.remove(&key) {
-            pairs.push((key.0, Pair::Before(before)));
+            pairs.push((key.0, TargetPair::Before(before)));
         }
     }
     pairs
@@ -104,7 +107,7 @@ fn numbered<K: Eq + Hash + Clone, T>(values: Vec<(K, T)>) -> Vec<((K, usize), T)
     values.into_iter().map(|(key, value)| number(key, value)).collect()
 }
 
-fn layer(paths: &Paths, pair: &Pair<Placed<'_>>) -> Vec<Change> {
+fn layer(paths: &Paths, pair: &TargetPair<Placed<'_>>) -> Vec<Change> {
     let one = |(place, layer): &Placed<'_>, trend| Change {
         layer: Some(paths.name(*place)),
         subject: Subject::Layer,
@@ -117,9 +120,9 @@ fn layer(paths: &Paths, pair: &Pair<Placed<'_>>) -> Vec<Change> {
     };
     let seen = |(_, layer): &Placed<'_>| Some(values::verdict(layer.verdict, &layer.reason));
     match pair {
-        Pair::After(new) => vec![Change { after: seen(new), ..one(new, Trend::Appeared) }],
-        Pair::Before(old) => vec![Change { before: seen(old), ..one(old, Trend::Vanished) }],
-        Pair::Both((place, old), (_, new)) => {
+        TargetPair::After(new) => vec![Change { after: seen(new), ..one(new, Trend::Appeared) }],
+        TargetPair::Before(old) => vec![Change { before: seen(old), ..one(old, Trend::Vanished) }],
+        TargetPair::Both((place, old), (_, new)) => {
             let name = || paths.name(*place);
             let mut changes = Vec::new();
             changes.extend(verdicts(
@@ -160,13 +163,13 @@ fn verdicts(
     })
 }
 
-fn fact(name: &dyn Fn() -> String, key: String, pair: Pair<Seen>) -> Option<Change> {
+fn fact(name: &dyn Fn() -> String, key: String, pair: TargetPair<SeenValue>) -> Option<Change> {
     let (trend, before, after) = match pair {
         // Another reason or source for the same value is no change.
-        Pair::Both(old, new) if old.value == new.value => return None,
-        Pair::Both(old, new) => (Trend::Changed, Some(old), Some(new)),
-        Pair::Before(old) => (Trend::Vanished, Some(old), None),
-        Pair::After(new) => (Trend::Appeared, None, Some(new)),
+        TargetPair::Both(old, new) if old.value == new.value => return None,
+        TargetPair::Both(old, new) => (Trend::Changed, Some(old), Some(new)),
+        TargetPair::Before(old) => (Trend::Vanished, Some(old), None),
+        TargetPair::After(new) => (Trend::Appeared, None, Some(new)),
     };
     Some(Change {
         layer: Some(name()),
@@ -180,19 +183,19 @@ fn fact(name: &dyn Fn() -> String, key: String, pair: Pair<Seen>) -> Option<Chan
     })
 }
 
-fn finding(paths: &Paths, pair: &Pair<Found<'_>>) -> Option<Change> {
+fn finding(paths: &Paths, pair: &TargetPair<Found<'_>>) -> Option<Change> {
     let seen = |(_, finding): &Found<'_>| {
         let value = Some(finding.severity.word().to_owned());
-        Some(Seen { value, ..Seen::default() })
+        Some(SeenValue { value, ..SeenValue::default() })
     };
     let (trend, one, before, after) = match pair {
-        Pair::Both((_, old), (_, new)) if old.severity == new.severity => return None,
-        Pair::Both(old, new) => {
+        TargetPair::Both((_, old), (_, new)) if old.severity == new.severity => return None,
+        TargetPair::Both(old, new) => {
             let worse = new.1.severity > old.1.severity;
             (if worse { Trend::Worse } else { Trend::Better }, new, seen(old), seen(new))
         }
-        Pair::After(new) => (Trend::Worse, new, None, seen(new)),
-        Pair::Before(old) => (Trend::Better, old, seen(old), None),
+        TargetPair::After(new) => (Trend::Worse, new, None, seen(new)),
+        TargetPair::Before(old) => (Trend::Better, old, seen(old), None),
     };
     let (place, finding) = one;
     Some(Change {

@@ -12,10 +12,10 @@ mod view;
 
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer::MonitorAnswer;
 use stack::{Severity, Verdict};
 
-pub use baseline::{Baseline, BaselineFault, Compared, names_target};
+pub use baseline::{Baseline, BaselineFault, ComparedTarget, names_target};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};
 
 /// The schema's name and version.
@@ -119,7 +119,7 @@ impl TargetChange {
     /// Returns what it means where changes matter from `least` on; `None` for never. What became
     /// better never matters, nor does a finding that went with its content.
     #[must_use]
-    pub fn answer(&self, least: Option<Severity>) -> Answer {
+    pub fn answer(&self, least: Option<Severity>) -> MonitorAnswer {
         let is_over = |change: &Change| {
             change.trend == Trend::Better
                 || (change.trend == Trend::Vanished && change.subject == Subject::Finding)
@@ -127,7 +127,7 @@ impl TargetChange {
         let matters = self.changes.iter().filter(|change| !is_over(change));
         let worst = matters.map(|change| change.severity).max();
         let found = worst.filter(|_| least.is_some() && worst >= least);
-        Answer { found, unopened: false, unknown: !self.answered }
+        MonitorAnswer { found, unopened: false, unknown: !self.answered }
     }
 }
 
@@ -163,15 +163,15 @@ pub struct Change {
     /// Title of the finding or the layer, for people; may be empty.
     pub title: String,
     /// Value before; `null` when it was not there.
-    pub before: Option<Seen>,
+    pub before: Option<SeenValue>,
     /// Value now; `null` when it is not there.
-    pub after: Option<Seen>,
+    pub after: Option<SeenValue>,
 }
 
 /// A value as one look saw it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Seen {
+pub struct SeenValue {
     /// The value; `null` when it is unknown.
     pub value: Option<String>,
     /// Place where it was learnt; `null` when unknown or when it was computed.

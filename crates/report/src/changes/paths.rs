@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use stack::Kind;
+use stack::LayerType;
 
-use crate::document::Layer;
+use crate::document::LayerReport;
 use crate::text::one_line;
 
 /// The parts of a path that are shown; a hostile document may have any number.
@@ -13,7 +13,7 @@ const PARTS: usize = 16;
 /// Identity of a layer: the place of the layer that it lies on, its kind, its name, and
 /// its number among those of which all that is the same. A layer on several others begins a path
 /// of its own, so that an array with one member less is still that array.
-type Key = (Option<Place>, Kind, String, usize);
+type Key = (Option<Place>, LayerType, String, usize);
 
 /// A layer's number, the same in both looks.
 pub(super) type Place = usize;
@@ -28,9 +28,9 @@ pub(super) struct Paths {
 
 impl Paths {
     /// The place of each layer of one look, in their order.
-    pub(super) fn places(&mut self, layers: &[Layer]) -> Vec<Place> {
+    pub(super) fn places(&mut self, layers: &[LayerReport]) -> Vec<Place> {
         let mut of_id: HashMap<u32, Place> = HashMap::new();
-        let mut counts: HashMap<(Option<Place>, Kind, &str), usize> = HashMap::new();
+        let mut counts: HashMap<(Option<Place>, LayerType, &str), usize> = HashMap::new();
         let mut places = Vec::with_capacity(layers.len());
         for layer in layers {
             // Only layers before it count, so that there are no circles, whatever a file says.

@@ -1,8 +1,8 @@
 //! The values of a layer that are compared: where it lies, its units, and the facts that decide how
 //! data lies.
 
-use super::Seen;
-use crate::document::{Fact, Layer};
+use super::SeenValue;
+use crate::document::{Fact, LayerReport};
 use crate::text::one_line;
 use stack::{UnitFact, Verdict};
 
@@ -12,7 +12,7 @@ const SHAPES: &[&str] =
     &["level", "layout", "members", "zoned", "rotational", "type", "format-version", "cipher"];
 
 /// The values of `layer`, each with its key; the same keys occur in the same order.
-pub(super) fn values(layer: &Layer) -> Vec<(String, Seen)> {
+pub(super) fn values(layer: &LayerReport) -> Vec<(String, SeenValue)> {
     let place = [("start-bytes", layer.start_bytes), ("length-bytes", layer.length_bytes)];
     let place = place.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), number(bytes?))));
     let units = layer.units.iter().filter(|unit| unit.used).flat_map(unit);
@@ -24,13 +24,13 @@ fn is_shape(key: &str) -> bool {
     key.ends_with("-bytes") || SHAPES.contains(&key)
 }
 
-fn number(bytes: u64) -> Seen {
-    Seen { value: Some(bytes.to_string()), source: None, reason: None }
+fn number(bytes: u64) -> SeenValue {
+    SeenValue { value: Some(bytes.to_string()), source: None, reason: None }
 }
 
-fn unit(unit: &UnitFact) -> [(String, Seen); 2] {
+fn unit(unit: &UnitFact) -> [(String, SeenValue); 2] {
     let name = unit.unit.word();
-    let seen = |bytes: Option<u64>| Seen {
+    let seen = |bytes: Option<u64>| SeenValue {
         value: bytes.map(|bytes| bytes.to_string()),
         source: Some(unit.source_word().to_owned()),
         reason: Some(one_line(&unit.reason)).filter(|reason| !reason.is_empty()),
@@ -39,9 +39,9 @@ fn unit(unit: &UnitFact) -> [(String, Seen); 2] {
     [(format!("{name}-bytes"), seen(unit.bytes)), (format!("{name}-origin-bytes"), origin)]
 }
 
-fn fact(fact: &Fact) -> (String, Seen) {
+fn fact(fact: &Fact) -> (String, SeenValue) {
     let line = |text: &String| one_line(text);
-    let seen = Seen {
+    let seen = SeenValue {
         value: fact.value.as_ref().map(line),
         source: fact.source.map(|source| source.word().to_owned()),
         reason: fact.reason.as_ref().map(line),
@@ -50,8 +50,8 @@ fn fact(fact: &Fact) -> (String, Seen) {
 }
 
 /// A verdict with its reason.
-pub(super) fn verdict(verdict: Verdict, reason: &str) -> Seen {
-    Seen {
+pub(super) fn verdict(verdict: Verdict, reason: &str) -> SeenValue {
+    SeenValue {
         value: Some(word(verdict)),
         source: None,
         reason: Some(one_line(reason)).filter(|reason| !reason.is_empty()),

@@ -2,19 +2,19 @@
 
 use anstyle::Style;
 
-use super::{Change, ChangeSummary, Seen, Subject, TargetChange, Trend};
-use crate::answer::State;
+use super::{Change, ChangeSummary, SeenValue, Subject, TargetChange, Trend};
+use crate::answer::MonitorState;
 use crate::digest::Note;
 use crate::line::{BAD, CARE, PLAIN};
 use crate::look::Look;
 use crate::nagios::Metric;
-use crate::words::{Words, count, quantity};
+use crate::words::{ViewWords, count, quantity};
 use stack::{Severity, Verdict};
 
 /// A target and a line for each thing that changed of it; empty where it is unknown as before.
 #[must_use]
 pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     if change.changes.is_empty() && change.verdict_before == Some(Verdict::Unknown) {
         // As it was: the last line counts it.
         return String::new();
@@ -52,7 +52,7 @@ fn painted(trend: Trend, word: &str) -> String {
 }
 
 /// `sda/sda1: ST101 error: partition start is not on a sector`.
-fn line(change: &Change, words: Words<'_>) -> String {
+fn line(change: &Change, words: ViewWords<'_>) -> String {
     let layer = change.layer.as_deref().unwrap_or("target");
     let values = values(change, words);
     let what = match change.subject {
@@ -65,8 +65,8 @@ fn line(change: &Change, words: Words<'_>) -> String {
 }
 
 /// `4 KiB (sysfs) -> 512 B (ioctl)`; one side alone where there is no other.
-fn values(change: &Change, words: Words<'_>) -> String {
-    let seen = |one: &Seen| seen(one, &change.key, words);
+fn values(change: &Change, words: ViewWords<'_>) -> String {
+    let seen = |one: &SeenValue| seen(one, &change.key, words);
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => format!("{} -> {}", seen(before), seen(after)),
         (Some(one), None) | (None, Some(one)) => seen(one),
@@ -74,7 +74,7 @@ fn values(change: &Change, words: Words<'_>) -> String {
     }
 }
 
-fn seen(seen: &Seen, key: &str, words: Words<'_>) -> String {
+fn seen(seen: &SeenValue, key: &str, words: ViewWords<'_>) -> String {
     let value = seen.value.as_ref().map(|value| words.value(key, value));
     match (value, &seen.source, &seen.reason) {
         (Some(value), Some(source), _) => format!("{value} ({source})"),
@@ -87,7 +87,7 @@ fn seen(seen: &Seen, key: &str, words: Words<'_>) -> String {
 /// The line that counts: `3 targets compared with a baseline of straddle 0.1.0: 1 worse, ...`.
 #[must_use]
 pub fn changes_closing(summary: &ChangeSummary, baseline_version: &str, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     format!(
         "{} compared with a baseline of straddle {}: {} in {}\n",
         count(summary.targets, "target"),
@@ -140,15 +140,15 @@ impl Note {
     /// Returns what is said of a target that changed, where changes matter from `least` on.
     #[must_use]
     pub fn of_change(change: &TargetChange, least: Option<Severity>, look: &Look) -> Note {
-        let words = Words { look };
-        let state: State = change.answer(least).state();
+        let words = ViewWords { look };
+        let state: MonitorState = change.answer(least).state();
         // What matters most: what became worse, and of that the worst.
         let first = (change.changes.iter())
             .filter(|one| one.trend != Trend::Better)
             .max_by_key(|one| (one.severity, one.trend == Trend::Worse))
             .or(change.changes.first());
         let what = match (&change.reason, first) {
-            (Some(reason), _) if state == State::Unknown => reason.clone(),
+            (Some(reason), _) if state == MonitorState::Unknown => reason.clone(),
             // The code comes first: the end is what a short message loses.
             (_, Some(first)) if first.subject == Subject::Finding => {
                 let layer = first.layer.as_deref().map(|layer| format!("at {layer}: "));

@@ -1,6 +1,6 @@
 //! The change from one value to another, its interval, and its words.
 
-use super::{CompareAnswer, Interval, LIMIT, Measure, Measured};
+use super::{CompareAnswer, Interval, LIMIT, Measure, RunValue};
 
 /// Rounding of a product that should be the limit is no difference.
 const SLACK: f64 = 1.0 + 1e-9;
@@ -8,20 +8,20 @@ const SLACK: f64 = 1.0 + 1e-9;
 const PERCENT_MAX: f64 = 2.0;
 
 /// A value and the ends of its interval.
-fn ends(measured: &Measured) -> Interval {
+fn ends(measured: &RunValue) -> Interval {
     match measured {
-        Measured::Latency { value_ns, low_ns, high_ns } => {
+        RunValue::Latency { value_ns, low_ns, high_ns } => {
             let [ratio, low, high] =
                 [value_ns, low_ns, high_ns].map(|end| end.map(|end| end as f64));
             Interval { ratio, low, high }
         }
-        Measured::Ratio { interval } => *interval,
-        Measured::Said { .. } => Interval::default(),
+        RunValue::Ratio { interval } => *interval,
+        RunValue::Said { .. } => Interval::default(),
     }
 }
 
 /// The later value as a multiple of the earlier one.
-pub(super) fn change(before: &Measured, after: &Measured) -> Interval {
+pub(super) fn change(before: &RunValue, after: &RunValue) -> Interval {
     let (before, after) = (ends(before), ends(after));
     let over = |after: Option<f64>, before: Option<f64>| {
         let times = after? / before.filter(|before| *before > 0.0)?;
@@ -212,14 +212,14 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_change_holds_every_pair_of_values() {
-        let time = |[value, low, high]: [u64; 3]| Measured::Latency {
+        let time = |[value, low, high]: [u64; 3]| RunValue::Latency {
             value_ns: Some(value),
             low_ns: Some(low),
             high_ns: Some(high),
         };
         let found = change(&time([100, 80, 125]), &time([200, 150, 240]));
         assert_eq!(found, Interval { ratio: Some(2.0), low: Some(1.2), high: Some(3.0) });
-        let open = Measured::Latency { value_ns: Some(1), low_ns: None, high_ns: None };
+        let open = RunValue::Latency { value_ns: Some(1), low_ns: None, high_ns: None };
         assert_eq!(change(&open, &time([2, 1, 3])).high, None);
     }
 }

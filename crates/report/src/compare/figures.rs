@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use durability::Grade;
-use measure::Verdict;
+use measure::CostVerdict;
 use measure::durable::Difference;
 use measure::fitness::Fitness;
 
-use super::{Interval, Measure, Measured, Measurement};
+use super::{Interval, Measure, Measurement, RunValue};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
 use crate::fsync::{Fsync, FsyncRow, QuantileInterval};
-use crate::probe::{Answer, Answers, FoundDepth, Probe};
+use crate::probe::{Answers, FoundDepth, Probe, ProbeAnswer};
 
 /// A figure of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub(super) struct Figure {
     pub(super) work: String,
     /// One observation, where figures of another one mean something else.
     pub(super) observed: String,
-    pub(super) value: Measured,
+    pub(super) value: RunValue,
     pub(super) alpha: Option<f64>,
     pub(super) is_judged: bool,
     /// True of an answer that leaves its question open: another one beside it is no difference.
@@ -50,7 +50,7 @@ fn said(group: &str, name: &str, said: Option<String>, because: Option<String>) 
         measure: Measure::Answer,
         work: String::new(),
         observed: String::new(),
-        value: Measured::Said { said, because },
+        value: RunValue::Said { said, because },
         alpha: None,
         is_judged: true,
         is_open: false,
@@ -70,7 +70,7 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
             0 | 1 => format!("one {}", experiment.unit),
             many => format!("one {} of {many} operations", experiment.unit),
         },
-        fault: (experiment.verdict == Verdict::Void).then(|| "is void".to_owned()),
+        fault: (experiment.verdict == CostVerdict::Void).then(|| "is void".to_owned()),
         ..said("", "", None, None)
     };
     let is_control = |name: &str| {
@@ -89,7 +89,7 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
     let time = |arm: &Arm, measure, value_ns| Figure {
         name: arm.name.clone(),
         measure,
-        value: Measured::Latency { value_ns, low_ns: None, high_ns: None },
+        value: RunValue::Latency { value_ns, low_ns: None, high_ns: None },
         is_judged: false,
         ..blank.clone()
     };
@@ -122,10 +122,10 @@ fn group(experiment: &Experiment) -> String {
 }
 
 /// A ratio of a document; a lower end of 0 without an upper one says nothing.
-fn ratio(of: measure::Interval) -> Measured {
+fn ratio(of: measure::Interval) -> RunValue {
     let low = finite(of.low).filter(|low| *low > 0.0);
     let interval = Interval { ratio: finite(of.ratio), low, high: finite(of.high) };
-    Measured::Ratio { interval }
+    RunValue::Ratio { interval }
 }
 
 fn finite(value: f64) -> Option<f64> {
@@ -181,8 +181,8 @@ fn measure(percent: f64) -> Measure {
     }
 }
 
-fn time(quantile: &QuantileInterval) -> Measured {
-    Measured::Latency {
+fn time(quantile: &QuantileInterval) -> RunValue {
+    RunValue::Latency {
         value_ns: Some(quantile.value_ns),
         low_ns: quantile.low_ns,
         high_ns: quantile.high_ns,
@@ -200,7 +200,7 @@ fn of_row(row: &FsyncRow) -> Vec<Figure> {
     [(Measure::Median, 50.0, row.median_ns), (Measure::P99, 99.0, row.p99_ns)]
         .map(|(measure, percent, value_ns)| {
             let tail = row.tails.iter().find(|tail| tail.quantile_percent == percent);
-            let bare = Measured::Latency { value_ns, low_ns: None, high_ns: None };
+            let bare = RunValue::Latency { value_ns, low_ns: None, high_ns: None };
             Figure {
                 measure,
                 work: work.clone(),
@@ -236,7 +236,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
     if let Some(found) = &turn.value {
         figures.push(Figure {
             measure: Measure::Median,
-            value: Measured::Latency {
+            value: RunValue::Latency {
                 value_ns: Some(found.turn_ns),
                 low_ns: Some(found.low_ns),
                 high_ns: Some(found.high_ns),
@@ -249,7 +249,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
 }
 
 /// Returns what was answered, by what, and how sure that is.
-fn answer<T>(name: &str, answer: &Answer<T>, words: impl Fn(&T) -> String) -> Figure {
+fn answer<T>(name: &str, answer: &ProbeAnswer<T>, words: impl Fn(&T) -> String) -> Figure {
     let mut because = match &answer.value {
         Some(_) => answer.said_by.clone(),
         None => answer.reason.clone().or_else(|| answer.why.map(|why| why.word().to_owned())),

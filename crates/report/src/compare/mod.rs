@@ -95,7 +95,7 @@ pub struct Comparing {
     /// Why the two may not be comparable: another host, another drive.
     pub warnings: Vec<String>,
     /// Differences between the settings of the two runs.
-    pub setting: Vec<Setting>,
+    pub setting: Vec<SettingChange>,
     /// The figures that both results hold, in the order of the later one.
     pub rows: Vec<ComparedRow>,
     /// The names of what only the earlier result holds.
@@ -135,7 +135,7 @@ pub struct ComparedRun {
 /// A difference between the settings of the two runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Setting {
+pub struct SettingChange {
     /// Its name in kebab case with the unit last: `kernel`, `granule-bytes`.
     pub key: String,
     /// The earlier value; `null` when not known.
@@ -180,9 +180,9 @@ pub struct ComparedRow {
     /// Measure that is compared.
     pub measure: Measure,
     /// The earlier value.
-    pub before: Measured,
+    pub before: RunValue,
     /// The later value.
-    pub after: Measured,
+    pub after: RunValue,
     /// The later value as a multiple of the earlier one; `null` for answers in words.
     pub change: Option<Interval>,
     /// The probability that the interval of the change misses the truth, at most; `null` where
@@ -238,7 +238,7 @@ impl Measure {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Measured {
+pub enum RunValue {
     /// A time.
     Latency {
         /// In nanoseconds; `null` where none was seen.

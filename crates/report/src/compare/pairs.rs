@@ -7,7 +7,7 @@ use super::figures::{Figure, figures};
 use super::sides::{run, say, setting, warnings};
 use super::{
     COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, Interval, LIMIT,
-    Measure, Measured, Measurement,
+    Measure, Measurement, RunValue,
 };
 
 /// The most names of what only one result holds that are kept.
@@ -151,7 +151,7 @@ fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
         return None;
     }
     let (change, answer, reason) = match (&old.value, &new.value) {
-        (Measured::Said { .. }, _) | (_, Measured::Said { .. }) => {
+        (RunValue::Said { .. }, _) | (_, RunValue::Said { .. }) => {
             let (answer, reason) = answers(old, new);
             (None, answer, reason)
         }
@@ -175,16 +175,16 @@ fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
 
 fn is_empty(one: &Figure) -> bool {
     match &one.value {
-        Measured::Latency { value_ns, .. } => value_ns.is_none(),
-        Measured::Said { said, .. } => said.is_none(),
-        Measured::Ratio { .. } => false,
+        RunValue::Latency { value_ns, .. } => value_ns.is_none(),
+        RunValue::Said { said, .. } => said.is_none(),
+        RunValue::Ratio { .. } => false,
     }
 }
 
 /// Returns what two answers in words come to, and why that cannot be told.
 fn answers(before: &Figure, after: &Figure) -> (CompareAnswer, Option<String>) {
-    let parts = |measured: &Measured| match measured {
-        Measured::Said { said, because } => (said.clone(), because.clone()),
+    let parts = |measured: &RunValue| match measured {
+        RunValue::Said { said, because } => (said.clone(), because.clone()),
         _ => (None, None),
     };
     let missing = |when: &str, because: Option<String>| {
@@ -233,20 +233,20 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
 }
 
 /// Returns whether a value has no interval.
-fn is_bare(value: &Measured) -> bool {
+fn is_bare(value: &RunValue) -> bool {
     match value {
-        Measured::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
-        Measured::Ratio { interval: Interval { low, high, .. } } => low.is_none() && high.is_none(),
-        Measured::Said { .. } => false,
+        RunValue::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
+        RunValue::Ratio { interval: Interval { low, high, .. } } => low.is_none() && high.is_none(),
+        RunValue::Said { .. } => false,
     }
 }
 
 /// A value whose texts are harmless.
-fn shown(value: &Measured) -> Measured {
+fn shown(value: &RunValue) -> RunValue {
     match value {
-        Measured::Said { said, because } => {
+        RunValue::Said { said, because } => {
             let [said, because] = [said, because].map(|text| text.as_deref().map(say));
-            Measured::Said { said, because }
+            RunValue::Said { said, because }
         }
         other => other.clone(),
     }
@@ -310,7 +310,7 @@ fn said(row: &ComparedRow, answer: CompareAnswer) -> String {
         (None, _, Some(_)) => row.words.clone(),
         (Some(reason), ..) => reason.clone(),
         (None, _, None) => match (&row.before, &row.after) {
-            (Measured::Said { said: Some(was), .. }, Measured::Said { said: Some(is), .. })
+            (RunValue::Said { said: Some(was), .. }, RunValue::Said { said: Some(is), .. })
                 if was != is =>
             {
                 format!("{was} before, {is} after")

@@ -2,7 +2,7 @@
 
 use units::Source;
 
-use super::{ComparedRun, Measurement, Setting};
+use super::{ComparedRun, Measurement, SettingChange};
 use crate::digest::clip;
 use crate::probe::Probe;
 use crate::run::Run;
@@ -93,12 +93,12 @@ fn unknown(name: &str, when: &str) -> String {
 }
 
 /// Returns what differs between the settings, in the order of the results' documents.
-pub(super) fn setting(before: Measurement<'_>, after: Measurement<'_>) -> Vec<Setting> {
+pub(super) fn setting(before: Measurement<'_>, after: Measurement<'_>) -> Vec<SettingChange> {
     let (old, new) = (values(before), values(after));
     let changed = old.into_iter().zip(new).filter(|(old, new)| old.1 != new.1);
     let shown = |value: Option<String>| value.as_deref().map(say);
     changed
-        .map(|((key, old), (_, new))| Setting {
+        .map(|((key, old), (_, new))| SettingChange {
             key: key.to_owned(),
             before: shown(old),
             after: shown(new),

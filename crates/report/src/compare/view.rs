@@ -1,12 +1,14 @@
 //! Two results side by side, for people and programs.
 
-use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, Measured, Setting};
+use super::{
+    CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, RunValue, SettingChange,
+};
 use crate::bench::figures::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
 use crate::look::Look;
 use crate::text::{shorten, width};
-use crate::words::{Words, quantity};
+use crate::words::{ViewWords, quantity};
 
 /// The heads of the figures, and the columns that a narrow terminal does without.
 const HEADS: [&str; 6] = ["", "", "before", "after", "change", ""];
@@ -27,18 +29,19 @@ pub fn compare_json(comparing: &Comparing) -> String {
 /// The comparison as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn compare_table(comparing: &Comparing, look: &Look) -> String {
-    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    let mut page =
+        CompareText { words: ViewWords { look }, limit: look.columns(), text: String::new() };
     page.comparing(comparing);
     page.text
 }
 
-struct Page<'a> {
-    words: Words<'a>,
+struct CompareText<'a> {
+    words: ViewWords<'a>,
     limit: usize,
     text: String,
 }
 
-impl Page<'_> {
+impl CompareText<'_> {
     fn comparing(&mut self, comparing: &Comparing) {
         self.verdict(comparing);
         self.run("before", &comparing.before);
@@ -102,7 +105,7 @@ impl Page<'_> {
     }
 
     /// `changed  kernel 6.1.0 -> 6.12.0`.
-    fn setting(&mut self, setting: &Setting) {
+    fn setting(&mut self, setting: &SettingChange) {
         let name = quantity(&setting.key).replace('-', " ");
         let shown = |value: &Option<String>| match value {
             None => "not known".to_owned(),
@@ -116,8 +119,8 @@ impl Page<'_> {
     /// An answer in words of both runs, and what says it.
     fn answer(&mut self, row: &ComparedRow) {
         let words = self.words;
-        let Measured::Said { said: was, because: old } = &row.before else { return };
-        let Measured::Said { said: is, because: new } = &row.after else { return };
+        let RunValue::Said { said: was, because: old } = &row.before else { return };
+        let RunValue::Said { said: is, because: new } = &row.after else { return };
         let shown = |said: &Option<String>| {
             said.as_deref().map_or(UNKNOWN.to_owned(), |said| words.text(said))
         };
@@ -134,7 +137,7 @@ impl Page<'_> {
     }
 
     fn figures(&mut self, comparing: &Comparing) {
-        let is_figure = |row: &&ComparedRow| !matches!(row.before, Measured::Said { .. });
+        let is_figure = |row: &&ComparedRow| !matches!(row.before, RunValue::Said { .. });
         let rows: Vec<&ComparedRow> = comparing.rows.iter().filter(is_figure).collect();
         let longest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
         if self.limit < TINY {
@@ -192,10 +195,10 @@ impl Page<'_> {
     /// The name, the measure, both values, the change and the answer.
     fn figure(&self, row: &ComparedRow) -> [String; 6] {
         let words = self.words;
-        let value = |measured: &Measured| match measured {
-            Measured::Latency { value_ns, .. } => value_ns.map(|ns| time(ns, words)),
-            Measured::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
-            Measured::Said { .. } => None,
+        let value = |measured: &RunValue| match measured {
+            RunValue::Latency { value_ns, .. } => value_ns.map(|ns| time(ns, words)),
+            RunValue::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
+            RunValue::Said { .. } => None,
         };
         let [before, after] =
             [&row.before, &row.after].map(|side| value(side).unwrap_or(UNKNOWN.to_owned()));

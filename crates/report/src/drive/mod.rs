@@ -265,7 +265,7 @@ pub struct PublishedLine {
 
 /// Standing of a published number and the model's to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum PublishedStanding {
     /// The model was made to meet it.
     Fitted,
     /// The model is within the bound.
@@ -277,12 +277,12 @@ pub(crate) enum Standing {
 }
 
 impl PublishedLine {
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> PublishedStanding {
         match (self.label.as_str(), self.within, &self.note) {
-            ("fitted", ..) => Standing::Fitted,
-            (_, true, _) => Standing::Within,
-            (_, false, Some(_)) => Standing::Explained,
-            (_, false, None) => Standing::Outside,
+            ("fitted", ..) => PublishedStanding::Fitted,
+            (_, true, _) => PublishedStanding::Within,
+            (_, false, Some(_)) => PublishedStanding::Explained,
+            (_, false, None) => PublishedStanding::Outside,
         }
     }
 }

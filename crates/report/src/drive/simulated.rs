@@ -4,7 +4,7 @@ use super::{SimulatedArm, SimulatedLeaf, Simulation};
 use crate::bench::figures::{number, time};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::look::Look;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// The whole simulation as text, with its last line feed.
 #[must_use]
@@ -155,13 +155,13 @@ fn row(simulation: &Simulation, number: usize, look: &Look) -> SheetRow {
     let arm = &simulation.arms[number];
     let place = reference(simulation, number).map_or_else(
         || place(arm, look),
-        |layer| format!("reference for {layer}, at {}", Words { look }.size(arm.start_bytes)),
+        |layer| format!("reference for {layer}, at {}", ViewWords { look }.size(arm.start_bytes)),
     );
     let rate = match arm.operations_per_second {
         rate if rate < 1000.0 => format!("{rate:.1}"),
         rate => format!("{rate:.0}"),
     };
-    let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns].map(|ns| time(ns, Words { look }));
+    let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns].map(|ns| time(ns, ViewWords { look }));
     let cells = [place, rate].into_iter().chain(times);
     let cells = cells.chain([ratio(arm), rmw(arm)]).collect();
     SheetRow { group: drive_name(arm), cells }
@@ -213,10 +213,10 @@ pub(crate) fn place(arm: &SimulatedArm, look: &Look) -> String {
 /// Returns where something starts, to the byte within 4 KiB: what is off stays to be seen.
 fn start(bytes: u64, look: &Look) -> String {
     match bytes.checked_rem(4096) {
-        None | Some(0) => Words { look }.size(bytes),
-        Some(_) if bytes < 1 << 20 => Words { look }.exact(bytes),
+        None | Some(0) => ViewWords { look }.size(bytes),
+        Some(_) if bytes < 1 << 20 => ViewWords { look }.exact(bytes),
         Some(off) => {
-            let (sector, off) = (bytes.div_euclid(512), Words { look }.exact(off));
+            let (sector, off) = (bytes.div_euclid(512), ViewWords { look }.exact(off));
             format!("sector {sector}, {off} after a 4 KiB boundary")
         }
     }

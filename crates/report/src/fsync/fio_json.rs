@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Fsync, FsyncRow, Method, Path};
+use super::{DataPath, Fsync, FsyncRow, RowMethod};
 use crate::bench::fio_json::{Latencies, direction};
 
 /// The result as fio's JSON, with its line feed: a job for each row that was measured. The first
@@ -29,7 +29,7 @@ fn job(number: usize, row: &FsyncRow) -> Value {
     let ends = (row.least_ns.unwrap_or(0), row.greatest_ns.unwrap_or(0));
     let seen = Latencies::new(row.operations, ends, &row.histogram);
     let bytes = row.write_bytes.saturating_mul(row.writes_per_operation);
-    let syncs = row.method != Method::None;
+    let syncs = row.method != RowMethod::None;
     let mut job = Map::new();
     let mut say = |key: &str, value: Value| job.insert(key.to_owned(), value);
     say("jobname", row.id.as_str().into());
@@ -73,14 +73,14 @@ fn options(row: &FsyncRow) -> Value {
     say("bs", row.write_bytes.to_string());
     say("iodepth", "1".to_owned());
     say("numjobs", "1".to_owned());
-    say("direct", u8::from(row.path == Path::Direct).to_string());
+    say("direct", u8::from(row.path == DataPath::Direct).to_string());
     match row.method {
-        every @ (Method::Fsync | Method::Fdatasync) => {
+        every @ (RowMethod::Fsync | RowMethod::Fdatasync) => {
             say(every.word(), row.writes_per_operation.to_string())
         }
-        Method::OpenDatasync => say("sync", "dsync".to_owned()),
-        Method::OpenSync => say("sync", "sync".to_owned()),
-        Method::FsyncWritethrough | Method::SyncFileRange | Method::None => None,
+        RowMethod::OpenDatasync => say("sync", "dsync".to_owned()),
+        RowMethod::OpenSync => say("sync", "sync".to_owned()),
+        RowMethod::FsyncWritethrough | RowMethod::SyncFileRange | RowMethod::None => None,
     };
     options.into()
 }

@@ -6,7 +6,7 @@ use super::FsyncTarget;
 use crate::bench::grid::{cell, flowing, labeled, prose, quiet};
 use crate::line::NAME;
 use crate::look::Look;
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// The schema's name and version of the dry run.
 pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
@@ -55,7 +55,7 @@ pub fn fsync_plan_json(plan: &FsyncPlan) -> String {
 /// was.
 #[must_use]
 pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     let limit = look.columns();
     let mut page = String::new();
     target(&plan.target, words, limit, &mut page);
@@ -76,7 +76,7 @@ pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
 }
 
 /// The line that says what is measured: the directory, and the layers under it.
-pub(super) fn target(target: &FsyncTarget, words: Words<'_>, limit: usize, page: &mut String) {
+pub(super) fn target(target: &FsyncTarget, words: ViewWords<'_>, limit: usize, page: &mut String) {
     let mut on = vec![(NAME, words.text(&target.path))];
     if target.layers.is_empty() && !target.filesystem.is_empty() {
         on.push(cell(format!("on {}", words.text(&target.filesystem))));
@@ -101,7 +101,7 @@ pub(super) fn target(target: &FsyncTarget, words: Words<'_>, limit: usize, page:
 }
 
 /// Returns what is going to be written, and what that means.
-pub(super) fn forecast(forecast: &Forecast, words: Words<'_>, limit: usize, page: &mut String) {
+pub(super) fn forecast(forecast: &Forecast, words: ViewWords<'_>, limit: usize, page: &mut String) {
     let mut row = |label: &str, text: String| labeled(label, vec![cell(text)], limit, page);
     row("scratch", words.size(forecast.scratch_bytes));
     row("written", format!("{} at most", words.size(forecast.written_bytes_max)));

@@ -7,10 +7,10 @@ use super::{Honesty, LayerFlushes, ProcessWord};
 use crate::bench::figures::UNKNOWN;
 use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// Writes all of it.
-pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &mut String) {
+pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, text: &mut String) {
     // The reason follows, with its source.
     let sentence = match honesty.grade {
         Grade::Unproven => "nothing speaks against it, but not all that matters could be seen.",
@@ -59,7 +59,7 @@ fn grade(grade: Grade) -> Cell {
 }
 
 /// A row for each layer; a line for each where columns do not fit.
-fn layers(layers: &[LayerFlushes], words: Words<'_>, limit: usize, text: &mut String) {
+fn layers(layers: &[LayerFlushes], words: ViewWords<'_>, limit: usize, text: &mut String) {
     if layers.is_empty() {
         return;
     }
@@ -78,7 +78,7 @@ fn layers(layers: &[LayerFlushes], words: Words<'_>, limit: usize, text: &mut St
     }
 }
 
-fn row(layer: &LayerFlushes, words: Words<'_>) -> Vec<Cell> {
+fn row(layer: &LayerFlushes, words: ViewWords<'_>) -> Vec<Cell> {
     let figure = |flushes: Option<f64>| {
         flushes.filter(|flushes| flushes.is_finite()).map(|flushes| format!("{flushes:.2}"))
     };
@@ -95,7 +95,7 @@ fn row(layer: &LayerFlushes, words: Words<'_>) -> Vec<Cell> {
     row
 }
 
-fn process(process: &ProcessWord, words: Words<'_>, limit: usize, text: &mut String) {
+fn process(process: &ProcessWord, words: ViewWords<'_>, limit: usize, text: &mut String) {
     let name = format!("{} ({})", process.pid, words.text(&process.name));
     let mut pieces = vec![(NAME, name)];
     match (process.suppressors.is_empty(), process.unknown.is_empty()) {

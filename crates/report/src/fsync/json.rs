@@ -74,14 +74,14 @@ pub fn fsync_json(fsync: &Fsync) -> String {
 pub fn fsync_parse(text: &str) -> Result<Fsync, FsyncFault> {
     /// Fields that a file must have before the rest is read.
     #[derive(Deserialize)]
-    struct Head {
+    struct FsyncHead {
         schema: String,
     }
     if text.len() > BENCH_BYTES_MAX {
         return Err(FsyncFault::TooLong(text.len()));
     }
     // The parser gives up below 128 levels, so depth is bounded; every list is paid for in bytes.
-    let head: Head =
+    let head: FsyncHead =
         serde_json::from_str(text).map_err(|error| FsyncFault::NotOurs(said(&error)))?;
     if head.schema != FSYNC_SCHEMA {
         return Err(FsyncFault::OtherSchema(clip(&one_line(&head.schema), REASON_BYTES)));

@@ -25,7 +25,7 @@ pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsyn
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
 pub use json::{FsyncFault, fsync_json, fsync_parse};
 pub use progress::{doing, measuring};
-pub use rows::{FsyncRow, Method, Path, Rounds, RowComparison};
+pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
 pub use verdict::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};

@@ -5,13 +5,13 @@ use units::prefix::Size;
 use crate::bench::figures::time;
 use crate::look::Look;
 use crate::text::shorten;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// One line without a line feed, never wider than the look: `measuring  3.2 s of 12.0 s at most,
 /// 41.0 MiB written`.
 #[must_use]
 pub fn measuring(spent_ns: u64, most_ns: u64, written_bytes: u64, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     let (spent, most) = (time(spent_ns, words), time(most_ns, words));
     let written = Size(written_bytes);
     doing(&format!("measuring  {spent} of {most} at most, {written} written"), look)
@@ -20,7 +20,7 @@ pub fn measuring(spent_ns: u64, most_ns: u64, written_bytes: u64, look: &Look) -
 /// One line without a line feed that says what is being done; never wider than the look.
 #[must_use]
 pub fn doing(what: &str, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     shorten(&words.text(what), look.columns(), words.glyphs().ellipsis)
 }
 

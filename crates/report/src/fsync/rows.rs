@@ -1,7 +1,7 @@
 //! The rows: one way of making writes durable each, with what it took.
 
 use measure::Interval;
-use measure::durable::{Difference, Group};
+use measure::durable::{Difference, RowGroup};
 use serde::{Deserialize, Serialize};
 
 use super::QuantileInterval;
@@ -13,15 +13,15 @@ pub struct FsyncRow {
     /// Unique name: `pg.one.fdatasync`.
     pub id: String,
     /// Group of the row.
-    pub group: Group,
+    pub group: RowGroup,
     /// Label of the row: by `pg_test_fsync`'s own label where it is one of its rows.
     pub label: String,
     /// True if it is a row of `pg_test_fsync`, done as that does it.
     pub is_pg: bool,
     /// Path of data.
-    pub path: Path,
+    pub path: DataPath,
     /// Method that makes it durable.
-    pub method: Method,
+    pub method: RowMethod,
     /// Place where the writes go: `overwrite` (the same place again), `sequential` (the next place
     /// in a written file), `preallocated` (the next place, allocated and never written), `append`
     /// (the file grows), or `nothing`.
@@ -70,7 +70,7 @@ pub struct FsyncRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Path {
+pub enum DataPath {
     /// Through the page cache.
     #[default]
     Buffered,
@@ -78,13 +78,13 @@ pub enum Path {
     Direct,
 }
 
-impl Path {
+impl DataPath {
     /// The word for it in documents.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Path::Buffered => "buffered",
-            Path::Direct => "direct",
+            DataPath::Buffered => "buffered",
+            DataPath::Direct => "direct",
         }
     }
 }
@@ -93,7 +93,7 @@ impl Path {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum RowMethod {
     /// The file is opened with `O_DSYNC`.
     OpenDatasync,
     /// The file is opened with `O_SYNC`.
@@ -111,18 +111,18 @@ pub enum Method {
     None,
 }
 
-impl Method {
+impl RowMethod {
     /// The word for it in documents.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Method::OpenDatasync => "open_datasync",
-            Method::OpenSync => "open_sync",
-            Method::Fdatasync => "fdatasync",
-            Method::Fsync => "fsync",
-            Method::FsyncWritethrough => "fsync_writethrough",
-            Method::SyncFileRange => "sync_file_range",
-            Method::None => "none",
+            RowMethod::OpenDatasync => "open_datasync",
+            RowMethod::OpenSync => "open_sync",
+            RowMethod::Fdatasync => "fdatasync",
+            RowMethod::Fsync => "fsync",
+            RowMethod::FsyncWritethrough => "fsync_writethrough",
+            RowMethod::SyncFileRange => "sync_file_range",
+            RowMethod::None => "none",
         }
     }
 }

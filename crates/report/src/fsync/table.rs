@@ -3,7 +3,7 @@
 //!
 //! Text from the result cannot leave its line, and every line fits the width asked for.
 
-use measure::durable::{Difference, Group};
+use measure::durable::{Difference, RowGroup};
 
 use super::forecast::{forecast, target};
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
@@ -11,19 +11,19 @@ use crate::bench::figures::{UNKNOWN, ratio_bounds, ratio_figure, time};
 use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use crate::line::{BAD, NAME};
 use crate::look::Look;
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// The title of a group, as it heads its rows.
-fn title(group: Group) -> &'static str {
+fn title(group: RowGroup) -> &'static str {
     match group {
-        Group::OneWrite => "one 8kB write",
-        Group::TwoWrites => "two 8kB writes",
-        Group::OpenSyncSizes => "16kB by open_sync, in pieces",
-        Group::OtherDescriptor => "sync on another descriptor",
-        Group::NonSynced => "non-sync'ed 8kB write",
-        Group::OtherPath => "8kB, opposite cache path",
-        Group::Wal => "write-ahead log patterns",
-        Group::GroupSize => "writes for each sync",
+        RowGroup::OneWrite => "one 8kB write",
+        RowGroup::TwoWrites => "two 8kB writes",
+        RowGroup::OpenSyncSizes => "16kB by open_sync, in pieces",
+        RowGroup::OtherDescriptor => "sync on another descriptor",
+        RowGroup::NonSynced => "non-sync'ed 8kB write",
+        RowGroup::OtherPath => "8kB, opposite cache path",
+        RowGroup::Wal => "write-ahead log patterns",
+        RowGroup::GroupSize => "writes for each sync",
     }
 }
 
@@ -78,19 +78,20 @@ fn named(cells: Vec<Cell>) -> Vec<Cell> {
 /// The whole result as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn fsync_table(fsync: &Fsync, look: &Look) -> String {
-    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    let mut page =
+        FsyncText { words: ViewWords { look }, limit: look.columns(), text: String::new() };
     page.fsync(fsync);
     page.text
 }
 
 /// The text so far.
-struct Page<'a> {
-    words: Words<'a>,
+struct FsyncText<'a> {
+    words: ViewWords<'a>,
     limit: usize,
     text: String,
 }
 
-impl Page<'_> {
+impl FsyncText<'_> {
     fn fsync(&mut self, fsync: &Fsync) {
         if let Some(verdict) = &fsync.verdict {
             verdict_view::verdict(verdict, self.words, self.limit, &mut self.text);

@@ -7,10 +7,15 @@ use crate::bench::figures::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
 use crate::text::wrap;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// Writes the answer and what to do.
-pub(super) fn verdict(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
+pub(super) fn verdict(
+    verdict: &FsyncVerdict,
+    words: ViewWords<'_>,
+    limit: usize,
+    page: &mut String,
+) {
     let (style, word) = match verdict.verdict {
         Fitness::Pass => (GOOD, "PASS"),
         Fitness::Warn => (CARE, "WARN"),
@@ -29,7 +34,7 @@ pub(super) fn verdict(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, pa
 
 /// Writes what follows from it and what it rests on; limits, notes and the evidence where they are
 /// asked for.
-pub(super) fn why(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
+pub(super) fn why(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &mut String) {
     if words.look.explain {
         evidence(verdict, words, limit, page);
     }
@@ -63,7 +68,7 @@ fn hanging((style, head): Cell, text: &str, limit: usize, page: &mut String) {
 }
 
 /// `p99 of write + fdatasync is 14.2 ms (12.9 ms to 15.8 ms); etcd wants under 10.0 ms [...]`.
-fn headline(verdict: &FsyncVerdict, words: Words<'_>) -> String {
+fn headline(verdict: &FsyncVerdict, words: ViewWords<'_>) -> String {
     let engine = words.text(&verdict.engine);
     let Some(quantile) = &verdict.quantile else {
         return format!("nothing was measured for {engine}");
@@ -103,7 +108,7 @@ fn has_figure(quantile: &QuantileInterval) -> bool {
 }
 
 /// A limit, which was chosen and not measured: without digits after the point that say nothing.
-fn whole(limit_ns: u64, words: Words<'_>) -> String {
+fn whole(limit_ns: u64, words: ViewWords<'_>) -> String {
     let text = time(limit_ns, words);
     match text.split_once(' ') {
         Some((digits, unit)) if digits.contains('.') => {
@@ -114,7 +119,7 @@ fn whole(limit_ns: u64, words: Words<'_>) -> String {
 }
 
 /// The interval, with what is not known of it.
-fn ends(quantile: &QuantileInterval, words: Words<'_>) -> String {
+fn ends(quantile: &QuantileInterval, words: ViewWords<'_>) -> String {
     match (quantile.low_ns, quantile.high_ns) {
         (Some(low), Some(high)) => format!("{} to {}", time(low, words), time(high, words)),
         (Some(low), None) => format!("{} or more, upper end not known", time(low, words)),
@@ -124,7 +129,7 @@ fn ends(quantile: &QuantileInterval, words: Words<'_>) -> String {
 }
 
 /// An address alone, or that it is ours: what stands behind an address is for `--explain`.
-fn source(limit: &EngineLimit, words: Words<'_>) -> String {
+fn source(limit: &EngineLimit, words: ViewWords<'_>) -> String {
     if limit.is_ours {
         return "ours".to_owned();
     }
@@ -132,7 +137,7 @@ fn source(limit: &EngineLimit, words: Words<'_>) -> String {
 }
 
 /// Returns what the verdict rests on: the pattern, the samples, the limits with their sources.
-fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
+fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &mut String) {
     labeled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
     for quantile in verdict.quantile.iter().chain(&verdict.few) {
         let pieces = vec![
@@ -154,7 +159,7 @@ fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut S
     }
 }
 
-fn ceiling(ceiling: &Ceiling, words: Words<'_>, limit: usize, page: &mut String) {
+fn ceiling(ceiling: &Ceiling, words: ViewWords<'_>, limit: usize, page: &mut String) {
     let rate = ceiling.operations_per_second.map(|rate| format!("{} a second", number(rate)));
     let latency = ceiling.latency_ns.map(|latency_ns| time(latency_ns, words));
     let pieces = vec![

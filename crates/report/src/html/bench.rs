@@ -1,7 +1,7 @@
 //! A result of `straddle bench` on the page.
 
 use maud::{Markup, html};
-use measure::Verdict;
+use measure::CostVerdict;
 
 use super::chart::{Caption, narrowing};
 use super::facts;
@@ -11,7 +11,7 @@ use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
 use crate::bench::sentences;
-use crate::bench::{Arm, Bench, Experiment, RunRefusal, Scratch};
+use crate::bench::{Arm, Bench, Experiment, RunRefusal, ScratchFacts};
 
 /// The most experiments that are drawn, and the most arms in a table.
 const EXPERIMENTS_MAX: usize = 24;
@@ -33,7 +33,7 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     }
 }
 
-fn written(scratch: &Scratch) -> String {
+fn written(scratch: &ScratchFacts) -> String {
     let address = scratch.drive_address_bytes.map(|at| format!(" at byte {at} of the drive"));
     format!(
         "Scratch file: {} in {}{}, gone when it was over.",
@@ -160,9 +160,9 @@ fn method(experiment: &Experiment) -> Markup {
 pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
     let (_, word) = sentences::verdict_word(experiment.verdict);
     let tone = match experiment.verdict {
-        Verdict::Penalty => Tone::Bad,
-        Verdict::NoPenalty => Tone::Good,
-        Verdict::Small | Verdict::Inconclusive | Verdict::Void => Tone::Care,
+        CostVerdict::Penalty => Tone::Bad,
+        CostVerdict::NoPenalty => Tone::Good,
+        CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Care,
     };
     (tone, word)
 }
@@ -190,7 +190,7 @@ pub(super) fn gist(bench: &Bench) -> Gist {
     let (_, reason) = sentences::verdict(worst, words());
     let what = format!("{}: {}", say(&worst.title), sentence(&say(&reason)));
     match worst.verdict {
-        Verdict::Penalty => {
+        CostVerdict::Penalty => {
             let path = &bench.target.path;
             let what = format!(
                 "{what} That is what misalignment would cost there, not that anything is \
@@ -199,8 +199,10 @@ pub(super) fn gist(bench: &Bench) -> Gist {
             let next = format!("straddle check {path} says whether anything is");
             Gist::new(Rank::Care, what).next(Some(&next))
         }
-        Verdict::NoPenalty => Gist::new(Rank::Good, what),
-        Verdict::Small | Verdict::Inconclusive | Verdict::Void => Gist::new(Rank::Unknown, what),
+        CostVerdict::NoPenalty => Gist::new(Rank::Good, what),
+        CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => {
+            Gist::new(Rank::Unknown, what)
+        }
     }
 }
 

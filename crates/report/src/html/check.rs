@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::facts::{self, Setting};
+use super::facts::{self, RunFacts};
 use super::finding::findings;
 use super::gist::{Gist, Rank, sentence};
 use super::phrase::{Tone, chip, more, pairs, refused, say};
@@ -17,7 +17,7 @@ const TARGETS_MAX: usize = 24;
 
 /// All of one result.
 pub(super) fn section(document: &Document) -> Markup {
-    let Setting { rows, .. } = facts::of_check(document);
+    let RunFacts { rows, .. } = facts::of_check(document);
     // In the order of the file, but what is bad or not known is not lost behind what is good.
     let mut targets: Vec<&Target> = document.targets.iter().collect();
     targets.sort_by_key(|target| std::cmp::Reverse(need(answer(target).0)));

@@ -2,7 +2,7 @@
 
 use super::phrase::{say, time};
 use crate::bench::Bench;
-use crate::document::{Document, Layer, Target};
+use crate::document::{Document, LayerReport, Target};
 use crate::fsync::Fsync;
 use crate::probe::Probe;
 use crate::run::Run;
@@ -12,7 +12,7 @@ type Fact = (&'static str, Option<String>);
 
 /// Run and its subject. What a file does not tell is `None`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Setting {
+pub(super) struct RunFacts {
     pub(super) host: Option<String>,
     pub(super) model: Option<String>,
     pub(super) firmware: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Setting {
 }
 
 /// Circumstances of a measurement.
-struct Measured<'a> {
+struct MeasuredCircumstances<'a> {
     run: &'a Run,
     version: &'a str,
     elapsed_ns: u64,
@@ -28,7 +28,7 @@ struct Measured<'a> {
 }
 
 /// Facts that every measuring command tells of the drive.
-struct Drive<'a> {
+struct DriveRows<'a> {
     layers: String,
     name: &'a Option<String>,
     model: &'a Option<String>,
@@ -44,8 +44,12 @@ fn known(text: &Option<String>) -> Option<String> {
     text.as_deref().and_then(told)
 }
 
-impl Setting {
-    fn of(place: Vec<Fact>, drive: &Drive<'_>, measured: &Measured<'_>) -> Setting {
+impl RunFacts {
+    fn of(
+        place: Vec<Fact>,
+        drive: &DriveRows<'_>,
+        measured: &MeasuredCircumstances<'_>,
+    ) -> RunFacts {
         let (model, firmware) = (known(drive.model), known(drive.firmware));
         let host = known(&measured.run.host);
         let mut rows = vec![("Host", host.clone())];
@@ -60,7 +64,7 @@ impl Setting {
             ("Seed", Some(measured.seed.to_string())),
         ]);
         rows.extend(of_run(measured.version, measured.run));
-        Setting { host, model, firmware, rows }
+        RunFacts { host, model, firmware, rows }
     }
 }
 
@@ -74,35 +78,35 @@ pub(super) fn of_run(version: &str, run: &Run) -> [Fact; 4] {
     ]
 }
 
-pub(super) fn of_bench(bench: &Bench) -> Setting {
+pub(super) fn of_bench(bench: &Bench) -> RunFacts {
     let target = &bench.target;
-    let drive = Drive {
+    let drive = DriveRows {
         layers: target.layers.join(", "),
         name: &target.drive,
         model: &target.model,
         firmware: &target.firmware,
         rotates: target.rotating,
     };
-    let measured = Measured {
+    let measured = MeasuredCircumstances {
         run: &bench.run,
         version: &bench.version,
         elapsed_ns: bench.elapsed_ns,
         seed: bench.seed,
     };
-    Setting::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
+    RunFacts::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
 }
 
-pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
+pub(super) fn of_fsync(fsync: &Fsync) -> RunFacts {
     let target = &fsync.target;
     let layers: Vec<&str> = target.layers.iter().map(|layer| layer.name.as_str()).collect();
-    let drive = Drive {
+    let drive = DriveRows {
         layers: layers.join(", "),
         name: &target.drive,
         model: &target.model,
         firmware: &target.firmware,
         rotates: target.rotating,
     };
-    let measured = Measured {
+    let measured = MeasuredCircumstances {
         run: &fsync.run,
         version: &fsync.version,
         elapsed_ns: fsync.elapsed_ns,
@@ -114,29 +118,29 @@ pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
         ("Mount options", told(&target.mount_options.join(", "))),
         ("Not known", known(&target.unknown)),
     ];
-    Setting::of(place, &drive, &measured)
+    RunFacts::of(place, &drive, &measured)
 }
 
-pub(super) fn of_probe(probe: &Probe) -> Setting {
+pub(super) fn of_probe(probe: &Probe) -> RunFacts {
     let target = &probe.target;
-    let drive = Drive {
+    let drive = DriveRows {
         layers: target.layers.join(", "),
         name: &target.drive,
         model: &target.model,
         firmware: &target.firmware,
         rotates: None,
     };
-    let measured = Measured {
+    let measured = MeasuredCircumstances {
         run: &probe.run,
         version: &probe.version,
         elapsed_ns: probe.elapsed_ns,
         seed: probe.seed,
     };
-    Setting::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
+    RunFacts::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
 }
 
 /// Returns what a check tells: of all its targets together.
-pub(super) fn of_check(document: &Document) -> Setting {
+pub(super) fn of_check(document: &Document) -> RunFacts {
     let run = document.run.clone().unwrap_or_default();
     let mut rows = vec![
         ("Host", known(&run.host)),
@@ -145,7 +149,7 @@ pub(super) fn of_check(document: &Document) -> Setting {
         ("Took", Some(time(document.summary.elapsed_ns))),
     ];
     rows.extend(of_run(&document.version, &run));
-    Setting { rows, ..Setting::default() }
+    RunFacts { rows, ..RunFacts::default() }
 }
 
 /// The models of the drives, each once.
@@ -163,7 +167,7 @@ fn drives(document: &Document) -> Option<String> {
     (!models.is_empty()).then(|| models.join("; "))
 }
 
-fn fact(layer: &Layer, key: &str) -> Option<String> {
+fn fact(layer: &LayerReport, key: &str) -> Option<String> {
     let fact = layer.facts.iter().find(|fact| fact.key == key)?;
     fact.value.as_deref().map(say)
 }

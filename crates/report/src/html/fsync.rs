@@ -1,7 +1,7 @@
 //! A result of `straddle fsync` on the page.
 
 use maud::{Markup, html};
-use measure::durable::Group;
+use measure::durable::RowGroup;
 
 use super::chart::{self, Caption, Dot, pace};
 use super::facts;
@@ -66,7 +66,8 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
 
 /// The distributions of the rows that people ask for first: the log's, else the first ones.
 fn distributions(id: &str, rows: &[&FsyncRow]) -> Markup {
-    let wal: Vec<&FsyncRow> = rows.iter().copied().filter(|row| row.group == Group::Wal).collect();
+    let wal: Vec<&FsyncRow> =
+        rows.iter().copied().filter(|row| row.group == RowGroup::Wal).collect();
     let shown = if wal.is_empty() { rows } else { &wal };
     let shown: Vec<&FsyncRow> = shown.iter().take(8).copied().collect();
     let names: Vec<String> = shown.iter().map(|row| label(row)).collect();

@@ -66,14 +66,14 @@ pub(super) fn sentence(text: &str) -> String {
 }
 
 /// A gist, what it is of, and where that stands on the page.
-pub(super) struct Told<'a> {
+pub(super) struct PlacedGist<'a> {
     pub(super) gist: &'a Gist,
     pub(super) of: &'a str,
     pub(super) at: Option<String>,
 }
 
 /// The head of a page of `all`: the worst first, and what is the same of many once.
-pub(super) fn head(mut all: Vec<Told<'_>>, unread: usize) -> Markup {
+pub(super) fn head(mut all: Vec<PlacedGist<'_>>, unread: usize) -> Markup {
     all.sort_by_key(|told| std::cmp::Reverse(told.gist.rank));
     let number = |rank: Rank| all.iter().filter(|told| told.gist.rank == rank).count();
     let (good, unknown) = (number(Rank::Good), number(Rank::Unknown));
@@ -115,9 +115,9 @@ fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
 }
 
 /// Those of which the same is said together, in the order of the first of each.
-fn same<'a, 'b>(all: &'b [Told<'a>]) -> Vec<Vec<&'b Told<'a>>> {
+fn same<'a, 'b>(all: &'b [PlacedGist<'a>]) -> Vec<Vec<&'b PlacedGist<'a>>> {
     let mut places: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
-    let mut groups: Vec<Vec<&Told<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<&PlacedGist<'_>>> = Vec::new();
     for told in all {
         let key = (told.gist.what.as_str(), told.gist.next.as_deref());
         match places.get(&key) {
@@ -152,12 +152,12 @@ fn rest(good: usize, unknown: usize, unread: usize) -> String {
     }
 }
 
-fn one(group: &[&Told<'_>]) -> Markup {
+fn one(group: &[&PlacedGist<'_>]) -> Markup {
     let Some(first) = group.first() else { return Markup::default() };
     let left_out = group.len().saturating_sub(LINKS_MAX);
     html! {
         (chip(tone(first.gist.rank), word(first.gist.rank))) " "
-        @for (number, Told { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
+        @for (number, PlacedGist { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
             @if number > 0 { ", " }
             @match at {
                 Some(at) => a href=(format!("#{at}")) { (of) },

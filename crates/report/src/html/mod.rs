@@ -34,5 +34,5 @@ mod verdict;
 pub use fault::{SOURCE_BYTES_MAX, SourceFault};
 pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};
 pub use peers::{Odd, Outlier, outliers};
-pub use source::{Content, Source, Unread, read};
+pub use source::{FileContent, ResultFile, Unread, read};
 pub use twins::Twin;

@@ -2,10 +2,10 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::gist::{self, Gist, Told};
+use super::gist::{self, Gist, PlacedGist};
 use super::peers::{Outlier, Peers, View};
 use super::phrase::{Tone, chip, say};
-use super::source::{Source, Unread};
+use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
 use super::twins::Twin;
 use super::{kinds, twins};
@@ -27,7 +27,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The results, in the order in which they are shown.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ResultFile>,
     /// The files that are none.
     pub unread: Vec<Unread>,
 }
@@ -47,7 +47,7 @@ pub fn page(report: &Report) -> String {
 pub struct Draft {
     /// The bytes that all parts have so far.
     used: usize,
-    entries: Vec<Entry>,
+    entries: Vec<KeptResult>,
     unread: Vec<Unread>,
     peers: Peers,
     twins: Vec<Twin>,
@@ -55,7 +55,7 @@ pub struct Draft {
 
 /// Kept parts of one result.
 #[derive(Clone, Debug)]
-struct Entry {
+struct KeptResult {
     name: String,
     heading: String,
     answer: (Tone, String),
@@ -66,13 +66,13 @@ struct Entry {
 
 impl Draft {
     /// Draws `source`, and takes in what it says of its host.
-    pub fn add(&mut self, source: &Source) {
+    pub fn add(&mut self, source: &ResultFile) {
         let number = self.entries.len() + 1;
         let part = part(number, source).into_string();
         let fits = self.used.saturating_add(part.len()) <= PAGE_BYTES_MAX;
         self.used += if fits { part.len() } else { 0 };
         self.peers.add(source);
-        self.entries.push(Entry {
+        self.entries.push(KeptResult {
             name: source.name.clone(),
             heading: kinds::heading(source),
             answer: kinds::summary(source),
@@ -176,9 +176,12 @@ fn title(draft: &Draft) -> String {
 /// Returns what is wrong, and what to do.
 fn short(draft: &Draft, view: &View) -> Markup {
     let hosts = view.gists();
-    let of_hosts =
-        hosts.iter().map(|(gist, of, at)| Told { gist, of: of.as_str(), at: Some(at.clone()) });
-    let of_files = draft.entries.iter().enumerate().map(|(number, entry)| Told {
+    let of_hosts = hosts.iter().map(|(gist, of, at)| PlacedGist {
+        gist,
+        of: of.as_str(),
+        at: Some(at.clone()),
+    });
+    let of_files = draft.entries.iter().enumerate().map(|(number, entry)| PlacedGist {
         gist: &entry.gist,
         of: &entry.heading,
         at: entry.part.as_ref().map(|_| id(number + 1)),
@@ -209,8 +212,8 @@ fn overview(draft: &Draft) -> Markup {
     }
 }
 
-fn file(number: usize, entry: &Entry) -> Row {
-    let Entry { name, heading, answer: (tone, words), part, .. } = entry;
+fn file(number: usize, entry: &KeptResult) -> Row {
+    let KeptResult { name, heading, answer: (tone, words), part, .. } = entry;
     let link = html! {
         @if part.is_some() { a href=(format!("#{}", id(number))) { (heading) } }
         @else { (heading) }
@@ -232,7 +235,7 @@ fn unread(unread: &[Unread]) -> Markup {
 }
 
 /// One file in full.
-fn part(number: usize, source: &Source) -> Markup {
+fn part(number: usize, source: &ResultFile) -> Markup {
     let id = id(number);
     html! {
         section.file id=(id) {

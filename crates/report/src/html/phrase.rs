@@ -6,7 +6,7 @@ use crate::bench::figures;
 use crate::digest::clip;
 use crate::look::Look;
 use crate::text::one_line;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// The longest text of a file that is shown, in bytes.
 const TEXT_BYTES: usize = 400;
@@ -15,8 +15,8 @@ const TEXT_BYTES: usize = 400;
 const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: true };
 
 /// Numbers in the words of the other views.
-pub(super) fn words() -> Words<'static> {
-    Words { look: &LOOK }
+pub(super) fn words() -> ViewWords<'static> {
+    ViewWords { look: &LOOK }
 }
 
 /// A text of a file: one harmless line of a bounded length. What it means to HTML is escaped where

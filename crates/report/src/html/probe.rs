@@ -7,7 +7,9 @@ use super::gist::{Gist, Rank, sentence};
 use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, words};
 use super::table::{self, cell, figure, head, table, told};
 use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
-use crate::probe::{Answer, Answers, Comparison, Kept, Probe, Reported, Tool, next};
+use crate::probe::{
+    Answers, Probe, ProbeAnswer, ProbeComparison, Reported, ResultFate, Tool, next,
+};
 
 const ROWS_MAX: usize = 60;
 
@@ -31,7 +33,7 @@ pub(super) fn section(probe: &Probe) -> Markup {
 }
 
 /// One answer: what it is of, in words, and what else there is to it.
-struct Row<'a> {
+struct AnswerRow<'a> {
     of: &'static str,
     value: Option<String>,
     alpha: Option<f64>,
@@ -39,8 +41,12 @@ struct Row<'a> {
     reason: Option<&'a str>,
 }
 
-fn row<'a, T>(of: &'static str, answer: &'a Answer<T>, text: impl Fn(&T) -> String) -> Row<'a> {
-    Row {
+fn row<'a, T>(
+    of: &'static str,
+    answer: &'a ProbeAnswer<T>,
+    text: impl Fn(&T) -> String,
+) -> AnswerRow<'a> {
+    AnswerRow {
         of,
         value: answer.value.as_ref().map(text),
         alpha: answer.alpha,
@@ -49,7 +55,7 @@ fn row<'a, T>(of: &'static str, answer: &'a Answer<T>, text: impl Fn(&T) -> Stri
     }
 }
 
-fn rows(answers: &Answers) -> Vec<Row<'_>> {
+fn rows(answers: &Answers) -> Vec<AnswerRow<'_>> {
     let bytes = |bytes: u64| words().exact(bytes);
     vec![
         row("Write start, a multiple of", &answers.alignment, |it| match it.origin_bytes {
@@ -81,7 +87,7 @@ fn answers(answers: &Answers) -> Markup {
     }
 }
 
-fn answered(answer: &Row<'_>) -> table::Row {
+fn answered(answer: &AnswerRow<'_>) -> table::Row {
     table::row([
         head(answer.of),
         cell(answer.value.as_deref().unwrap_or("cannot tell")),
@@ -138,7 +144,7 @@ fn typed(tool: &Tool) -> table::Row {
     ])
 }
 
-fn kept(kept: &Kept) -> Markup {
+fn kept(kept: &ResultFate) -> Markup {
     html! {
         @if let Some(file) = &kept.file { p { "Saved in " (say(file)) ", for straddle check." } }
         @if let Some(reason) = &kept.reason { p.quiet { "Not saved: " (say(reason)) } }
@@ -170,7 +176,7 @@ fn method(probe: &Probe) -> Markup {
     }
 }
 
-fn compared(one: &Comparison) -> table::Row {
+fn compared(one: &ProbeComparison) -> table::Row {
     let ratio = one.interval;
     table::row([
         head(&one.panel),

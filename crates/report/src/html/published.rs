@@ -7,7 +7,7 @@ use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, pairs, say};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figures::UNKNOWN;
-use crate::drive::{Published, PublishedLine, Standing, number, range};
+use crate::drive::{Published, PublishedLine, PublishedStanding, number, range};
 
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
@@ -94,10 +94,10 @@ fn bound(value: f64) -> String {
 
 fn answer(line: &PublishedLine) -> Markup {
     match line.standing() {
-        Standing::Fitted => chip(Tone::Plain, "does not count"),
-        Standing::Within => chip(Tone::Good, "within"),
-        Standing::Explained => chip(Tone::Care, "outside"),
-        Standing::Outside => chip(Tone::Bad, "outside, no reason given"),
+        PublishedStanding::Fitted => chip(Tone::Plain, "does not count"),
+        PublishedStanding::Within => chip(Tone::Good, "within"),
+        PublishedStanding::Explained => chip(Tone::Care, "outside"),
+        PublishedStanding::Outside => chip(Tone::Bad, "outside, no reason given"),
     }
 }
 
@@ -141,11 +141,16 @@ fn reasons(lines: &[PublishedLine]) -> Markup {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(published: &Published) -> (Tone, String) {
-    let count = |standing: Standing| {
+    let count = |standing: PublishedStanding| {
         published.lines.iter().filter(|line| line.standing() == standing).count()
     };
-    let [within, explained, outside, fitted] =
-        [Standing::Within, Standing::Explained, Standing::Outside, Standing::Fitted].map(count);
+    let [within, explained, outside, fitted] = [
+        PublishedStanding::Within,
+        PublishedStanding::Explained,
+        PublishedStanding::Outside,
+        PublishedStanding::Fitted,
+    ]
+    .map(count);
     let tone = match (outside, explained) {
         (1.., _) => Tone::Bad,
         (0, 1..) => Tone::Care,

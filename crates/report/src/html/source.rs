@@ -20,7 +20,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Content of one file.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum FileContent {
     /// Result of `straddle check`.
     Check(Box<Document>),
     /// Result of `straddle bench`.
@@ -41,11 +41,11 @@ pub enum Content {
 
 /// One result and where it came from.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct ResultFile {
     /// The file as it was given.
     pub name: String,
     /// Content.
-    pub content: Content,
+    pub content: FileContent,
 }
 
 /// A file that is not shown, and why.
@@ -60,21 +60,24 @@ pub struct Unread {
 }
 
 /// A kind of document: its schema, and how it is read.
-pub(super) struct Kind {
+pub(super) struct DocumentKind {
     pub(super) schema: &'static str,
-    read: fn(&str) -> serde_json::Result<Content>,
+    read: fn(&str) -> serde_json::Result<FileContent>,
 }
 
 /// Every kind of which a page is made.
-pub(super) const KINDS: [Kind; 8] = [
-    Kind { schema: SCHEMA, read: |text| held(text).map(Content::Check) },
-    Kind { schema: BENCH_SCHEMA, read: |text| held(text).map(Content::Bench) },
-    Kind { schema: FSYNC_SCHEMA, read: |text| held(text).map(Content::Fsync) },
-    Kind { schema: PROBE_SCHEMA, read: |text| held(text).map(Content::Probe) },
-    Kind { schema: COMPARE_SCHEMA, read: |text| held(text).map(Content::Compare) },
-    Kind { schema: TRACE_SCHEMA, read: |text| held(text).map(Content::Trace) },
-    Kind { schema: SIMULATION_SCHEMA, read: |text| held(text).map(Content::Simulation) },
-    Kind { schema: PUBLISHED_SCHEMA, read: |text| held(text).map(Content::Published) },
+pub(super) const KINDS: [DocumentKind; 8] = [
+    DocumentKind { schema: SCHEMA, read: |text| held(text).map(FileContent::Check) },
+    DocumentKind { schema: BENCH_SCHEMA, read: |text| held(text).map(FileContent::Bench) },
+    DocumentKind { schema: FSYNC_SCHEMA, read: |text| held(text).map(FileContent::Fsync) },
+    DocumentKind { schema: PROBE_SCHEMA, read: |text| held(text).map(FileContent::Probe) },
+    DocumentKind { schema: COMPARE_SCHEMA, read: |text| held(text).map(FileContent::Compare) },
+    DocumentKind { schema: TRACE_SCHEMA, read: |text| held(text).map(FileContent::Trace) },
+    DocumentKind {
+        schema: SIMULATION_SCHEMA,
+        read: |text| held(text).map(FileContent::Simulation),
+    },
+    DocumentKind { schema: PUBLISHED_SCHEMA, read: |text| held(text).map(FileContent::Published) },
 ];
 
 fn held<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
@@ -83,7 +86,7 @@ fn held<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
 
 /// Fields that a file must have before the rest is read.
 #[derive(Deserialize)]
-struct Head {
+struct ResultHead {
     schema: Option<Value>,
     version: Option<Value>,
 }
@@ -93,12 +96,12 @@ struct Head {
 /// # Errors
 /// When it is no whole document of a schema and version of which a page is made, or is longer than
 /// [`SOURCE_BYTES_MAX`].
-pub fn read(name: &str, text: &str) -> Result<Source, SourceFault> {
+pub fn read(name: &str, text: &str) -> Result<ResultFile, SourceFault> {
     if text.len() > SOURCE_BYTES_MAX {
         return Err(SourceFault::TooLong(text.len()));
     }
     // The parser gives up below 128 levels, so depth is bounded; every list is paid for in bytes.
-    let head: Head = serde_json::from_str(text).map_err(|error| {
+    let head: ResultHead = serde_json::from_str(text).map_err(|error| {
         // A file that was cut short names its schema all the same.
         match cut_short(text, &error) {
             true => SourceFault::Broken(plain(&error)),
@@ -117,7 +120,7 @@ pub fn read(name: &str, text: &str) -> Result<Source, SourceFault> {
         }
         _ => SourceFault::Broken(plain(&error)),
     })?;
-    Ok(Source { name: name.to_owned(), content })
+    Ok(ResultFile { name: name.to_owned(), content })
 }
 
 /// Why `text` is no JSON object that could name its schema.
@@ -169,7 +172,7 @@ fn cut_short(text: &str, error: &Error) -> bool {
 fn unknown(schema: &str) -> SourceFault {
     let family = |name: &str| name.split_once('/').map(|(family, _)| family.to_owned());
     let ours = family(schema);
-    let known = |kind: &Kind| ours.is_some() && family(kind.schema) == ours;
+    let known = |kind: &DocumentKind| ours.is_some() && family(kind.schema) == ours;
     match KINDS.iter().any(known) {
         true => SourceFault::OtherVersion(say(schema)),
         false => SourceFault::OtherSchema(say(schema)),

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::phrase::{Tone, chip, more, say, words};
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::document::{Layer, Target};
-use crate::forest::{Branch, Entry, branches};
+use crate::document::{LayerReport, Target};
+use crate::forest::{Branch, ForestEntry, branches};
 use crate::look::Look;
 use crate::sectors;
 use stack::{UnitFact, Verdict};
@@ -29,8 +29,10 @@ pub(super) fn stack(target: &Target) -> Markup {
         ol.stack {
             @for branch in branches.iter().take(LAYERS_MAX) {
                 @match branch.entry {
-                    Entry::Layer(index) => (layer(target, &target.layers[index], branch, &sectors)),
-                    Entry::Reference { to, above } => {
+                    ForestEntry::Layer(index) => {
+                        (layer(target, &target.layers[index], branch, &sectors))
+                    },
+                    ForestEntry::Reference { to, above } => {
                         (reference(&target.layers[to], above, branch))
                     },
                 }
@@ -45,7 +47,7 @@ fn indent(branch: &Branch) -> String {
     format!("layer level-{level}")
 }
 
-fn reference(layer: &Layer, above: bool, branch: &Branch) -> Markup {
+fn reference(layer: &LayerReport, above: bool, branch: &Branch) -> Markup {
     let place = if above { "shown above" } else { "shown below" };
     html! {
         li class=(indent(branch)) {
@@ -54,7 +56,12 @@ fn reference(layer: &Layer, above: bool, branch: &Branch) -> Markup {
     }
 }
 
-fn layer(target: &Target, layer: &Layer, branch: &Branch, sectors: &BTreeMap<u32, u64>) -> Markup {
+fn layer(
+    target: &Target,
+    layer: &LayerReport,
+    branch: &Branch,
+    sectors: &BTreeMap<u32, u64>,
+) -> Markup {
     let sector_bytes = sectors.get(&layer.id).copied().unwrap_or(512);
     let start = layer.start_bytes.map(|bytes| words().place(bytes, sector_bytes));
     let class = format!("{}{}", indent(branch), if layer.first_bad { " first-bad" } else { "" });
@@ -85,12 +92,12 @@ fn layer(target: &Target, layer: &Layer, branch: &Branch, sectors: &BTreeMap<u32
 }
 
 /// ` of sda`: what a start is counted from.
-fn below(target: &Target, layer: &Layer) -> String {
+fn below(target: &Target, layer: &LayerReport) -> String {
     let below = target.layers.iter().find(|other| layer.below.first() == Some(&other.id));
     below.map_or(String::new(), |below| format!(" of {}", say(&below.name)))
 }
 
-fn problems(layer: &Layer) -> Markup {
+fn problems(layer: &LayerReport) -> Markup {
     const PROBLEMS: usize = 8;
     html! {
         @if !layer.problems.is_empty() {
@@ -105,7 +112,7 @@ fn problems(layer: &Layer) -> Markup {
     }
 }
 
-fn tone(layer: &Layer) -> Tone {
+fn tone(layer: &LayerReport) -> Tone {
     of_verdict(layer.verdict)
 }
 
@@ -136,7 +143,7 @@ pub(super) fn units(target: &Target) -> Markup {
     }
 }
 
-fn of_unit(layer: &Layer, unit: &UnitFact) -> Row {
+fn of_unit(layer: &LayerReport, unit: &UnitFact) -> Row {
     let used = html! {
         (if unit.used { "yes" } else { "no" }) " " span.quiet { (say(&unit.reason)) }
     };

@@ -9,11 +9,11 @@ use super::phrase::{or_unknown, say};
 /// Content of one place of a table.
 pub(super) struct Cell {
     markup: Markup,
-    kind: Kind,
+    kind: CellKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CellKind {
     /// Subject of the row.
     Name,
     Text,
@@ -36,12 +36,12 @@ pub(super) fn head(text: &str) -> Cell {
 
 /// Returns what a row is about, as markup.
 pub(super) fn named(content: impl Render) -> Cell {
-    Cell { markup: content.render(), kind: Kind::Name }
+    Cell { markup: content.render(), kind: CellKind::Name }
 }
 
 /// A text of ours, or markup.
 pub(super) fn cell(content: impl Render) -> Cell {
-    Cell { markup: content.render(), kind: Kind::Text }
+    Cell { markup: content.render(), kind: CellKind::Text }
 }
 
 /// A text of a file.
@@ -51,12 +51,12 @@ pub(super) fn told(text: &str) -> Cell {
 
 /// A number, a time, a size.
 pub(super) fn figure(content: impl Render) -> Cell {
-    Cell { markup: content.render(), kind: Kind::Figure }
+    Cell { markup: content.render(), kind: CellKind::Figure }
 }
 
 /// The last cell of a row that has nothing to say in the columns that are left.
 pub(super) fn rest(content: impl Render) -> Cell {
-    Cell { markup: content.render(), kind: Kind::Rest }
+    Cell { markup: content.render(), kind: CellKind::Rest }
 }
 
 /// A row of `cells`, as many as there are heads, or ended by a [`rest`].
@@ -79,7 +79,7 @@ const MANY: usize = 7;
 pub(super) fn table(caption: &str, heads: &[&str], rows: impl IntoIterator<Item = Row>) -> Markup {
     let rows: Vec<Row> = rows.into_iter().collect();
     let is_figure = |column: usize| {
-        rows.iter().filter_map(|row| row.cells.get(column)).any(|one| one.kind == Kind::Figure)
+        rows.iter().filter_map(|row| row.cells.get(column)).any(|one| one.kind == CellKind::Figure)
     };
     let many = heads.len() >= MANY;
     html! {
@@ -105,10 +105,11 @@ fn drawn(heads: &[&str], row: &Row) -> Markup {
             @for (column, Cell { markup, kind }) in row.cells.iter().enumerate() {
                 @let head = heads.get(column).copied().unwrap_or_default();
                 @match kind {
-                    Kind::Name => th scope="row" role="rowheader" data-head=(head) { (markup) },
-                    Kind::Text => td role="cell" data-head=(head) { (markup) },
-                    Kind::Figure => td.figure role="cell" data-head=(head) { (markup) },
-                    Kind::Rest => td.rest role="cell" colspan=(heads.len().saturating_sub(column)) {
+                    CellKind::Name => th scope="row" role="rowheader" data-head=(head) { (markup) },
+                    CellKind::Text => td role="cell" data-head=(head) { (markup) },
+                    CellKind::Figure => td.figure role="cell" data-head=(head) { (markup) },
+                    CellKind::Rest => td.rest role="cell"
+                        colspan=(heads.len().saturating_sub(column)) {
                         (markup)
                     },
                 }

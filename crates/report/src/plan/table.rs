@@ -3,7 +3,7 @@
 use super::{Layout, LayoutPartition};
 use crate::look::Look;
 use crate::text::columns;
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// The most partitions that are shown.
 const ROWS_MAX: usize = 64;
@@ -15,7 +15,7 @@ pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
     if plan.refusal.is_some() {
         return String::new();
     }
-    let view = View { plan, words: Words { look } };
+    let view = PlanText { plan, words: ViewWords { look } };
     let mut text = view.head();
     text += &view.rows();
     text += &view.each("why", |one| std::slice::from_ref(&one.why));
@@ -34,12 +34,12 @@ pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
     text
 }
 
-struct View<'a> {
+struct PlanText<'a> {
     plan: &'a Layout,
-    words: Words<'a>,
+    words: ViewWords<'a>,
 }
 
-impl View<'_> {
+impl PlanText<'_> {
     fn head(&self) -> String {
         let plan = self.plan;
         let target = self.words.text(&plan.target);

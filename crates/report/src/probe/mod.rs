@@ -56,11 +56,11 @@ pub struct Probe {
     /// Values that the kernel reports, and whether they are right.
     pub reported: Reported,
     /// Every comparison, in the order in which it was made.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<ProbeComparison>,
     /// Values to type into tools, for what was found.
     pub tools: Vec<Tool>,
     /// Fate of the result.
-    pub kept: Kept,
+    pub kept: ResultFate,
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Why nothing was probed.
@@ -104,7 +104,7 @@ pub struct Spent {
 /// An answer, or why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Answer<T> {
+pub struct ProbeAnswer<T> {
     /// Value found; `null` where it is not identifiable.
     pub value: Option<T>,
     /// The probability that it is wrong, at most, summed over the comparisons that say it.
@@ -117,11 +117,11 @@ pub struct Answer<T> {
     pub reason: Option<String>,
 }
 
-impl<T> Answer<T> {
+impl<T> ProbeAnswer<T> {
     /// Not tried, and why.
     #[must_use]
-    pub fn not_tried(reason: &str) -> Answer<T> {
-        Answer {
+    pub fn not_tried(reason: &str) -> ProbeAnswer<T> {
+        ProbeAnswer {
             value: None,
             alpha: None,
             said_by: None,
@@ -131,8 +131,8 @@ impl<T> Answer<T> {
     }
 
     /// Not asked by the version that wrote the document.
-    fn not_asked() -> Answer<T> {
-        Answer::not_tried("the version of straddle that probed did not look for it")
+    fn not_asked() -> ProbeAnswer<T> {
+        ProbeAnswer::not_tried("the version of straddle that probed did not look for it")
     }
 }
 
@@ -141,20 +141,20 @@ impl<T> Answer<T> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answers {
     /// Place where a write must start to cost no read-modify-write.
-    pub alignment: Answer<FoundAlignment>,
+    pub alignment: ProbeAnswer<FoundAlignment>,
     /// Of what its length must be a multiple.
-    pub size: Answer<FoundBytes>,
+    pub size: ProbeAnswer<FoundBytes>,
     /// The bytes that lie on one member of an array before the next one's come.
-    pub chunk: Answer<FoundBytes>,
+    pub chunk: ProbeAnswer<FoundBytes>,
     /// Number of members reads go round.
-    pub members: Answer<FoundCount>,
+    pub members: ProbeAnswer<FoundCount>,
     /// Number of reads the drive, or each member of an array, has at once.
-    #[serde(default = "Answer::<FoundDepth>::not_asked")]
-    pub depth: Answer<FoundDepth>,
+    #[serde(default = "ProbeAnswer::<FoundDepth>::not_asked")]
+    pub depth: ProbeAnswer<FoundDepth>,
     /// Duration of a turn of the platter.
-    pub turn: Answer<FoundTurn>,
+    pub turn: ProbeAnswer<FoundTurn>,
     /// Number of turns a misaligned write takes.
-    pub turns: Answer<FoundTurns>,
+    pub turns: ProbeAnswer<FoundTurns>,
 }
 
 impl Answers {
@@ -162,13 +162,13 @@ impl Answers {
     #[must_use]
     pub fn not_tried(reason: &str) -> Answers {
         Answers {
-            alignment: Answer::not_tried(reason),
-            size: Answer::not_tried(reason),
-            chunk: Answer::not_tried(reason),
-            members: Answer::not_tried(reason),
-            depth: Answer::not_tried(reason),
-            turn: Answer::not_tried(reason),
-            turns: Answer::not_tried(reason),
+            alignment: ProbeAnswer::not_tried(reason),
+            size: ProbeAnswer::not_tried(reason),
+            chunk: ProbeAnswer::not_tried(reason),
+            members: ProbeAnswer::not_tried(reason),
+            depth: ProbeAnswer::not_tried(reason),
+            turn: ProbeAnswer::not_tried(reason),
+            turns: ProbeAnswer::not_tried(reason),
         }
     }
 
@@ -264,7 +264,7 @@ pub struct Reported {
 /// One comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Comparison {
+pub struct ProbeComparison {
     /// The question it belongs to: `alignment`, `origin`, `size`, `chunk`, `members`,
     /// `depth`.
     pub panel: String,
@@ -284,7 +284,7 @@ pub struct Comparison {
 /// Fate of the result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Kept {
+pub struct ResultFate {
     /// The file in which it is saved, for `straddle check`; `null` where it is not.
     pub file: Option<String>,
     /// Why it is not saved.

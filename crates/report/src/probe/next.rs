@@ -3,7 +3,7 @@
 use measure::Interval;
 use measure::probe::{Reading, SLOWER_ABOVE, Unidentified};
 
-use super::{Comparison, Probe};
+use super::{Probe, ProbeComparison};
 
 /// Bounds of what more is advised, at least and at most, in times of what was used.
 const TIMES: std::ops::Range<u8> = 2..16;
@@ -97,7 +97,7 @@ fn more(probe: &Probe) -> Option<String> {
 /// Returns how many times as many blocks it takes until the interval of `one` leaves the bound
 /// where it counts as slower: it narrows with the root of their number. `None` where it has no
 /// ends, and of two arms that are the same.
-fn wanting(one: &Comparison) -> Option<f64> {
+fn wanting(one: &ProbeComparison) -> Option<f64> {
     let Interval { ratio, low, high } = one.interval;
     if !ratio.is_finite() || !high.is_finite() || low <= 0.0 || one.arm == one.against {
         return None;
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn how_much_more_follows_from_what_was_used_and_how_open_it_is() {
         let mut probe = probe(Some(Unidentified::Noise), Unidentified::NoSignal, true);
-        probe.comparisons = vec![Comparison {
+        probe.comparisons = vec![ProbeComparison {
             panel: "alignment".to_owned(),
             arm: "shifted".to_owned(),
             against: "aligned".to_owned(),

@@ -3,13 +3,13 @@
 use crate::bench::figures::time;
 use crate::look::Look;
 use crate::text::shorten;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// One line without a line feed, never wider than the look: `probing  durable writes: 3.2 s of 60 s
 /// at most`.
 #[must_use]
 pub fn probing(what: &str, spent_ns: u64, most_ns: u64, look: &Look) -> String {
-    let words = Words { look };
+    let words = ViewWords { look };
     let (spent, most) = (time(spent_ns, words), time(most_ns, words));
     let line = format!("probing  {what}: {spent} of {most} at most");
     shorten(&words.text(&line), look.columns(), words.glyphs().ellipsis)

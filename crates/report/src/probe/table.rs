@@ -4,10 +4,10 @@ use measure::Interval;
 use measure::probe::Unidentified;
 use units::prefix::Size;
 
-use super::{Answer, Answers, Probe, Tool, next};
+use super::{Answers, Probe, ProbeAnswer, Tool, next};
 use crate::look::Look;
 use crate::text;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// Place where the text of a row starts.
 const COLUMN: usize = 11;
@@ -15,18 +15,19 @@ const COLUMN: usize = 11;
 /// The whole result as text, with its last line feed.
 #[must_use]
 pub fn probe_table(probe: &Probe, look: &Look) -> String {
-    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    let mut page =
+        ProbeText { words: ViewWords { look }, limit: look.columns(), text: String::new() };
     page.probe(probe);
     page.text
 }
 
-struct Page<'a> {
-    words: Words<'a>,
+struct ProbeText<'a> {
+    words: ViewWords<'a>,
     limit: usize,
     text: String,
 }
 
-impl Page<'_> {
+impl ProbeText<'_> {
     fn probe(&mut self, probe: &Probe) {
         self.target(probe);
         if probe.dry_run {
@@ -110,7 +111,7 @@ impl Page<'_> {
         });
     }
 
-    fn answer<T>(&mut self, name: &str, answer: &Answer<T>, shown: impl Fn(&T) -> String) {
+    fn answer<T>(&mut self, name: &str, answer: &ProbeAnswer<T>, shown: impl Fn(&T) -> String) {
         let Some(value) = &answer.value else {
             let why = answer.why.unwrap_or(Unidentified::NotTried).word();
             let reason = answer.reason.as_deref().unwrap_or_default();

@@ -99,11 +99,11 @@ fn put(tools: &mut Vec<Tool>, tool: &str, value: String, note: Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Answer, FoundAlignment, FoundBytes, FoundCount, FoundDepth};
+    use super::super::{FoundAlignment, FoundBytes, FoundCount, FoundDepth, ProbeAnswer};
     use super::*;
 
-    fn found<T>(value: T) -> Answer<T> {
-        Answer {
+    fn found<T>(value: T) -> ProbeAnswer<T> {
+        ProbeAnswer {
             value: Some(value),
             alpha: Some(0.01),
             said_by: Some("a test".to_owned()),

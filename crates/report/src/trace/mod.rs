@@ -4,11 +4,11 @@
 //! compatible; anything else raises the number in [`TRACE_SCHEMA`].
 
 use serde::{Deserialize, Serialize};
-use stack::file::State;
+use stack::file::RunState;
 
 use crate::document::{Fact, Refusal, Word};
 use crate::run::Run;
-use stack::{Kind, UnitFact, UnitKind};
+use stack::{LayerType, UnitFact, UnitKind};
 
 mod table;
 
@@ -64,7 +64,7 @@ pub struct TraceLayer {
     /// The layers that it lies on.
     pub below: Vec<u32>,
     /// Kind, in the words of `straddle check`, and `file`.
-    pub kind: Kind,
+    pub kind: LayerType,
     /// Its name, as users know it.
     pub name: String,
     /// Description in a few words.
@@ -84,7 +84,7 @@ pub struct TraceExtent {
     /// Its length in bytes, cut where the range ends.
     pub length_bytes: u64,
     /// Kind.
-    pub state: State,
+    pub state: RunState,
     /// Flags that the file system gives it, in the words of `filefrag -v`.
     pub flags: Vec<Word>,
     /// Place where it starts among the file system's own addresses, in bytes; `null` where it has

@@ -6,7 +6,7 @@ use units::Source;
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
 use crate::look::Look;
 use crate::text::columns;
-use crate::words::{Words, count};
+use crate::words::{ViewWords, count};
 
 /// Number of rows shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
@@ -19,7 +19,7 @@ pub fn table(trace: &Trace, look: &Look) -> String {
     if trace.refusal.is_some() {
         return String::new();
     }
-    let view = View { trace, words: Words { look } };
+    let view = TraceText { trace, words: ViewWords { look } };
     let mut text = view.head();
     text += &view.rows();
     text += &view.total();
@@ -29,12 +29,12 @@ pub fn table(trace: &Trace, look: &Look) -> String {
     text
 }
 
-struct View<'a> {
+struct TraceText<'a> {
     trace: &'a Trace,
-    words: Words<'a>,
+    words: ViewWords<'a>,
 }
 
-impl View<'_> {
+impl TraceText<'_> {
     fn head(&self) -> String {
         let trace = self.trace;
         let words = self.words;
@@ -261,7 +261,7 @@ impl View<'_> {
     }
 }
 
-fn units_of(layer: &super::TraceLayer, words: Words<'_>) -> String {
+fn units_of(layer: &super::TraceLayer, words: ViewWords<'_>) -> String {
     let used = layer.units.iter().filter(|unit| unit.used && unit.unit != UnitKind::Discard);
     let phrase = |unit: &stack::UnitFact| {
         let bytes = words.exact(unit.bytes?);

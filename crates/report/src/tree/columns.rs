@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Layer;
-use crate::forest::{Branch, Entry};
+use crate::document::LayerReport;
+use crate::forest::{Branch, ForestEntry};
 use crate::line::{GAP, gapped};
 use crate::sectors;
 use crate::text::width;
-use crate::words::Words;
+use crate::words::ViewWords;
 
 /// The narrowest column in which wrapping still reads well.
 const NARROWEST: usize = 20;
@@ -25,7 +25,7 @@ pub(super) struct Cells {
 
 impl Cells {
     /// The cells of `layer`, whose start is told in sectors of `sector_bytes`.
-    pub(super) fn of(layer: &Layer, sector_bytes: u64, words: Words<'_>) -> Cells {
+    pub(super) fn of(layer: &LayerReport, sector_bytes: u64, words: ViewWords<'_>) -> Cells {
         let ellipsis = words.glyphs().ellipsis;
         let name = words.text(&layer.name);
         let title = words.text(&layer.title);
@@ -55,7 +55,7 @@ fn not_repeated<'a>(name: &str, title: &'a str) -> &'a str {
 
 /// Layout of the lines of a tree, by the room that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum TreeLayout {
     /// Every cell has its column.
     Columns,
     /// Title, start and size share a column and wrap in it.
@@ -69,7 +69,7 @@ pub(super) enum Layout {
 pub(super) struct Columns {
     /// The bytes of a sector under each layer.
     sectors: BTreeMap<u32, u64>,
-    pub(super) layout: Layout,
+    pub(super) layout: TreeLayout,
     /// Behind the names: titles, and what is packed with them.
     pub(super) title: usize,
     pub(super) start: usize,
@@ -79,12 +79,12 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn of(layers: &[Layer], branches: &[Branch], words: Words<'_>) -> Columns {
+    pub(super) fn of(layers: &[LayerReport], branches: &[Branch], words: ViewWords<'_>) -> Columns {
         let sectors = sectors::logical(layers);
-        let sector = |layer: &Layer| sectors.get(&layer.id).copied().unwrap_or(512);
+        let sector = |layer: &LayerReport| sectors.get(&layer.id).copied().unwrap_or(512);
         let mut widest = Widths::default();
         for branch in branches.iter().filter(|branch| !branch.root) {
-            if let Entry::Layer(index) = branch.entry {
+            if let ForestEntry::Layer(index) = branch.entry {
                 let layer = &layers[index];
                 widest.include(&branch.stem, &Cells::of(layer, sector(layer), words));
             }
@@ -95,20 +95,20 @@ impl Columns {
         let verdict = start + gapped(widest.start) + gapped(widest.size);
         let limit = words.look.columns();
         if verdict + widest.verdict <= limit {
-            Columns { sectors, layout: Layout::Columns, title, start, size_end, verdict }
+            Columns { sectors, layout: TreeLayout::Columns, title, start, size_end, verdict }
         } else {
             let packed = widest.packed.min(limit.saturating_sub(title + GAP + widest.verdict));
             let layout = if packed < widest.packed.min(NARROWEST) {
-                Layout::Flowing
+                TreeLayout::Flowing
             } else {
-                Layout::Packed
+                TreeLayout::Packed
             };
             Columns { sectors, layout, title, start, size_end, verdict: title + gapped(packed) }
         }
     }
 
     /// Returns what the line of `layer` says.
-    pub(super) fn cells(&self, layer: &Layer, words: Words<'_>) -> Cells {
+    pub(super) fn cells(&self, layer: &LayerReport, words: ViewWords<'_>) -> Cells {
         Cells::of(layer, self.sectors.get(&layer.id).copied().unwrap_or(512), words)
     }
 

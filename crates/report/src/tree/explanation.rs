@@ -1,17 +1,17 @@
 //! Grounds of a layer's verdict: its units and facts with their sources.
 
-use super::Page;
+use super::TreeText;
 use super::findings::LABEL;
-use crate::document::{Fact, Layer};
+use crate::document::{Fact, LayerReport};
 use crate::line::{GAP, PLAIN, QUIET};
 use crate::text::{width, wrap};
-use crate::words::Words;
+use crate::words::ViewWords;
 use stack::UnitFact;
 use units::Source;
 
-impl Page<'_> {
+impl TreeText<'_> {
     /// Units and facts of one layer.
-    pub(super) fn explanation(&mut self, layer: &Layer, margin: &str) {
+    pub(super) fn explanation(&mut self, layer: &LayerReport, margin: &str) {
         let words = self.words;
         let units = layer.units.iter().map(|fact| unit_row(fact, agrees(fact, layer), words));
         let units = units.collect();
@@ -60,7 +60,7 @@ impl Page<'_> {
 }
 
 /// Returns whether another source says the same and is the one used.
-fn agrees(fact: &UnitFact, layer: &Layer) -> bool {
+fn agrees(fact: &UnitFact, layer: &LayerReport) -> bool {
     let place = |fact: &UnitFact| (fact.bytes, fact.origin_bytes);
     fact.bytes.is_some()
         && layer
@@ -70,7 +70,7 @@ fn agrees(fact: &UnitFact, layer: &Layer) -> bool {
 }
 
 /// Unit, length, source, and whether it is used or why not.
-fn unit_row(fact: &UnitFact, agrees: bool, words: Words<'_>) -> [String; 4] {
+fn unit_row(fact: &UnitFact, agrees: bool, words: ViewWords<'_>) -> [String; 4] {
     let mut length = fact.bytes.map_or_else(|| "unknown".to_owned(), |bytes| words.exact(bytes));
     if fact.origin_bytes != 0 {
         length += &format!(", the first at {}", words.exact(fact.origin_bytes));
@@ -87,7 +87,7 @@ fn unit_row(fact: &UnitFact, agrees: bool, words: Words<'_>) -> [String; 4] {
 }
 
 /// Key, value and source, or why it is unknown.
-fn fact_row(fact: &Fact, words: Words<'_>) -> [String; 4] {
+fn fact_row(fact: &Fact, words: ViewWords<'_>) -> [String; 4] {
     let source = fact.source.map_or("", Source::word).to_owned();
     let reason = fact.reason.as_ref().map_or_else(String::new, |reason| words.text(reason));
     let value = match &fact.value {

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use anstyle::Style;
 
-use super::Page;
-use super::columns::{Columns, Layout};
-use crate::document::{Finding, Layer, NOT_JUDGED, Target};
+use super::TreeText;
+use super::columns::{Columns, TreeLayout};
+use crate::document::{Finding, LayerReport, NOT_JUDGED, Target};
 use crate::forest::Branch;
 use crate::line::{CARE, GAP, Line, PLAIN, QUIET, severity_style};
 use crate::text::{width, wrap};
@@ -15,7 +15,7 @@ use stack::Verdict;
 /// Columns for the word before each line.
 pub(super) const LABEL: usize = 7;
 
-impl<'a> Page<'a> {
+impl<'a> TreeText<'a> {
     /// One finding about a layer whose verdict has `reason`. Its code comes first, so that several
     /// under one layer stay apart.
     pub(super) fn finding(
@@ -66,7 +66,7 @@ impl<'a> Page<'a> {
         }
         let offer = format!("straddle explain {code}");
         let limit = self.words.look.columns();
-        let column = if columns.layout == Layout::Flowing { 0 } else { columns.verdict };
+        let column = if columns.layout == TreeLayout::Flowing { 0 } else { columns.verdict };
         if line.width().max(column) + GAP + width(&offer) > limit {
             line.end(&mut self.text);
             let fits = width(&offer) <= self.room(margin);
@@ -81,7 +81,7 @@ impl<'a> Page<'a> {
 
     /// The reason of a verdict that does not speak for itself; not again where the layer below has
     /// the same.
-    pub(super) fn why(&mut self, target: &Target, layer: &Layer, branch: &Branch) {
+    pub(super) fn why(&mut self, target: &Target, layer: &LayerReport, branch: &Branch) {
         let plain = layer.verdict == Verdict::Aligned || layer.misalignment.is_some();
         if layer.reason.is_empty() || (plain && !self.words.look.explain) {
             return;

@@ -12,33 +12,33 @@ mod row;
 
 use std::collections::BTreeSet;
 
-use crate::document::{Layer, Target};
-use crate::forest::{self, Branch, Entry};
+use crate::document::{LayerReport, Target};
+use crate::forest::{self, Branch, ForestEntry};
 use crate::line::{Flow, GAP, Line, NAME};
 use crate::look::Look;
-use crate::outcome::{self, Outcome};
-use crate::words::Words;
+use crate::outcome::{self, TargetOutcome};
+use crate::words::ViewWords;
 use columns::Columns;
 
 /// The tree of one target; `several` says whether others stand beside it, so that it needs a
 /// heading.
 #[must_use]
 pub fn tree(target: &Target, several: bool, look: &Look) -> String {
-    let words = Words { look };
-    let mut page = Page { words, text: String::new(), explained: BTreeSet::new() };
+    let words = ViewWords { look };
+    let mut page = TreeText { words, text: String::new(), explained: BTreeSet::new() };
     page.target(target, several);
     page.text
 }
 
 /// The text so far, and what need not be said again.
-struct Page<'a> {
-    words: Words<'a>,
+struct TreeText<'a> {
+    words: ViewWords<'a>,
     text: String,
     /// Rules that `straddle explain` was already offered for.
     explained: BTreeSet<&'a str>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> TreeText<'a> {
     fn target(&mut self, target: &'a Target, several: bool) {
         if several || !names_itself(target) {
             self.heading(target);
@@ -47,8 +47,10 @@ impl<'a> Page<'a> {
         let columns = Columns::of(&target.layers, &branches, self.words);
         for branch in &branches {
             match branch.entry {
-                Entry::Layer(index) => self.entry(target, &target.layers[index], branch, &columns),
-                Entry::Reference { to, above } => {
+                ForestEntry::Layer(index) => {
+                    self.entry(target, &target.layers[index], branch, &columns)
+                }
+                ForestEntry::Reference { to, above } => {
                     self.reference(&target.layers[to], above, &branch.stem);
                 }
             }
@@ -57,7 +59,13 @@ impl<'a> Page<'a> {
     }
 
     /// A layer with all that stands under it.
-    fn entry(&mut self, target: &'a Target, layer: &Layer, branch: &Branch, columns: &Columns) {
+    fn entry(
+        &mut self,
+        target: &'a Target,
+        layer: &LayerReport,
+        branch: &Branch,
+        columns: &Columns,
+    ) {
         if branch.root {
             self.root(layer, branch, columns);
         } else {
@@ -74,7 +82,7 @@ impl<'a> Page<'a> {
 
     /// Name of the target and how it fares, where its tree does not say it first.
     fn heading(&mut self, target: &Target) {
-        let outcome = Outcome::of(target);
+        let outcome = TargetOutcome::of(target);
         let mut words = outcome.words().to_owned();
         if let Some(layer) = outcome::first_bad(target) {
             words += &outcome::place(layer, &layer.name, self.words);

@@ -2,19 +2,19 @@
 
 use anstyle::Style;
 
-use super::Page;
-use super::columns::{Columns, Layout};
-use crate::document::Layer;
+use super::TreeText;
+use super::columns::{Columns, TreeLayout};
+use crate::document::LayerReport;
 use crate::forest::Branch;
 use crate::line::{BAD, Flow, GAP, Line, NAME, PLAIN, QUIET, verdict_style};
 use crate::sectors::sectors;
 use crate::text::{width, wrap};
-use stack::{Kind, Verdict};
+use stack::{LayerType, Verdict};
 
-impl Page<'_> {
+impl TreeText<'_> {
     /// A layer that lies on nothing: what it is, its size and its sectors; its verdict where that
     /// is not plain.
-    pub(super) fn root(&mut self, layer: &Layer, branch: &Branch, columns: &Columns) {
+    pub(super) fn root(&mut self, layer: &LayerReport, branch: &Branch, columns: &Columns) {
         let cells = columns.cells(layer, self.words);
         let mut pieces = vec![(NAME, self.words.text(&layer.name)), (PLAIN, cells.title)];
         pieces.push((PLAIN, cells.size));
@@ -27,10 +27,10 @@ impl Page<'_> {
     }
 
     /// A layer that lies on another.
-    pub(super) fn layer(&mut self, layer: &Layer, branch: &Branch, columns: &Columns) {
+    pub(super) fn layer(&mut self, layer: &LayerReport, branch: &Branch, columns: &Columns) {
         let cells = columns.cells(layer, self.words);
         let style = verdict_style(layer.verdict);
-        if columns.layout == Layout::Flowing {
+        if columns.layout == TreeLayout::Flowing {
             let about = [cells.title, cells.start, cells.size].map(|cell| (PLAIN, cell));
             let verdict = [(style, cells.verdict), (BAD, cells.marker)];
             let pieces = [(NAME, cells.name)].into_iter().chain(about).chain(verdict);
@@ -40,7 +40,7 @@ impl Page<'_> {
         line.push(NAME, &cells.name);
         line.advance(columns.title, 0);
         let mut more = Vec::new();
-        if columns.layout == Layout::Columns {
+        if columns.layout == TreeLayout::Columns {
             line.push(PLAIN, &cells.title);
             line.advance(columns.start, 0);
             line.push(PLAIN, &cells.start);
@@ -66,8 +66,8 @@ impl Page<'_> {
     }
 
     /// That a layer which is shown elsewhere lies here too.
-    pub(super) fn reference(&mut self, to: &Layer, above: bool, stem: &str) {
-        let part = if to.kind == Kind::MdArray { "member" } else { "part" };
+    pub(super) fn reference(&mut self, to: &LayerReport, above: bool, stem: &str) {
+        let part = if to.kind == LayerType::MdArray { "member" } else { "part" };
         let place = if above { "above" } else { "below" };
         let mut line = Line::starting(stem);
         line.push(PLAIN, &format!("{part} of "));

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use report::{
-    Baseline, BaselineFault, Change, Digest, Layer, Look, Note, Target, TargetChange, Trend,
+    Baseline, BaselineFault, Change, Digest, LayerReport, Look, Note, Target, TargetChange, Trend,
     changes_closing, changes_headline, changes_json, changes_tree,
 };
-use stack::{Kind, Severity, UnitKind, Verdict};
+use stack::{LayerType, Severity, UnitKind, Verdict};
 use units::Source;
 
 use crate::sample::{
@@ -27,7 +27,7 @@ fn change(before: &Target, after: &Target) -> Option<TargetChange> {
 
 /// Each change in a few words.
 fn words(changes: &[Change]) -> Vec<String> {
-    let value = |seen: &Option<report::Seen>| {
+    let value = |seen: &Option<report::SeenValue>| {
         let seen = seen.as_ref().and_then(|seen| seen.value.clone());
         seen.unwrap_or_else(|| "-".to_owned())
     };
@@ -79,7 +79,7 @@ fn a_partition_that_moved_is_that_change_and_no_other() {
     }
     let back = change(&old_image("b.raw"), &image("b.raw")).expect("a change");
     assert_eq!(back.trend, Trend::Better);
-    assert_eq!(back.answer(Some(Severity::Warning)), report::Answer::default());
+    assert_eq!(back.answer(Some(Severity::Warning)), report::MonitorAnswer::default());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_sector_size_that_changed_is_told_with_both_values_and_sources() {
     let found = change(&before, &after).expect("a change");
     assert_eq!(words(&found.changes), ["changed sda granule-bytes 4096 512"]);
     let one = &found.changes[0];
-    let source = |seen: &Option<report::Seen>| seen.as_ref().unwrap().source.clone().unwrap();
+    let source = |seen: &Option<report::SeenValue>| seen.as_ref().unwrap().source.clone().unwrap();
     assert_eq!((source(&one.before), source(&one.after)), ("sysfs".into(), "identify".into()));
     assert_eq!((found.trend, one.severity), (Trend::Changed, Severity::Info));
     let text = plain(&changes_tree(&found, &Look::default()));
@@ -115,7 +115,7 @@ fn counters_and_sources_are_no_change() {
 fn layers_that_appear_and_vanish_are_named_by_their_path() {
     let mut after = image("a.raw");
     after.layers.pop();
-    let swap = layer(1, &[0], Kind::Swap, "swap", "4 KiB pages");
+    let swap = layer(1, &[0], LayerType::Swap, "swap", "4 KiB pages");
     after.layers.push(swap);
     let found = change(&image("a.raw"), &after).expect("a change");
     assert_eq!(
@@ -178,7 +178,7 @@ fn a_finding_whose_severity_changed_is_better_or_worse() {
     assert_eq!(words(&found.changes), ["better sda/sda1 ST101 error warning"]);
     let found = change(&milder, &shifted_disk()).expect("a change");
     assert_eq!(words(&found.changes), ["worse sda/sda1 ST101 warning error"]);
-    assert_eq!(found.answer(Some(Severity::Error)).state(), report::State::Critical);
+    assert_eq!(found.answer(Some(Severity::Error)).state(), report::MonitorState::Critical);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn what_cannot_be_judged_now_is_unanswered_and_says_why() {
     let found = change(&before, &broken()).expect("a change");
     assert_eq!(words(&found.changes), ["unknown target verdict aligned unknown"]);
     assert!(found.reason.as_ref().unwrap().contains("Permission denied"));
-    assert_eq!(found.answer(Some(Severity::Warning)).state(), report::State::Unknown);
+    assert_eq!(found.answer(Some(Severity::Warning)).state(), report::MonitorState::Unknown);
     // Unknown at both looks: nothing changed that anyone could see, and nobody can tell.
     let still = change(&broken(), &broken()).expect("it is told");
     assert_eq!((still.trend, still.changes.len(), still.answered), (Trend::Unknown, 0, false));
@@ -271,15 +271,16 @@ fn circles_long_chains_and_equal_layers_in_a_baseline_end() {
     circle.layers[1].below = vec![1];
     circle.findings[0].layer = 77;
     assert!(change(&circle, &shifted_disk()).is_some());
-    let link = |id: u32| layer(id, &[id.saturating_sub(1)], Kind::Partition, "p", "");
-    let layers: Vec<Layer> = (0..20_000).map(link).collect();
+    let link = |id: u32| layer(id, &[id.saturating_sub(1)], LayerType::Partition, "p", "");
+    let layers: Vec<LayerReport> = (0..20_000).map(link).collect();
     let chain = target("sda", Verdict::Aligned, layers.clone());
     assert_eq!(change(&chain, &chain), None);
     let found = change(&chain, &target("sda", Verdict::Aligned, layers[..19_999].to_vec()));
     let changes = found.expect("a change").changes;
     assert_eq!(changes.len(), 1);
     assert!(changes[0].layer.as_ref().unwrap().len() < 64);
-    let same: Vec<Layer> = (0..20_000).map(|id| layer(id, &[], Kind::Drive, "x", "")).collect();
+    let same: Vec<LayerReport> =
+        (0..20_000).map(|id| layer(id, &[], LayerType::Drive, "x", "")).collect();
     let twins = target("sda", Verdict::Aligned, same.clone());
     let fewer = target("sda", Verdict::Aligned, same[1..].to_vec());
     assert_eq!(change(&twins, &fewer).expect("a change").changes.len(), 1);
@@ -288,7 +289,7 @@ fn circles_long_chains_and_equal_layers_in_a_baseline_end() {
 #[test]
 fn text_of_a_hostile_baseline_is_printed_on_its_line() {
     let mut before = hostile();
-    before.layers[1].kind = Kind::Luks;
+    before.layers[1].kind = LayerType::Luks;
     before.layers[1].title = "evil\u{1b}[2J\ntitle".to_owned();
     let found = change(&before, &hostile()).expect("a change");
     let text = plain(&changes_tree(&found, &Look::default()));

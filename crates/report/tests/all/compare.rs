@@ -1,15 +1,15 @@
 //! Two results of one command beside each other.
 
-use measure::Verdict;
+use measure::CostVerdict;
 use measure::fitness::Fitness;
 use report::Look;
 use report::bench::{Bench, Experiment};
 use report::compare::{
-    CompareAnswer, ComparedRow, Comparing, Measure, Measured, Measurement, compare, compare_json,
+    CompareAnswer, ComparedRow, Comparing, Measure, Measurement, RunValue, compare, compare_json,
     compare_table,
 };
 use report::fsync::Fsync;
-use report::probe::{Answer, FoundTurn, Probe};
+use report::probe::{FoundTurn, Probe, ProbeAnswer};
 
 use crate::bench::sample::{comparison, disk, no_penalty, penalty, void};
 use crate::fsync::{tail, whole as fsync};
@@ -83,7 +83,7 @@ fn what_a_result_does_not_hold_is_not_made_up() {
         check(penalty(), after, CompareAnswer::CannotTell, Err(reason));
     };
     let verdict = |verdict| Experiment { verdict, ..penalty() };
-    told(verdict(Verdict::Void), "the later run is void");
+    told(verdict(CostVerdict::Void), "the later run is void");
     told(ratio(2.0, 0.0, None), "no interval in the later result");
     told(ratio(f64::NAN, f64::NAN, Some(f64::INFINITY)), "no interval in the later result");
     told(
@@ -91,7 +91,7 @@ fn what_a_result_does_not_hold_is_not_made_up() {
         "an observation was one operation, and is one block of 64 operations",
     );
     check(
-        verdict(Verdict::Void),
+        verdict(CostVerdict::Void),
         penalty(),
         CompareAnswer::CannotTell,
         Err("the earlier run is void"),
@@ -286,7 +286,7 @@ fn probes_are_compared_by_what_they_found_and_what_said_it() {
     after.seed += 1;
     let found = probes(&before, &after);
     assert_eq!(granule(&found), (CompareAnswer::Same, None));
-    let Measured::Said { said, because } = &row(&found, "granule", "answer").after else {
+    let RunValue::Said { said, because } = &row(&found, "granule", "answer").after else {
         panic!("{found:#?}");
     };
     assert_eq!(said.as_deref(), Some("16 KiB (16384 B), first at 4 KiB (4096 B)"));
@@ -297,14 +297,14 @@ fn probes_are_compared_by_what_they_found_and_what_said_it() {
     assert_eq!(granule(&probes(&before, &after)).0, CompareAnswer::Differs);
 
     after.answers.alignment =
-        Answer { reason: Some("noise\x1b".to_owned()), ..Answer::not_tried("") };
+        ProbeAnswer { reason: Some("noise\x1b".to_owned()), ..ProbeAnswer::not_tried("") };
     let (answer, reason) = granule(&probes(&before, &after));
     assert_eq!(answer, CompareAnswer::CannotTell);
     assert_eq!(reason.as_deref(), Some("the later run did not find it: noise\\u{1b}"));
 
-    let turn = |low_ns, high_ns| Answer {
+    let turn = |low_ns, high_ns| ProbeAnswer {
         value: Some(FoundTurn { turn_ns: low_ns + 1, low_ns, high_ns }),
-        ..Answer::not_tried("")
+        ..ProbeAnswer::not_tried("")
     };
     let (mut before, mut after) = (probe(), probe());
     (before.answers.turn, after.answers.turn) =
@@ -327,7 +327,7 @@ pub(crate) fn two() -> (Bench, Bench) {
     let mut after = with(vec![ratio(1.5, 1.4, Some(1.6)), no_penalty()], 8);
     after.experiments[0].arms[1].median_ns = 12_500_000;
     after.experiments[0].arms[1].p99_ns = None;
-    after.experiments[0].verdict = Verdict::Small;
+    after.experiments[0].verdict = CostVerdict::Small;
     after.run.kernel = Some("6.13.0".to_owned());
     after.target.granule_bytes = Some(512);
     after.target.model = None;

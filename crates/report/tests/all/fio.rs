@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use measure::{Role, Verdict};
-use report::bench::{Action, Arm, Bench, BenchTarget, Experiment, Order, Sync, Workload, fio_json};
+use measure::{CostVerdict, Role};
+use report::bench::{
+    Arm, Bench, BenchTarget, Experiment, OperationDirection, Sync, Workload, WorkloadOrder,
+    fio_json,
+};
 use serde_json::Value;
 use testkit::{need_tools, tool};
 
@@ -104,12 +107,12 @@ fn bench() -> Bench {
         unit: "operation".to_owned(),
         block_operations: 1,
         workload: Workload {
-            action: Action::Write,
+            action: OperationDirection::Write,
             operation_bytes: Some(4096),
             sync: Sync::None,
             sync_every: 0,
             depth: 1,
-            order: Some(Order::Cursor),
+            order: Some(WorkloadOrder::Cursor),
             direct: false,
             command: Vec::new(),
         },
@@ -120,7 +123,7 @@ fn bench() -> Bench {
         arms: vec![arm],
         comparisons: Vec::new(),
         alpha: 0.05,
-        verdict: Verdict::Inconclusive,
+        verdict: CostVerdict::Inconclusive,
         reason: String::new(),
         predicted: None,
         regimes: Vec::new(),

@@ -2,12 +2,12 @@
 
 use durability::Grade;
 use measure::Interval;
-use measure::durable::{Difference, Group};
+use measure::durable::{Difference, RowGroup};
 use measure::fitness::Fitness;
 use report::fsync::{
-    Ceiling, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast, Fsync,
-    FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, Method, Path, ProcessWord, QuantileInterval, Rounds, RowComparison, RunRefusal,
+    Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
+    Fsync, FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
+    LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, RowMethod, RunRefusal,
     Sustained, SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json,
     fsync_plan_text, fsync_table,
 };
@@ -22,14 +22,14 @@ fn text(word: &str) -> String {
     word.to_owned()
 }
 
-pub(crate) fn row(id: &str, group: Group, label: &str, path: Path) -> FsyncRow {
+pub(crate) fn row(id: &str, group: RowGroup, label: &str, path: DataPath) -> FsyncRow {
     FsyncRow {
         id: text(id),
         group,
         label: text(label),
         is_pg: true,
         path,
-        method: Method::Fdatasync,
+        method: RowMethod::Fdatasync,
         place: text("overwrite"),
         write_bytes: 8192,
         writes_per_operation: 1,
@@ -70,13 +70,13 @@ pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterv
 }
 
 /// A row that has no figures.
-fn bare(id: &str, group: Group, label: &str) -> FsyncRow {
+fn bare(id: &str, group: RowGroup, label: &str) -> FsyncRow {
     FsyncRow {
         id: text(id),
         group,
         label: text(label),
-        path: Path::Buffered,
-        method: Method::FsyncWritethrough,
+        path: DataPath::Buffered,
+        method: RowMethod::FsyncWritethrough,
         place: text("overwrite"),
         ..FsyncRow::default()
     }
@@ -125,15 +125,15 @@ fn plain() -> Fsync {
             was_cut_short: false,
         }),
         rows: vec![
-            row("pg.one.open_datasync", Group::OneWrite, "open_datasync", Path::Direct),
-            row("pg.one.fdatasync", Group::OneWrite, "fdatasync", Path::Buffered),
+            row("pg.one.open_datasync", RowGroup::OneWrite, "open_datasync", DataPath::Direct),
+            row("pg.one.fdatasync", RowGroup::OneWrite, "fdatasync", DataPath::Buffered),
             FsyncRow {
                 unavailable: Some(text("Linux has no fsync_writethrough")),
-                ..bare("pg.one.fsync_writethrough", Group::OneWrite, "fsync_writethrough")
+                ..bare("pg.one.fsync_writethrough", RowGroup::OneWrite, "fsync_writethrough")
             },
             FsyncRow {
                 errors: vec![text("a write of 8192 bytes wrote 4096")],
-                ..bare("wal.append", Group::Wal, "append, fdatasync")
+                ..bare("wal.append", RowGroup::Wal, "append, fdatasync")
             },
         ],
         ..Fsync::default()

@@ -1,6 +1,6 @@
 //! One line for each of many targets.
 
-use report::{Look, Shape, Target};
+use report::{Look, Target, ViewShape};
 
 use crate::sample::{
     array, broken, document, hostile, image, old_image, plain, same, shifted_disk, unknowns,
@@ -11,7 +11,7 @@ const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: fals
 
 #[track_caller]
 fn check(targets: Vec<Target>, look: Look, expected: &str) {
-    let found = plain(&people(&document(targets), Shape::Lines, &look));
+    let found = plain(&people(&document(targets), ViewShape::Lines, &look));
     same(&found, expected.strip_prefix('\n').expect("starts on its own line"));
 }
 
@@ -83,7 +83,7 @@ fn a_thousand_targets_are_counted_and_only_bad_ones_shown() {
     let mut document = document(targets);
     document.targets.retain(report::is_bad);
     same(
-        &plain(&people(&document, Shape::Lines, &LOOK)),
+        &plain(&people(&document, ViewShape::Lines, &LOOK)),
         r#"
 bad-0.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
 bad-1.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
@@ -106,7 +106,7 @@ bad-7.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST10
 #[test]
 fn all_lines_are_shown_unless_only_bad_ones_are_wanted() {
     let targets: Vec<Target> = (0..1000).map(|n| image(&format!("{n}.raw"))).collect();
-    let text = plain(&people(&document(targets), Shape::Lines, &LOOK));
+    let text = plain(&people(&document(targets), ViewShape::Lines, &LOOK));
     assert_eq!(text.lines().count(), 1002);
     assert!(text.contains("\n1000 targets: 1000 aligned\nNo findings."), "{text}");
 }
@@ -115,10 +115,11 @@ fn all_lines_are_shown_unless_only_bad_ones_are_wanted() {
 fn hostile_names_stay_in_their_line() {
     for width in [40, 60, 100, 200] {
         let look = Look { width: Some(width), ..LOOK };
-        let text = plain(&people(&document(vec![hostile(), image("a.raw")]), Shape::Lines, &look));
+        let text =
+            plain(&people(&document(vec![hostile(), image("a.raw")]), ViewShape::Lines, &look));
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
         let ascii = Look { ascii: true, ..look };
-        assert!(plain(&people(&document(vec![hostile()]), Shape::Lines, &ascii)).is_ascii());
+        assert!(plain(&people(&document(vec![hostile()]), ViewShape::Lines, &ascii)).is_ascii());
     }
 }
 
@@ -126,7 +127,7 @@ fn hostile_names_stay_in_their_line() {
 fn every_line_fits_the_width() {
     for width in 40..160 {
         let look = Look { width: Some(width), ..LOOK };
-        let text = plain(&people(&document(several()), Shape::Lines, &look));
+        let text = plain(&people(&document(several()), ViewShape::Lines, &look));
         for line in text.lines() {
             assert!(line.chars().count() <= width, "{width}: {line}");
             assert_eq!(line, line.trim_end(), "{width}: {line:?}");

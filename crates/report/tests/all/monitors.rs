@@ -1,8 +1,8 @@
 //! Text that monitors read: a plugin's output, a condition's message.
 
 use report::{
-    Answer, Digest, Look, Metric, NPD_BYTES, Note, State, Summary, Target, headline, metrics,
-    nagios, nagios_failure, npd, npd_message,
+    Digest, Look, Metric, MonitorAnswer, MonitorState, NPD_BYTES, Note, Summary, Target, headline,
+    metrics, nagios, nagios_failure, npd, npd_message,
 };
 use stack::Severity;
 
@@ -15,12 +15,12 @@ fn look() -> Look {
 }
 
 /// The output for these targets.
-fn output(targets: &[Target], least: Option<Severity>) -> (State, String) {
+fn output(targets: &[Target], least: Option<Severity>) -> (MonitorState, String) {
     let summary: Summary = document(targets.to_vec()).summary;
-    let mut answer = Answer::default();
+    let mut answer = MonitorAnswer::default();
     let mut digest = Digest::default();
     for target in targets {
-        answer.merge(Answer::of(target, least));
+        answer.merge(MonitorAnswer::of(target, least));
         Note::of(target, least, &look()).into_iter().for_each(|note| digest.take(note));
     }
     let state = answer.state();
@@ -45,7 +45,7 @@ fn numbers(output: &str) -> Vec<(String, String, Vec<String>)> {
 #[test]
 fn a_good_image_is_ok_on_one_line_with_its_numbers() {
     let (state, text) = output(&[image("a.raw")], WARNING);
-    assert_eq!(state, State::Ok);
+    assert_eq!(state, MonitorState::Ok);
     same(
         &text,
         "STRADDLE OK - no findings in 1 target | targets=1;;;0 misaligned=0;;;0;1 \
@@ -56,7 +56,7 @@ fn a_good_image_is_ok_on_one_line_with_its_numbers() {
 #[test]
 fn the_worst_target_is_named_first_and_each_has_a_line() {
     let (state, text) = output(&[old_image("b.raw"), broken(), shifted_disk()], WARNING);
-    assert_eq!(state, State::Critical);
+    assert_eq!(state, MonitorState::Critical);
     let lines: Vec<&str> = text.lines().collect();
     assert!(
         lines[0].starts_with(
@@ -72,13 +72,13 @@ fn the_worst_target_is_named_first_and_each_has_a_line() {
 
 #[test]
 fn known_bad_wins_over_unknown_and_unknown_over_good() {
-    let cases: [(&[Target], State); 6] = [
-        (&[image("a"), broken()], State::Unknown),
-        (&[image("a")], State::Ok),
-        (&[broken(), old_image("b")], State::Warning),
-        (&[old_image("b"), shifted_disk(), broken()], State::Critical),
-        (&[shifted_disk(), old_image("b")], State::Critical),
-        (&[broken()], State::Unknown),
+    let cases: [(&[Target], MonitorState); 6] = [
+        (&[image("a"), broken()], MonitorState::Unknown),
+        (&[image("a")], MonitorState::Ok),
+        (&[broken(), old_image("b")], MonitorState::Warning),
+        (&[old_image("b"), shifted_disk(), broken()], MonitorState::Critical),
+        (&[shifted_disk(), old_image("b")], MonitorState::Critical),
+        (&[broken()], MonitorState::Unknown),
     ];
     for (targets, state) in cases {
         assert_eq!(output(targets, WARNING).0, state, "{targets:#?}");
@@ -88,10 +88,10 @@ fn known_bad_wins_over_unknown_and_unknown_over_good() {
 #[test]
 fn what_is_below_the_least_severity_alerts_nobody_and_has_no_threshold() {
     for (least, state, warnings, errors) in [
-        (Some(Severity::Info), State::Warning, "0", ""),
-        (Some(Severity::Warning), State::Warning, "0", ""),
-        (Some(Severity::Error), State::Ok, "", ""),
-        (None, State::Ok, "", ""),
+        (Some(Severity::Info), MonitorState::Warning, "0", ""),
+        (Some(Severity::Warning), MonitorState::Warning, "0", ""),
+        (Some(Severity::Error), MonitorState::Ok, "", ""),
+        (None, MonitorState::Ok, "", ""),
     ] {
         let (found, text) = output(&[old_image("b.raw")], least);
         assert_eq!(found, state, "{least:?}");
@@ -101,7 +101,7 @@ fn what_is_below_the_least_severity_alerts_nobody_and_has_no_threshold() {
         assert_eq!(of("errors")[0], errors, "an error is never a warning");
         assert_eq!(of("errors")[1] == "0", least.is_some(), "{least:?}: {text}");
     }
-    assert_eq!(output(&[shifted_disk()], None).0, State::Ok);
+    assert_eq!(output(&[shifted_disk()], None).0, MonitorState::Ok);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn hostile_names_leave_one_pipe_one_line_each_and_nothing_for_a_shell() {
 fn ten_thousand_targets_fit_and_those_that_do_not_are_counted() {
     let targets: Vec<Target> = (0..10_000).map(|one| old_image(&format!("{one}.raw"))).collect();
     let (state, text) = output(&targets, WARNING);
-    assert_eq!(state, State::Warning);
+    assert_eq!(state, MonitorState::Warning);
     assert!((7000..8192).contains(&text.len()), "{} bytes", text.len());
     let shown = text.lines().filter(|line| line.starts_with("[WARNING]")).count();
     let last = text.lines().last().unwrap();

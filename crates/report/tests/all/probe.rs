@@ -3,9 +3,9 @@
 use measure::Interval;
 use measure::probe::{Reading, Unidentified};
 use report::probe::{
-    Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns,
-    Kept, PROBE_SCHEMA, Probe, ProbeTarget, Reported, RunRefusal, Spent, probe_json, probe_table,
-    tools,
+    Answers, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns, PROBE_SCHEMA, Probe,
+    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, RunRefusal, Spent, probe_json,
+    probe_table, tools,
 };
 use report::{Look, Run};
 use serde_json::Value;
@@ -13,8 +13,8 @@ use testkit::schema;
 
 const COMMITTED: &str = include_str!("../../schema/straddle.probe.1.schema.json");
 
-fn found<T>(value: T) -> Answer<T> {
-    Answer {
+fn found<T>(value: T) -> ProbeAnswer<T> {
+    ProbeAnswer {
         value: Some(value),
         alpha: Some(0.004),
         said_by: Some("writes shifted by 512 bytes are slower".to_owned()),
@@ -62,7 +62,7 @@ fn platter() -> Probe {
             physical_sector_lies: Some(true),
             ..Reported::default()
         },
-        comparisons: vec![Comparison {
+        comparisons: vec![ProbeComparison {
             panel: "alignment".to_owned(),
             arm: "64 KiB, 512 bytes further".to_owned(),
             against: "64 KiB, 0 bytes further".to_owned(),
@@ -70,7 +70,7 @@ fn platter() -> Probe {
             blocks: 29,
             reading: Reading::Slower,
         }],
-        kept: Kept { file: None, reason: Some("--no-save".to_owned()) },
+        kept: ResultFate { file: None, reason: Some("--no-save".to_owned()) },
         notes: vec!["a note".to_owned()],
         refusal: None,
     }

@@ -1,8 +1,10 @@
 //! Documents made by hand: the smallest ones that show each thing.
 
 use format::{Problem, ProblemKind};
-use report::{Document, Fact, Finding, Layer, Refusal, Run, Summary, Target, document::SCHEMA};
-use stack::{Cost, Kind, Misalignment, Severity, UnitFact, UnitKind, Verdict};
+use report::{
+    Document, Fact, Finding, LayerReport, Refusal, Run, Summary, Target, document::SCHEMA,
+};
+use stack::{Cost, LayerType, Misalignment, Severity, UnitFact, UnitKind, Verdict};
 use units::Source;
 
 pub(crate) const KIB: u64 = 1024;
@@ -34,13 +36,19 @@ pub(crate) fn document(targets: Vec<Target>) -> Document {
     Document { schema, version, run: Some(run), targets, summary }
 }
 
-pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<Layer>) -> Target {
+pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<LayerReport>) -> Target {
     Target { target: name.to_owned(), refusal: None, verdict, layers, findings: Vec::new() }
 }
 
 /// An aligned layer that starts where the one below starts.
-pub(crate) fn layer(id: u32, below: &[u32], kind: Kind, name: &str, title: &str) -> Layer {
-    Layer {
+pub(crate) fn layer(
+    id: u32,
+    below: &[u32],
+    kind: LayerType,
+    name: &str,
+    title: &str,
+) -> LayerReport {
+    LayerReport {
         id,
         below: below.to_vec(),
         kind,
@@ -63,15 +71,15 @@ pub(crate) fn layer(id: u32, below: &[u32], kind: Kind, name: &str, title: &str)
 }
 
 /// A drive with 512-byte logical sectors and 4 KiB granules.
-pub(crate) fn drive(id: u32, name: &str, title: &str, length_bytes: u64) -> Layer {
-    Layer {
+pub(crate) fn drive(id: u32, name: &str, title: &str, length_bytes: u64) -> LayerReport {
+    LayerReport {
         length_bytes: Some(length_bytes),
         units: vec![
             unit(UnitKind::LogicalSector, 512, Source::Sysfs, true),
             unit(UnitKind::Granule, 4096, Source::Sysfs, true),
             unit(UnitKind::Granule, 4096, Source::Identify, false),
         ],
-        ..layer(id, &[], Kind::Drive, name, title)
+        ..layer(id, &[], LayerType::Drive, name, title)
     }
 }
 
@@ -111,18 +119,18 @@ pub(crate) fn finding(code: &str, severity: Severity, layer: u32, title: &str) -
 /// A 6 TB drive whose only partition starts 1.5 KiB behind a granule and holds ext4.
 pub(crate) fn shifted_disk() -> Target {
     let length = 3_000_591_450_112;
-    let bad = |layer: Layer| Layer {
+    let bad = |layer: LayerReport| LayerReport {
         length_bytes: Some(length),
         verdict: Verdict::Misaligned,
         misalignment: Some(off_granule(1536)),
         ..layer
     };
-    let partition = Layer {
+    let partition = LayerReport {
         start_bytes: Some(125 * MIB + 1536),
         first_bad: true,
-        ..bad(layer(1, &[0], Kind::Partition, "sda1", "gpt \"data\""))
+        ..bad(layer(1, &[0], LayerType::Partition, "sda1", "gpt \"data\""))
     };
-    let ext4 = Layer {
+    let ext4 = LayerReport {
         inherited: true,
         facts: vec![
             Fact {
@@ -143,7 +151,7 @@ pub(crate) fn shifted_disk() -> Target {
             at_bytes: KIB,
             detail: "superblock says 0x11223344, computed 0x55667788".to_owned(),
         }],
-        ..bad(layer(2, &[1], Kind::FileSystem, "ext4", "4 KiB blocks, /data"))
+        ..bad(layer(2, &[1], LayerType::FileSystem, "ext4", "4 KiB blocks, /data"))
     };
     let sda = drive(0, "sda", "WDC WD60EFRX, hard disk 7200 rpm", 6_001_175_126_016);
     let cost = Cost {
@@ -184,13 +192,13 @@ pub(crate) fn array() -> Target {
     for (id, letter) in (0..8).step_by(2).zip(["a", "b", "c", "d"]) {
         layers.push(drive(id, &format!("sd{letter}"), "ST4000VN008", 4 * TIB));
         let shifted = letter == "c";
-        layers.push(Layer {
+        layers.push(LayerReport {
             start_bytes: Some(MIB + if shifted { 512 } else { 0 }),
             length_bytes: Some(4 * TIB - 2 * MIB),
             verdict: if shifted { Verdict::Misaligned } else { Verdict::Aligned },
             first_bad: shifted,
             misalignment: shifted.then(|| off_granule(512)),
-            ..layer(id + 1, &[id], Kind::Partition, &format!("sd{letter}1"), "gpt, Linux RAID")
+            ..layer(id + 1, &[id], LayerType::Partition, &format!("sd{letter}1"), "gpt, Linux RAID")
         });
         if shifted {
             findings.push(Finding {
@@ -200,15 +208,15 @@ pub(crate) fn array() -> Target {
         }
     }
     let share = Misalignment { share_percent: 25.0, ..off_granule(512) };
-    layers.push(Layer {
+    layers.push(LayerReport {
         start_bytes: None,
         length_bytes: Some(12 * TIB),
         verdict: Verdict::Misaligned,
         inherited: true,
         misalignment: Some(share),
-        ..layer(8, &[1, 3, 5, 7], Kind::MdArray, "md127", "raid5, 4 members, 512 KiB chunk")
+        ..layer(8, &[1, 3, 5, 7], LayerType::MdArray, "md127", "raid5, 4 members, 512 KiB chunk")
     });
-    layers.push(Layer {
+    layers.push(LayerReport {
         length_bytes: Some(12 * TIB),
         verdict: Verdict::Misaligned,
         misalignment: Some(Misalignment {
@@ -218,7 +226,7 @@ pub(crate) fn array() -> Target {
             share_percent: 100.0,
         }),
         start_bytes: Some(MIB),
-        ..layer(9, &[8], Kind::FileSystem, "xfs", "4 KiB blocks, su 512 KiB, sw 3, /srv")
+        ..layer(9, &[8], LayerType::FileSystem, "xfs", "4 KiB blocks, su 512 KiB, sw 3, /srv")
     });
     findings.push(finding(
         "ST301",
@@ -243,18 +251,18 @@ pub(crate) fn broken() -> Target {
 
 /// An image that is aligned as far as an assumed granule tells.
 pub(crate) fn image(name: &str) -> Target {
-    let mut file = layer(0, &[], Kind::ImageFile, name, "raw image");
+    let mut file = layer(0, &[], LayerType::ImageFile, name, "raw image");
     file.length_bytes = Some(20 * 1024 * MIB);
     file.assumed = true;
     file.units = vec![
         unit(UnitKind::LogicalSector, 512, Source::Assumed, true),
         unit(UnitKind::Granule, 4096, Source::Assumed, true),
     ];
-    let partition = Layer {
+    let partition = LayerReport {
         start_bytes: Some(MIB),
         length_bytes: Some(20 * 1024 * MIB - 2 * MIB),
         assumed: true,
-        ..layer(1, &[0], Kind::Partition, &format!("{name}#1"), "gpt \"root\"")
+        ..layer(1, &[0], LayerType::Partition, &format!("{name}#1"), "gpt \"root\"")
     };
     target(name, Verdict::Aligned, vec![file, partition])
 }
@@ -263,7 +271,7 @@ pub(crate) fn image(name: &str) -> Target {
 pub(crate) fn old_image(name: &str) -> Target {
     let mut target = image(name);
     target.verdict = Verdict::Misaligned;
-    target.layers[1] = Layer {
+    target.layers[1] = LayerReport {
         start_bytes: Some(63 * 512),
         verdict: Verdict::Misaligned,
         first_bad: true,
@@ -277,26 +285,26 @@ pub(crate) fn old_image(name: &str) -> Target {
 
 /// A drive of which little is known, with something unreadable and something without fixed offsets.
 pub(crate) fn unknowns() -> Target {
-    let mut sdb = layer(0, &[], Kind::Drive, "sdb", "USB bridge");
+    let mut sdb = layer(0, &[], LayerType::Drive, "sdb", "USB bridge");
     sdb.verdict = Verdict::Unknown;
     sdb.reason = "neither sysfs nor identify says a sector size".to_owned();
-    let partition = Layer {
+    let partition = LayerReport {
         start_bytes: Some(MIB),
         verdict: Verdict::Unknown,
         reason: sdb.reason.clone(),
-        ..layer(1, &[0], Kind::Partition, "sdb1", "mbr, type 0x83")
+        ..layer(1, &[0], LayerType::Partition, "sdb1", "mbr, type 0x83")
     };
-    let integrity = Layer {
+    let integrity = LayerReport {
         start_bytes: None,
         verdict: Verdict::NotExpressible,
         reason: "dm-integrity interleaves tags with data, so no fixed offset leads to the drive"
             .to_owned(),
-        ..layer(2, &[1], Kind::DmIntegrity, "secure", "dm-integrity")
+        ..layer(2, &[1], LayerType::DmIntegrity, "secure", "dm-integrity")
     };
-    let snapshot = Layer {
+    let snapshot = LayerReport {
         verdict: Verdict::Undefined,
         reason: "the kernel says alignment_offset -1".to_owned(),
-        ..layer(3, &[1], Kind::LvmLv, "vg0/snapshot", "")
+        ..layer(3, &[1], LayerType::LvmLv, "vg0/snapshot", "")
     };
     target("/dev/sdb", Verdict::Undefined, vec![sdb, partition, integrity, snapshot])
 }

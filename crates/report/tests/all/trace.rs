@@ -6,14 +6,14 @@ use report::trace::{
 };
 use report::{Fact, Look, Refusal, Run};
 use serde_json::Value;
-use stack::file::State;
-use stack::{Kind, UnitFact, UnitKind};
+use stack::file::RunState;
+use stack::{LayerType, UnitFact, UnitKind};
 use testkit::schema;
 use units::Source;
 
 pub(crate) const COMMITTED: &str = include_str!("../../schema/straddle.trace.1.schema.json");
 
-fn layer(id: u32, below: &[u32], kind: Kind, name: &str) -> TraceLayer {
+fn layer(id: u32, below: &[u32], kind: LayerType, name: &str) -> TraceLayer {
     let unit = |unit, bytes| UnitFact {
         unit,
         bytes: Some(bytes),
@@ -42,14 +42,14 @@ fn copy(disk: u32, at_bytes: u64) -> TraceCopy {
     }
 }
 
-fn extent(offset_bytes: u64, state: State) -> TraceExtent {
+fn extent(offset_bytes: u64, state: RunState) -> TraceExtent {
     TraceExtent {
         offset_bytes,
         length_bytes: 8192,
         state,
         flags: vec!["shared".into(), "last".into()],
-        physical_bytes: (state == State::Data).then_some(1 << 20),
-        reason: if state == State::Encoded {
+        physical_bytes: (state == RunState::Data).then_some(1 << 20),
+        reason: if state == RunState::Encoded {
             "compressed\x1b[31m".to_owned()
         } else {
             String::new()
@@ -80,7 +80,7 @@ pub(crate) fn sample() -> Trace {
         parity_updates: 0,
         untold: vec![TraceUntold { ios: untold, reason: "it lies in a hole".to_owned() }],
     };
-    let mut data = extent(0, State::Data);
+    let mut data = extent(0, RunState::Data);
     data.alignment = vec![share.clone()];
     data.pieces = vec![TracePiece {
         offset_bytes: 0,
@@ -104,12 +104,12 @@ pub(crate) fn sample() -> Trace {
         }],
         notes: vec!["a note".to_owned()],
         layers: vec![
-            layer(0, &[], Kind::Drive, "sda"),
-            layer(1, &[], Kind::Drive, "sdb"),
-            layer(2, &[0, 1], Kind::FileSystem, "btrfs"),
-            layer(3, &[2], Kind::File, "db/file"),
+            layer(0, &[], LayerType::Drive, "sda"),
+            layer(1, &[], LayerType::Drive, "sdb"),
+            layer(2, &[0, 1], LayerType::FileSystem, "btrfs"),
+            layer(3, &[2], LayerType::File, "db/file"),
         ],
-        extents: vec![data, extent(8192, State::Hole), extent(16384, State::Encoded)],
+        extents: vec![data, extent(8192, RunState::Hole), extent(16384, RunState::Encoded)],
         omitted_extents: 2,
         total: TraceTotal {
             extents: 2,

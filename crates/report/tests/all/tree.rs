@@ -1,7 +1,7 @@
 //! The tree, as a person reads it.
 
-use report::{Layer, Look, Shape, Target};
-use stack::{Kind, Severity, UnitFact, UnitKind, Verdict};
+use report::{LayerReport, Look, Target, ViewShape};
+use stack::{LayerType, Severity, UnitFact, UnitKind, Verdict};
 use units::Source;
 
 use crate::sample::{
@@ -14,7 +14,7 @@ const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: fals
 
 #[track_caller]
 fn check(targets: Vec<Target>, look: Look, expected: &str) {
-    let found = plain(&people(&document(targets), Shape::Tree, &look));
+    let found = plain(&people(&document(targets), ViewShape::Tree, &look));
     same(&found, expected.strip_prefix('\n').expect("starts on its own line"));
 }
 
@@ -42,9 +42,9 @@ fn a_drive_that_nobody_asked_about_is_not_judged_and_counts_for_nothing() {
     let mut host = drive(0, "vda", "virtual disk", 1 << 38);
     host.verdict = Verdict::Unknown;
     host.reason = format!("{}it lies beneath the loop's file", report::NOT_JUDGED);
-    let image = layer(1, &[0], Kind::File, "img", "file");
+    let image = layer(1, &[0], LayerType::File, "img", "file");
     let found = document(vec![target("m", Verdict::Aligned, vec![host, image])]);
-    let text = plain(&people(&found, Shape::Tree, &Look { width: Some(100), ..LOOK }));
+    let text = plain(&people(&found, ViewShape::Tree, &Look { width: Some(100), ..LOOK }));
     assert!(text.contains("not judged") && !text.contains("unknown"), "{text}");
     assert!(text.contains("why    it lies beneath the loop's file"), "{text}");
     assert!(text.contains("No findings."), "{text}");
@@ -265,7 +265,7 @@ fn only_bad_leaves_out_targets_without_warnings() {
     let targets = vec![image("a.raw"), noted, old_image("b.raw")];
     let mut document = document(targets);
     document.targets.retain(report::is_bad);
-    let found = plain(&people(&document, Shape::Tree, &LOOK));
+    let found = plain(&people(&document, ViewShape::Tree, &LOOK));
     assert!(found.contains("b.raw#1"), "{found}");
     assert!(!found.contains("a.raw") && !found.contains("noted.raw"), "{found}");
     assert!(found.contains("2 targets not shown."), "{found}");
@@ -279,7 +279,7 @@ fn sources_that_disagree_and_shifted_granules_are_named_on_the_first_line() {
     sdb.units[2] = unit(UnitKind::Granule, 512, Source::Sysfs, false);
     let found = plain(&people(
         &document(vec![target("sdb", Verdict::Aligned, vec![sdb])]),
-        Shape::Tree,
+        ViewShape::Tree,
         &LOOK,
     ));
     let first = found.lines().next().unwrap();
@@ -292,7 +292,8 @@ fn sources_that_disagree_and_shifted_granules_are_named_on_the_first_line() {
 
 #[test]
 fn a_rule_is_offered_for_explanation_once_for_each_target() {
-    let found = plain(&people(&document(vec![shifted_disk(), shifted_disk()]), Shape::Tree, &LOOK));
+    let found =
+        plain(&people(&document(vec![shifted_disk(), shifted_disk()]), ViewShape::Tree, &LOOK));
     assert_eq!(found.matches("ST101  error").count(), 2);
     assert_eq!(found.matches("straddle explain ST101").count(), 2);
 }
@@ -301,20 +302,23 @@ fn a_rule_is_offered_for_explanation_once_for_each_target() {
 fn a_finding_about_a_layer_that_is_not_there_is_shown_all_the_same() {
     let mut target = image("a.raw");
     target.findings.push(finding("ST999", Severity::Error, 77, "about nothing"));
-    let found = plain(&people(&document(vec![target]), Shape::Tree, &LOOK));
+    let found = plain(&people(&document(vec![target]), ViewShape::Tree, &LOOK));
     assert!(found.contains("ST999  error: about nothing"), "{found}");
 }
 
 #[test]
 fn layers_that_name_themselves_or_later_ones_end_up_as_roots() {
     let layers = vec![
-        layer(0, &[0], Kind::Partition, "itself", ""),
-        layer(1, &[2], Kind::Partition, "early", ""),
-        layer(2, &[1, 1, 0], Kind::Partition, "late", ""),
-        layer(2, &[2], Kind::Partition, "twin", ""),
+        layer(0, &[0], LayerType::Partition, "itself", ""),
+        layer(1, &[2], LayerType::Partition, "early", ""),
+        layer(2, &[1, 1, 0], LayerType::Partition, "late", ""),
+        layer(2, &[2], LayerType::Partition, "twin", ""),
     ];
-    let found =
-        plain(&people(&document(vec![target("x", Verdict::Aligned, layers)]), Shape::Tree, &LOOK));
+    let found = plain(&people(
+        &document(vec![target("x", Verdict::Aligned, layers)]),
+        ViewShape::Tree,
+        &LOOK,
+    ));
     for name in ["itself", "early", "late", "twin"] {
         assert_eq!(found.matches(name).count(), if name == "late" { 2 } else { 1 }, "{found}");
     }
@@ -322,14 +326,17 @@ fn layers_that_name_themselves_or_later_ones_end_up_as_roots() {
 
 #[test]
 fn a_thousand_levels_neither_overflow_nor_indent_without_end() {
-    let layers: Vec<Layer> = (0..1000)
+    let layers: Vec<LayerReport> = (0..1000)
         .map(|id: u32| {
             let below: Vec<u32> = id.checked_sub(1).into_iter().collect();
-            layer(id, &below, Kind::Loop, &format!("level-{id}"), "")
+            layer(id, &below, LayerType::Loop, &format!("level-{id}"), "")
         })
         .collect();
-    let found =
-        plain(&people(&document(vec![target("x", Verdict::Aligned, layers)]), Shape::Tree, &LOOK));
+    let found = plain(&people(
+        &document(vec![target("x", Verdict::Aligned, layers)]),
+        ViewShape::Tree,
+        &LOOK,
+    ));
     assert!(found.contains("level-999"));
     assert!(found.len() < 200_000, "{} bytes", found.len());
 }
@@ -339,7 +346,7 @@ fn hostile_text_stays_in_its_line_and_brings_no_control_characters() {
     for look in
         [LOOK, Look { explain: true, width: Some(60), ..LOOK }, Look { ascii: true, ..LOOK }]
     {
-        let painted = people(&document(vec![hostile()]), Shape::Tree, &look);
+        let painted = people(&document(vec![hostile()]), ViewShape::Tree, &look);
         let text = plain(&painted);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
         assert!(!text.contains('\u{202e}'), "{text:?}");
@@ -354,7 +361,7 @@ fn every_line_but_a_command_fits_the_width() {
         for explain in [false, true] {
             let look = Look { width: Some(width), explain, bytes: explain, ..LOOK };
             let targets = vec![shifted_disk(), array(), unknowns(), broken(), old_image("b.raw")];
-            let text = plain(&people(&document(targets), Shape::Tree, &look));
+            let text = plain(&people(&document(targets), ViewShape::Tree, &look));
             for line in
                 text.lines().filter(|line| !line.contains("parted") && !line.contains("fix "))
             {
@@ -367,7 +374,7 @@ fn every_line_but_a_command_fits_the_width() {
 
 #[test]
 fn color_only_repeats_what_the_words_say() {
-    let painted = people(&document(vec![shifted_disk()]), Shape::Tree, &LOOK);
+    let painted = people(&document(vec![shifted_disk()]), ViewShape::Tree, &LOOK);
     assert!(painted.contains("\u{1b}["));
     let text = plain(&painted);
     for word in ["misaligned", "first bad layer", "error"] {
@@ -381,8 +388,11 @@ fn a_share_and_another_unit_than_the_granule_are_said() {
     target.layers[8].inherited = false;
     target.layers[8].misalignment =
         Some(stack::Misalignment { share_percent: 25.0, ..off_granule(512) });
-    let text =
-        plain(&people(&document(vec![target]), Shape::Tree, &Look { width: Some(150), ..LOOK }));
+    let text = plain(&people(
+        &document(vec![target]),
+        ViewShape::Tree,
+        &Look { width: Some(150), ..LOOK },
+    ));
     assert!(text.contains("misaligned by 512 B in 25 % of it"), "{text}");
     assert!(text.contains("misaligned by 1 MiB of a 1.5 MiB full stripe"), "{text}");
 }

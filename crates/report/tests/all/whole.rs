@@ -1,20 +1,20 @@
 //! Whole documents in the views that are written target by target.
 
 use report::{
-    Document, JUNIT_HEAD, JUNIT_TAIL, Look, Notifications, RuleInfo, Shape, closing, element, head,
-    junit_suite, lines, sarif_head, sarif_results, summary_line, tail, target_line, tree,
+    Document, JUNIT_HEAD, JUNIT_TAIL, Look, Notifications, RuleInfo, ViewShape, closing, element,
+    head, junit_suite, lines, sarif_head, sarif_results, summary_line, tail, target_line, tree,
 };
 use stack::Severity;
 
 /// The view for people, with colors.
-pub(crate) fn people(document: &Document, shape: Shape, look: &Look) -> String {
+pub(crate) fn people(document: &Document, shape: ViewShape, look: &Look) -> String {
     let several = document.targets.len() > 1;
     let page: String = match shape {
-        Shape::Tree => {
+        ViewShape::Tree => {
             let trees = document.targets.iter().map(|target| tree(target, several, look));
             trees.map(|tree| if several { tree + "\n" } else { tree }).collect()
         }
-        Shape::Lines => lines(&document.targets, look),
+        ViewShape::Lines => lines(&document.targets, look),
     };
     let shown = u64::try_from(document.targets.len()).expect("a number of targets");
     page + &closing(&document.summary, shown, shape, look)

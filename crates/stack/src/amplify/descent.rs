@@ -3,13 +3,13 @@
 use units::ByteRange;
 use units::stripe::{Rotation, Stripe};
 
-use super::rows::{Array, Reads, Rows, Written};
-use super::{Io, Run, Work};
-use crate::budget::Budget;
+use super::rows::{Array, ReadsBefore, StripeRows, WrittenBytes};
+use super::{ByteRun, Io, Work};
+use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Copies, Mapping, Segment};
-use crate::resolve::{self, Next, On};
+use crate::resolve::{self, FirstRun, On};
 
 /// The most operations that are counted for one I/O.
 pub(super) const OPERATIONS_MAX: usize = 65_536;
@@ -19,12 +19,12 @@ pub(super) fn work_within(
     stack: &Stack,
     id: LayerId,
     io: Io,
-    budget: &Budget,
+    budget: &WorkBudget,
 ) -> Result<Work, String> {
     let mut count = Count { stack, todo: Vec::new(), done: Vec::new(), work: Work::default() };
     let mut steps = 0;
-    let kind = if io.write { Kind::Write } else { Kind::Read };
-    count.todo.push(Operation { id, range: io.range, kind });
+    let kind = if io.write { OperationKind::Write } else { OperationKind::Read };
+    count.todo.push(LayerOperation { id, range: io.range, kind });
     while let Some(operation) = count.todo.pop() {
         steps += 1;
         if steps > OPERATIONS_MAX || !budget.spend(1) {
@@ -36,35 +36,35 @@ pub(super) fn work_within(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum OperationKind {
     Read,
     Write,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Operation {
+struct LayerOperation {
     id: LayerId,
     range: ByteRange,
-    kind: Kind,
+    kind: OperationKind,
 }
 
 /// An I/O on its way: what is not on leaves yet, and what is.
 struct Count<'a> {
     stack: &'a Stack,
-    todo: Vec<Operation>,
+    todo: Vec<LayerOperation>,
     /// Kind, leaf, first byte, length.
-    done: Vec<(Kind, LayerId, u64, u64)>,
+    done: Vec<(OperationKind, LayerId, u64, u64)>,
     work: Work,
 }
 
 impl Count<'_> {
-    fn step(&mut self, operation: Operation) -> Result<(), String> {
+    fn step(&mut self, operation: LayerOperation) -> Result<(), String> {
         if operation.range.length_bytes() == 0 {
             return Ok(());
         }
         let stack = self.stack;
         match &stack.layer(operation.id).mapping {
-            Mapping::Segments(segments) if operation.kind == Kind::Write => {
+            Mapping::Segments(segments) if operation.kind == OperationKind::Write => {
                 self.write_segment(segments, operation)
             }
             mapping => self.spread(mapping, operation, 0),
@@ -72,22 +72,27 @@ impl Count<'_> {
     }
 
     /// Does an operation whose range counts from where `mapping` begins: byte `from` of the layer.
-    fn spread(&mut self, mapping: &Mapping, operation: Operation, from: u64) -> Result<(), String> {
+    fn spread(
+        &mut self,
+        mapping: &Mapping,
+        operation: LayerOperation,
+        from: u64,
+    ) -> Result<(), String> {
         match (mapping, operation.kind) {
-            (Mapping::Mirrored { members }, Kind::Write) => {
+            (Mapping::Mirrored { members }, OperationKind::Write) => {
                 for member in members {
                     let below = member.ok_or("a member was not given")?;
                     self.push(below, operation.range.start_bytes(), operation)?;
                 }
                 Ok(())
             }
-            (Mapping::Parity { stripe, parity, rotation, members }, Kind::Write) => {
+            (Mapping::Parity { stripe, parity, rotation, members }, OperationKind::Write) => {
                 // Which member has parity changes no count, so any rotation serves.
                 let rotation = rotation.unwrap_or(Rotation::LeftSymmetric);
                 let array = Array { stripe: *stripe, parity: *parity, rotation, members };
                 self.write_stripes(&array, operation)
             }
-            (Mapping::Striped { stripe, copies, members }, Kind::Write) => {
+            (Mapping::Striped { stripe, copies, members }, OperationKind::Write) => {
                 self.write_copies(*stripe, *copies, members, operation, from)
             }
             (Mapping::Scattered { below, .. }, _) => {
@@ -99,7 +104,11 @@ impl Count<'_> {
     }
 
     /// Writes what lies in the first segment, and leaves the rest for later.
-    fn write_segment(&mut self, segments: &[Segment], operation: Operation) -> Result<(), String> {
+    fn write_segment(
+        &mut self,
+        segments: &[Segment],
+        operation: LayerOperation,
+    ) -> Result<(), String> {
         let start = operation.range.start_bytes();
         let segment = Segment::behind(segments, start).first();
         let Some(segment) = segment.filter(|segment| segment.range.start_bytes() <= start) else {
@@ -107,7 +116,7 @@ impl Count<'_> {
         };
         let length = (segment.range.end_bytes() - start).min(operation.range.length_bytes());
         if let Some(rest) = behind(operation.range, length) {
-            self.todo.push(Operation { range: rest, ..operation });
+            self.todo.push(LayerOperation { range: rest, ..operation });
         }
         let is_spread = matches!(
             segment.mapping,
@@ -115,7 +124,7 @@ impl Count<'_> {
         );
         let from = if is_spread { segment.range.start_bytes() } else { 0 };
         let range = ByteRange::new(start - from, length).ok_or("it is past the last address")?;
-        let operation = Operation { range, ..operation };
+        let operation = LayerOperation { range, ..operation };
         match is_spread {
             true => self.spread(&segment.mapping, operation, from),
             false => self.pass_down(operation),
@@ -127,7 +136,7 @@ impl Count<'_> {
         stripe: Stripe,
         copies: Copies,
         members: &[Option<Below>],
-        operation: Operation,
+        operation: LayerOperation,
         from: u64,
     ) -> Result<(), String> {
         let Copies::Neighbors(count) = copies else {
@@ -139,7 +148,7 @@ impl Count<'_> {
             let start = rest.start_bytes().checked_add(from);
             let range = start.and_then(|start| ByteRange::new(start, rest.length_bytes()));
             let range = range.ok_or("it would lie past the last address")?;
-            self.todo.push(Operation { range, ..operation });
+            self.todo.push(LayerOperation { range, ..operation });
         }
         let first = copies.first_member(place.position).unwrap_or(usize::MAX);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -148,43 +157,49 @@ impl Count<'_> {
             let start = below.offset_bytes.checked_add(place.member_bytes);
             let range = start.and_then(|start| ByteRange::new(start, length));
             let range = range.ok_or("it would lie past the last address")?;
-            self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
+            self.todo.push(LayerOperation { id: below.layer, range, kind: operation.kind });
         }
         Ok(())
     }
 
-    fn push(&mut self, below: Below, offset: u64, operation: Operation) -> Result<(), String> {
+    fn push(&mut self, below: Below, offset: u64, operation: LayerOperation) -> Result<(), String> {
         let start = below.offset_bytes.checked_add(offset);
         let range = start.and_then(|start| ByteRange::new(start, operation.range.length_bytes()));
         let range = range.ok_or("it would lie past the last address")?;
-        self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
+        self.todo.push(LayerOperation { id: below.layer, range, kind: operation.kind });
         Ok(())
     }
 
-    fn pass_down(&mut self, operation: Operation) -> Result<(), String> {
+    fn pass_down(&mut self, operation: LayerOperation) -> Result<(), String> {
         let (length, next) = resolve::first(self.stack, operation.id, operation.range);
         if let Some(rest) = behind(operation.range, length) {
-            self.todo.push(Operation { range: rest, ..operation });
+            self.todo.push(LayerOperation { range: rest, ..operation });
         }
         match next {
-            Next::Down(below) => {
+            FirstRun::Down(below) => {
                 let range = ByteRange::new(below.offset_bytes, length);
                 let range = range.ok_or("it would lie past the last address")?;
-                self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
+                self.todo.push(LayerOperation { id: below.layer, range, kind: operation.kind });
                 Ok(())
             }
-            Next::Done(On::Leaf(leaf, at)) => {
+            FirstRun::Done(On::Leaf(leaf, at)) => {
                 self.done.push((operation.kind, leaf, at, length));
                 Ok(())
             }
-            Next::Done(On::Zeros) => Err("it lies in a hole, which is placed when written".into()),
-            Next::Done(On::Compressed(_)) => Err("it is compressed".to_owned()),
-            Next::Done(On::Unknown(reason)) => Err(reason),
+            FirstRun::Done(On::Zeros) => {
+                Err("it lies in a hole, which is placed when written".into())
+            }
+            FirstRun::Done(On::Compressed(_)) => Err("it is compressed".to_owned()),
+            FirstRun::Done(On::Unknown(reason)) => Err(reason),
         }
     }
 
     /// Splits a write at full stripes.
-    fn write_stripes(&mut self, array: &Array<'_>, operation: Operation) -> Result<(), String> {
+    fn write_stripes(
+        &mut self,
+        array: &Array<'_>,
+        operation: LayerOperation,
+    ) -> Result<(), String> {
         let full = array.stripe.full_bytes();
         let (start, end) = (operation.range.start_bytes(), operation.range.end_bytes());
         if (end - start).div_ceil(full) > 4096 {
@@ -202,16 +217,16 @@ impl Count<'_> {
 
     /// Writes `start..end`, which is in one stripe.
     fn write_stripe(&mut self, array: &Array<'_>, start: u64, end: u64) -> Result<(), String> {
-        let written = Written::of(array.stripe, start, end);
+        let written = WrittenBytes::of(array.stripe, start, end);
         let mut reads = false;
         for rows in written.rows() {
             let kind = array.reads_of(&rows);
-            reads |= kind != Reads::Nothing;
+            reads |= kind != ReadsBefore::Nothing;
             for position in rows.positions.clone() {
                 let (_, member) = array.members_of(written.stripe, position);
-                self.update(array, member, &rows, (kind == Reads::Old, true))?;
+                self.update(array, member, &rows, (kind == ReadsBefore::Old, true))?;
             }
-            if kind == Reads::Rest {
+            if kind == ReadsBefore::Rest {
                 let behind = rows.positions.end..array.stripe.data_members();
                 for position in (0..rows.positions.start).chain(behind) {
                     let (_, member) = array.members_of(written.stripe, position);
@@ -221,7 +236,7 @@ impl Count<'_> {
             let (parity_at, _) = array.members_of(written.stripe, 0);
             for turn in 0..array.parity {
                 let member = (parity_at + turn) % array.count();
-                self.update(array, member, &rows, (kind == Reads::Old, true))?;
+                self.update(array, member, &rows, (kind == ReadsBefore::Old, true))?;
             }
         }
         self.work.parity_updates += array.parity;
@@ -234,15 +249,15 @@ impl Count<'_> {
         &mut self,
         array: &Array<'_>,
         member: u64,
-        rows: &Rows,
+        rows: &StripeRows,
         (is_read, is_written): (bool, bool),
     ) -> Result<(), String> {
         let length = rows.end - rows.start;
         if is_read {
-            self.member(array, member, rows.start, length, Kind::Read)?;
+            self.member(array, member, rows.start, length, OperationKind::Read)?;
         }
         if is_written {
-            self.member(array, member, rows.start, length, Kind::Write)?;
+            self.member(array, member, rows.start, length, OperationKind::Write)?;
         }
         Ok(())
     }
@@ -253,14 +268,14 @@ impl Count<'_> {
         member: u64,
         at: u64,
         length: u64,
-        kind: Kind,
+        kind: OperationKind,
     ) -> Result<(), String> {
         let below = usize::try_from(member).ok().and_then(|n| array.members.get(n)).copied();
         let below = below.flatten().ok_or("a member was not given")?;
         let start = below.offset_bytes.checked_add(at);
         let range = start.and_then(|start| ByteRange::new(start, length));
         let range = range.ok_or("it would lie past the last address")?;
-        self.todo.push(Operation { id: below.layer, range, kind });
+        self.todo.push(LayerOperation { id: below.layer, range, kind });
         Ok(())
     }
 
@@ -269,7 +284,8 @@ impl Count<'_> {
         self.done.sort_unstable();
         let runs = &mut self.work.runs;
         for (kind, leaf, start_bytes, length_bytes) in self.done {
-            let run = Run { write: kind == Kind::Write, leaf, start_bytes, length_bytes };
+            let run =
+                ByteRun { write: kind == OperationKind::Write, leaf, start_bytes, length_bytes };
             match runs.last_mut() {
                 Some(last) if last.meets(&run) => {
                     let end = start_bytes + length_bytes - last.start_bytes;
@@ -282,9 +298,9 @@ impl Count<'_> {
     }
 }
 
-impl Run {
+impl ByteRun {
     /// Returns whether `other`, which begins no earlier, touches it.
-    fn meets(&self, other: &Run) -> bool {
+    fn meets(&self, other: &ByteRun) -> bool {
         (self.write, self.leaf) == (other.write, other.leaf)
             && self.start_bytes + self.length_bytes >= other.start_bytes
     }

@@ -18,7 +18,7 @@ mod tests;
 
 use units::{ByteRange, Unit};
 
-use crate::budget::Budget;
+use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::unit::UnitKind;
@@ -55,7 +55,7 @@ pub struct Effort {
 pub struct Work {
     /// The runs, none of which touch each other: what is read first, then what is written, each in
     /// the order of leaves and addresses. What a drive reads to write whole granules is not there.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ByteRun>,
     /// Same as [`Effort::parity_updates`].
     pub parity_updates: u64,
     /// Same as [`Effort::parity_rmws`].
@@ -64,7 +64,7 @@ pub struct Work {
 
 /// Bytes of a leaf that are read or written as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ByteRun {
     /// True if they are written.
     pub write: bool,
     /// The leaf.
@@ -81,7 +81,7 @@ pub struct Run {
 /// When a part of the range lies on something unknown, not expressible or compressed, or when the
 /// I/O becomes more operations than are counted.
 pub fn amplify(stack: &Stack, id: LayerId, io: Io) -> Result<Effort, String> {
-    amplify_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
+    amplify_within(stack, id, io, &WorkBudget::of(OPERATIONS_MAX))
 }
 
 /// Returns what is read and written on which leaf for `io` on layer `id`: what [`amplify`] counts.
@@ -89,7 +89,7 @@ pub fn amplify(stack: &Stack, id: LayerId, io: Io) -> Result<Effort, String> {
 /// # Errors
 /// Same as [`amplify`].
 pub fn work(stack: &Stack, id: LayerId, io: Io) -> Result<Work, String> {
-    work_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
+    work_within(stack, id, io, &WorkBudget::of(OPERATIONS_MAX))
 }
 
 /// Same as [`amplify`], and no more than `budget` allows.
@@ -97,7 +97,7 @@ pub(crate) fn amplify_within(
     stack: &Stack,
     id: LayerId,
     io: Io,
-    budget: &Budget,
+    budget: &WorkBudget,
 ) -> Result<Effort, String> {
     work_within(stack, id, io, budget).map(|work| work.effort(stack))
 }
@@ -110,7 +110,7 @@ impl Work {
         let mut leaves: Vec<LayerId> = runs.iter().map(|run| run.leaf).collect();
         leaves.sort_unstable();
         leaves.dedup();
-        for Run { write, leaf, start_bytes, length_bytes } in runs {
+        for ByteRun { write, leaf, start_bytes, length_bytes } in runs {
             let granule = granule_of(stack, leaf);
             let touched = granule.touched(start_bytes, length_bytes);
             if write {

@@ -27,19 +27,19 @@ impl Array<'_> {
 
     /// Returns what is read before `rows` are written: whichever is less, the rest where both are
     /// as much (`handle_stripe_dirtying` in `drivers/md/raid5.c`, with `rmw_level` 1).
-    pub(super) fn reads_of(&self, rows: &Rows) -> Reads {
+    pub(super) fn reads_of(&self, rows: &StripeRows) -> ReadsBefore {
         let written = rows.positions.end - rows.positions.start;
         match self.stripe.data_members() - written {
-            0 => Reads::Nothing,
-            rest if written + self.parity < rest => Reads::Old,
-            _ => Reads::Rest,
+            0 => ReadsBefore::Nothing,
+            rest if written + self.parity < rest => ReadsBefore::Old,
+            _ => ReadsBefore::Rest,
         }
     }
 }
 
 /// Reads before rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reads {
+pub(super) enum ReadsBefore {
     /// All of them is written.
     Nothing,
     /// The old data and the old parity: read-modify-write.
@@ -49,7 +49,7 @@ pub(super) enum Reads {
 }
 
 /// Bytes of one stripe that a write covers.
-pub(super) struct Written {
+pub(super) struct WrittenBytes {
     /// The stripe.
     pub(super) stripe: u64,
     /// The first and the last of its chunks that are written.
@@ -64,7 +64,7 @@ pub(super) struct Written {
 }
 
 /// Rows of a stripe that are alike, as bytes of each member.
-pub(super) struct Rows {
+pub(super) struct StripeRows {
     /// Place where they begin.
     pub(super) start: u64,
     /// Place where they end.
@@ -73,12 +73,12 @@ pub(super) struct Rows {
     pub(super) positions: Range<u64>,
 }
 
-impl Written {
+impl WrittenBytes {
     /// Those of `start..end`, which is in one stripe and not empty.
-    pub(super) fn of(stripe: Stripe, start: u64, end: u64) -> Written {
+    pub(super) fn of(stripe: Stripe, start: u64, end: u64) -> WrittenBytes {
         let (first, last) = (stripe.place(start), stripe.place(end - 1));
         let base = first.stripe * stripe.chunk_bytes();
-        Written {
+        WrittenBytes {
             stripe: first.stripe,
             first: first.position,
             last: last.position,
@@ -90,14 +90,14 @@ impl Written {
     }
 
     /// The rows of which something is written.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Rows> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = StripeRows> {
         let (low, high) = (self.from.min(self.upto), self.from.max(self.upto));
         let parts = [(self.base, low), (low, high), (high, self.end)];
         parts.into_iter().filter(|(start, end)| start < end).filter_map(|(start, end)| {
             // The first chunk is written to its end, the last from its begin, those between whole.
             let first = if start >= self.from { self.first } else { self.first + 1 };
             let behind = if end <= self.upto { self.last + 1 } else { self.last };
-            (first < behind).then_some(Rows { start, end, positions: first..behind })
+            (first < behind).then_some(StripeRows { start, end, positions: first..behind })
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use format::ProblemKind;
 use format::blank;
-use format::image::Layout;
+use format::image::ImageLayout;
 
 use crate::graph::Stack;
 use crate::layer::{Bare, Layer, LayerKind};
@@ -48,7 +48,7 @@ fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadE
         return Bare::Unknown("encrypted: what is inside cannot be read".to_owned());
     }
     if let LayerKind::ImageFormat(image) = &layer.kind
-        && let Layout::Unknown(reason) = &image.layout
+        && let ImageLayout::Unknown(reason) = &image.layout
     {
         return Bare::Unknown(reason.clone());
     }

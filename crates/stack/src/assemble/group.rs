@@ -7,7 +7,7 @@ use format::member::lvm::{Area, LogicalVolume, PhysicalVolume, SegmentKind, Volu
 use format::{Problem, ProblemKind};
 use units::{ByteRange, DiskText, Known, SectorSize, Source};
 
-use super::{Ahead, Assembler, Job};
+use super::{Ahead, Assembler, LookedAt};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::layout;
@@ -18,14 +18,14 @@ use crate::unit::UnitKind;
 pub(super) struct Gathered {
     /// The group as the newest of their texts describes it; the others are not kept.
     newest: VolumeGroup,
-    found: Vec<Found>,
+    found: Vec<FoundVolume>,
 }
 
 /// The most missing physical volumes that are named.
 const NAMES_MAX: usize = 8;
 
 /// A physical volume that was found.
-struct Found {
+struct FoundVolume {
     id: String,
     /// Place where its header says that extents begin, in bytes from its start.
     data_offset_bytes: u64,
@@ -37,7 +37,7 @@ struct Found {
 impl Assembler<'_> {
     pub(super) fn lvm_physical(
         &mut self,
-        job: &Job,
+        job: &LookedAt,
         mut volume: PhysicalVolume,
         problems: Vec<Problem>,
     ) {
@@ -67,13 +67,13 @@ impl Assembler<'_> {
         layer.problems = problems;
         let Some(layer) = self.add(job.id, layer) else { return };
         let depth = job.depth + 1;
-        let found = Found { id, data_offset_bytes, layer, sector: job.sector, depth };
+        let found = FoundVolume { id, data_offset_bytes, layer, sector: job.sector, depth };
         if let Some(group) = group {
             self.gather(group, found);
         }
     }
 
-    fn gather(&mut self, group: VolumeGroup, found: Found) {
+    fn gather(&mut self, group: VolumeGroup, found: FoundVolume) {
         let Some(gathered) = self.groups.get_mut(&group.id) else {
             let id = group.id.clone();
             self.groups.insert(id, Gathered { newest: group, found: vec![found] });
@@ -107,9 +107,9 @@ impl Assembler<'_> {
         let Gathered { newest: group, found } = gathered;
         let depth = found.iter().map(|found| found.depth).max().unwrap_or(0);
         let sector = found.iter().map(|found| found.sector).max().unwrap_or(SectorSize::B512);
-        let by_id: BTreeMap<&str, &Found> =
+        let by_id: BTreeMap<&str, &FoundVolume> =
             found.iter().map(|found| (found.id.as_str(), found)).collect();
-        let mut ground = Ground { group, areas: BTreeMap::new(), on: Vec::new() };
+        let mut ground = GroupBase { group, areas: BTreeMap::new(), on: Vec::new() };
         let mut missing: Vec<&DiskText> = Vec::new();
         for member in &group.physical {
             let Some(here) = by_id.get(member.id.as_str()) else {
@@ -152,7 +152,7 @@ impl Assembler<'_> {
     }
 
     /// Adds the volumes, those first that others lie on; returns those that users see.
-    fn build_volumes(&mut self, ground: &mut Ground<'_>) -> Vec<LayerId> {
+    fn build_volumes(&mut self, ground: &mut GroupBase<'_>) -> Vec<LayerId> {
         let Some(&on) = ground.on.first() else { return Vec::new() };
         let names: std::collections::BTreeSet<&DiskText> =
             ground.group.logical.iter().map(|volume| &volume.name).collect();
@@ -222,14 +222,14 @@ fn parts(volume: &LogicalVolume) -> impl Iterator<Item = &DiskText> {
 }
 
 /// Layers that a group's volumes are built on.
-struct Ground<'a> {
+struct GroupBase<'a> {
     group: &'a VolumeGroup,
     /// Physical and logical volumes by name; `None` where data offsets contradict.
     areas: BTreeMap<DiskText, Option<Below>>,
     on: Vec<LayerId>,
 }
 
-impl Ground<'_> {
+impl GroupBase<'_> {
     fn layer(&self, volume: &LogicalVolume) -> Layer {
         let extents = volume.segments.iter().map(|segment| segment.extents);
         let extents = extents.fold(0, u64::saturating_add);

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use device::{Disk, FileIdentity, NotOpened};
 use format::image::guest::{CHAIN_MAX, Guest};
 use format::image::vmdk::{DescribedExtent, ExtentSource};
-use format::image::{Image, ImageKind, Layout, ReferenceRole};
+use format::image::{Image, ImageKind, ImageLayout, ReferenceRole};
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
-use super::{Assembler, Job, Tables};
+use super::{Assembler, LookedAt, TablesInForce};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::{Mapping, Unread, Why};
@@ -42,12 +42,21 @@ impl Assembler<'_> {
         let sector = found.value.logical_sector_bytes.and_then(SectorSize::new);
         let told = self.told.and_then(|told| told.sector);
         let sector = told.or(sector).unwrap_or(SectorSize::B512);
-        let readable = !found.value.encrypted && !matches!(found.value.layout, Layout::Unknown(_));
+        let readable =
+            !found.value.encrypted && !matches!(found.value.layout, ImageLayout::Unknown(_));
         let opened = self.image(&link, found, &mut vec![identity]);
         if readable {
             let (id, disk) = (opened.id, opened.disk);
-            let (start_bytes, depth, tables) = (0, 1, Tables::Any);
-            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables, depth, found: None });
+            let (start_bytes, depth, tables) = (0, 1, TablesInForce::Any);
+            self.jobs.push_back(LookedAt {
+                id,
+                disk,
+                sector,
+                start_bytes,
+                tables,
+                depth,
+                found: None,
+            });
         }
     }
 
@@ -91,7 +100,7 @@ impl Assembler<'_> {
         }
         let image = Rc::new(image);
         let mapping = match &image.layout {
-            Layout::Unknown(reason) => {
+            ImageLayout::Unknown(reason) => {
                 Mapping::Unknown { on: vec![link.id], reason: reason.clone() }
             }
             _ => Mapping::Image { image: Rc::clone(&image), file: link.id, references: layers },
@@ -159,7 +168,7 @@ const CIRCLE: &str = "it leads back to a file of the same chain";
 /// Returns whether reference `index` of an image, of so many bytes, ends before the extents that
 /// the image has in it.
 fn short(image: &Image, index: usize, length_bytes: u64) -> Option<Why> {
-    let Layout::VmdkExtents(extents) = &image.layout else { return None };
+    let ImageLayout::VmdkExtents(extents) = &image.layout else { return None };
     let end = |extent: &DescribedExtent| match extent.source {
         ExtentSource::Flat { reference, offset_bytes } if reference == index => {
             Some(offset_bytes.saturating_add(extent.guest.length_bytes()))

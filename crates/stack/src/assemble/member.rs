@@ -12,14 +12,14 @@ use format::named::{Class, Named};
 use units::prefix::Exact;
 use units::{ByteRange, Known, SectorSize, Source};
 
-use super::{Assembler, Job, Tables};
+use super::{Assembler, LookedAt, TablesInForce};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::{Below, Mapping, Segment};
 use crate::unit::UnitKind;
 
 impl Assembler<'_> {
-    pub(super) fn luks(&mut self, job: &Job, luks: Luks, problems: Vec<Problem>) {
+    pub(super) fn luks(&mut self, job: &LookedAt, luks: Luks, problems: Vec<Problem>) {
         let device_bytes = job.disk.length_bytes();
         let (mapping, length) = luks_mapping(&luks, job.id, device_bytes);
         let sector = luks.segments.first().map(|segment| segment.sector_bytes);
@@ -34,7 +34,7 @@ impl Assembler<'_> {
         self.add(job.id, layer);
     }
 
-    pub(super) fn bcache(&mut self, job: &Job, bcache: Bcache, problems: Vec<Problem>) {
+    pub(super) fn bcache(&mut self, job: &LookedAt, bcache: Bcache, problems: Vec<Problem>) {
         let device_bytes = job.disk.length_bytes();
         let (mapping, range) = match bcache.role {
             BcacheRole::Backing { data_offset_bytes } => {
@@ -60,19 +60,24 @@ impl Assembler<'_> {
         layer.problems = problems;
         let Some(id) = self.add(job.id, layer) else { return };
         if let Some(range) = range.filter(|range| range.length_bytes() > 0) {
-            self.jobs.push_back(Job {
+            self.jobs.push_back(LookedAt {
                 id,
                 disk: Rc::new(Window::new(Rc::clone(&job.disk), range)),
                 sector: job.sector,
                 start_bytes: 0,
-                tables: Tables::Any,
+                tables: TablesInForce::Any,
                 depth: job.depth + 1,
                 found: None,
             });
         }
     }
 
-    pub(super) fn integrity(&mut self, job: &Job, integrity: Integrity, problems: Vec<Problem>) {
+    pub(super) fn integrity(
+        &mut self,
+        job: &LookedAt,
+        integrity: Integrity,
+        problems: Vec<Problem>,
+    ) {
         let length = Known::yes(integrity.provided_bytes, Source::OnDisk);
         let reason = "dm-integrity lays tags between the data".to_owned();
         let sector = integrity.sector_bytes;
@@ -88,7 +93,12 @@ impl Assembler<'_> {
         self.add(job.id, layer);
     }
 
-    pub(super) fn file_system(&mut self, job: &Job, system: FileSystem, problems: Vec<Problem>) {
+    pub(super) fn file_system(
+        &mut self,
+        job: &LookedAt,
+        system: FileSystem,
+        problems: Vec<Problem>,
+    ) {
         let offset = system.data_offset_bytes;
         let size = system.size_bytes.unwrap_or_else(|| job.disk.length_bytes());
         let below = Below { layer: job.id, offset_bytes: offset };

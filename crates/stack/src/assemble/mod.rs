@@ -8,19 +8,19 @@ use std::rc::Rc;
 
 use device::{Disk, FileIdentity, Files};
 use format::named::Class;
-use format::probe::{Content, Hint};
+use format::probe::{Hint, ProbedContent};
 use format::table::PartitionRole;
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
 use crate::beside;
 use crate::condition::Condition;
-use crate::drive::Drive;
+use crate::drive::KernelDrive;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
-use crate::view::View;
+use crate::view::LayerView;
 
 mod bare;
 mod file;
@@ -33,7 +33,7 @@ mod table;
 mod work;
 
 pub use live::{Devices, World, assemble_machine};
-use work::Work;
+use work::WorkLimit;
 
 /// The most layers that one stack gets; what is beyond is said to be left out.
 pub const LAYERS_MAX: usize = 4096;
@@ -55,7 +55,7 @@ pub struct Start {
 #[derive(Clone)]
 pub enum StartKind {
     /// A block device, with what the kernel says.
-    Drive(Box<Drive>),
+    Drive(Box<KernelDrive>),
     /// A regular file: its path and what makes it that file.
     File {
         /// The path, for finding files that it names.
@@ -88,28 +88,28 @@ pub fn assemble(starts: Vec<Start>, files: &dyn Files, told: Option<&Condition>)
 }
 
 /// A layer whose bytes are to be looked at.
-struct Job {
+struct LookedAt {
     id: LayerId,
     disk: Rc<dyn Disk>,
     sector: SectorSize,
     /// Place where it starts on the whole disk: BSD labels may count from there.
     start_bytes: u64,
-    tables: Tables,
+    tables: TablesInForce,
     depth: usize,
     /// The contents of the bytes, where they were looked at already.
-    found: Option<Vec<Parsed<Content>>>,
+    found: Option<Vec<Parsed<ProbedContent>>>,
 }
 
-impl Job {
+impl LookedAt {
     fn hint(&self) -> Hint {
-        let tables = self.tables != Tables::None;
+        let tables = self.tables != TablesInForce::None;
         Hint { sector: self.sector, start_bytes: self.start_bytes, tables }
     }
 }
 
 /// Partition tables that may be in force in a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tables {
+enum TablesInForce {
     /// Any: a whole disk, an array, a volume, a guest's disk.
     Any,
     /// A BSD disklabel only: an MBR slice of that type.
@@ -124,11 +124,11 @@ type Ahead = (LayerId, SectorSize, usize);
 
 struct Assembler<'a> {
     stack: Stack,
-    jobs: VecDeque<Job>,
-    arrays: BTreeMap<String, Vec<raid::Found>>,
+    jobs: VecDeque<LookedAt>,
+    arrays: BTreeMap<String, Vec<raid::RaidMember>>,
     groups: BTreeMap<String, group::Gathered>,
     incomplete: Vec<String>,
-    work: Work,
+    work: WorkLimit,
     files: &'a dyn Files,
     told: Option<&'a Condition>,
 }
@@ -141,7 +141,7 @@ impl<'a> Assembler<'a> {
             arrays: BTreeMap::new(),
             groups: BTreeMap::new(),
             incomplete: Vec::new(),
-            work: Work::for_starts(starts),
+            work: WorkLimit::for_starts(starts),
             files,
             told,
         }
@@ -184,7 +184,7 @@ impl Assembler<'_> {
 
     fn start_drive(
         &mut self,
-        drive: Drive,
+        drive: KernelDrive,
         name: String,
         bytes: Option<Result<Rc<dyn Disk>, String>>,
     ) -> LayerId {
@@ -214,12 +214,12 @@ impl Assembler<'_> {
         if let Some(Ok(disk)) = bytes {
             self.stack.give_bytes(id, Rc::clone(&disk));
             let (start_bytes, depth) = (0, 0);
-            self.jobs.push_back(Job {
+            self.jobs.push_back(LookedAt {
                 id,
                 disk,
                 sector,
                 start_bytes,
-                tables: Tables::Any,
+                tables: TablesInForce::Any,
                 depth,
                 found: None,
             });
@@ -262,21 +262,21 @@ impl Assembler<'_> {
         // The stack grows while views of it exist, so they share its present state.
         let stack = Rc::new(self.stack.clone());
         for (id, sector, depth) in views {
-            let Some(view) = View::new(Rc::clone(&stack), id) else { continue };
+            let Some(view) = LayerView::new(Rc::clone(&stack), id) else { continue };
             let (disk, start_bytes): (Rc<dyn Disk>, u64) = (Rc::new(view), 0);
-            self.jobs.push_back(Job {
+            self.jobs.push_back(LookedAt {
                 id,
                 disk,
                 sector,
                 start_bytes,
-                tables: Tables::Any,
+                tables: TablesInForce::Any,
                 depth,
                 found: None,
             });
         }
     }
 
-    fn look(&mut self, mut job: Job) {
+    fn look(&mut self, mut job: LookedAt) {
         if job.depth >= DEPTH_MAX {
             let detail = format!("it is nested {DEPTH_MAX} deep; what is inside was not looked at");
             let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
@@ -293,8 +293,8 @@ impl Assembler<'_> {
         let mut rest = Vec::new();
         for found in self.probe(&mut job) {
             match found.value {
-                Content::Table(_) | Content::FileSystem(_) => rest.push(found),
-                Content::Named(entry) if entry.class == Class::Table => {
+                ProbedContent::Table(_) | ProbedContent::FileSystem(_) => rest.push(found),
+                ProbedContent::Named(entry) if entry.class == Class::Table => {
                     self.named(job.id, entry);
                 }
                 _ if container.is_none() => container = Some(found),
@@ -309,7 +309,7 @@ impl Assembler<'_> {
     }
 
     /// Everything that is on the bytes of a job.
-    fn probe(&mut self, job: &mut Job) -> Vec<Parsed<Content>> {
+    fn probe(&mut self, job: &mut LookedAt) -> Vec<Parsed<ProbedContent>> {
         match job.found.take() {
             Some(found) => {
                 self.work.keep_facts(&found);
@@ -324,10 +324,15 @@ impl Assembler<'_> {
     }
 
     /// A member or container was found; what else is there is seen through it, or is a leftover.
-    fn contain(&mut self, job: &Job, found: Parsed<Content>, rest: &[Parsed<Content>]) {
+    fn contain(
+        &mut self,
+        job: &LookedAt,
+        found: Parsed<ProbedContent>,
+        rest: &[Parsed<ProbedContent>],
+    ) {
         // RAID 1 with its superblock at the end shows the array's content at the same place.
         let transparent = matches!(&found.value,
-            Content::Md(member) if member.data_offset_bytes == 0);
+            ProbedContent::Md(member) if member.data_offset_bytes == 0);
         if !transparent {
             let what = describe(&found.value);
             for other in rest {
@@ -336,36 +341,36 @@ impl Assembler<'_> {
             }
         }
         match found.value {
-            Content::Md(member) => self.md_member(job, member, found.problems),
-            Content::Lvm(volume) => self.lvm_physical(job, volume, found.problems),
-            Content::Luks(luks) => self.luks(job, luks, found.problems),
-            Content::Bcache(bcache) => self.bcache(job, bcache, found.problems),
-            Content::Integrity(integrity) => self.integrity(job, integrity, found.problems),
-            Content::Named(entry) => self.named(job.id, entry),
-            Content::Table(_) | Content::FileSystem(_) => {}
+            ProbedContent::Md(member) => self.md_member(job, member, found.problems),
+            ProbedContent::Lvm(volume) => self.lvm_physical(job, volume, found.problems),
+            ProbedContent::Luks(luks) => self.luks(job, luks, found.problems),
+            ProbedContent::Bcache(bcache) => self.bcache(job, bcache, found.problems),
+            ProbedContent::Integrity(integrity) => self.integrity(job, integrity, found.problems),
+            ProbedContent::Named(entry) => self.named(job.id, entry),
+            ProbedContent::Table(_) | ProbedContent::FileSystem(_) => {}
         }
     }
 
     /// Looks at tables and file systems alone, where a container turned out to be another's.
-    fn spread_again(&mut self, job: &Job) {
+    fn spread_again(&mut self, job: &LookedAt) {
         let found = self.work.probe(&job.disk, job.hint()).into_iter();
-        let plain = |found: &Parsed<Content>| {
-            matches!(found.value, Content::Table(_) | Content::FileSystem(_))
+        let plain = |found: &Parsed<ProbedContent>| {
+            matches!(found.value, ProbedContent::Table(_) | ProbedContent::FileSystem(_))
         };
         self.spread(job, found.filter(plain).collect());
     }
 
     /// Tables and file systems, side by side.
-    fn spread(&mut self, job: &Job, found: Vec<Parsed<Content>>) {
+    fn spread(&mut self, job: &LookedAt, found: Vec<Parsed<ProbedContent>>) {
         let mut partitioned = false;
         let mut systems = 0;
         for found in found {
             match found.value {
-                Content::Table(table) if table::allowed(job.tables, table.kind) => {
+                ProbedContent::Table(table) if table::allowed(job.tables, table.kind) => {
                     partitioned |= !table.partitions.is_empty();
                     self.table(job, table, found.problems);
                 }
-                Content::FileSystem(system) => {
+                ProbedContent::FileSystem(system) => {
                     let hybrid = matches!(system.kind, "iso9660" | "udf");
                     if partitioned && !hybrid {
                         let old = format!("an old {} signature is on the disk", system.kind);
@@ -384,16 +389,16 @@ impl Assembler<'_> {
 }
 
 /// Returns what was found, in a few words.
-fn describe(content: &Content) -> String {
+fn describe(content: &ProbedContent) -> String {
     match content {
-        Content::Table(table) => format!("{} partition table", table.kind.word()),
-        Content::Md(_) => "md RAID member".to_owned(),
-        Content::Lvm(_) => "LVM physical volume".to_owned(),
-        Content::Luks(luks) => format!("LUKS{}", luks.version),
-        Content::Bcache(_) => "bcache".to_owned(),
-        Content::Integrity(_) => "dm-integrity".to_owned(),
-        Content::FileSystem(system) => system.kind.to_owned(),
-        Content::Named(entry) => entry.what.to_owned(),
+        ProbedContent::Table(table) => format!("{} partition table", table.kind.word()),
+        ProbedContent::Md(_) => "md RAID member".to_owned(),
+        ProbedContent::Lvm(_) => "LVM physical volume".to_owned(),
+        ProbedContent::Luks(luks) => format!("LUKS{}", luks.version),
+        ProbedContent::Bcache(_) => "bcache".to_owned(),
+        ProbedContent::Integrity(_) => "dm-integrity".to_owned(),
+        ProbedContent::FileSystem(system) => system.kind.to_owned(),
+        ProbedContent::Named(entry) => entry.what.to_owned(),
     }
 }
 

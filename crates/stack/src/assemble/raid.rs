@@ -7,14 +7,14 @@ use format::{Problem, ProblemKind};
 use units::stripe::Stripe;
 use units::{ByteRange, Known, SectorSize, Source};
 
-use super::{Ahead, Assembler, Job};
+use super::{Ahead, Assembler, LookedAt};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::unit::UnitKind;
 
 /// A member that was found.
-pub(super) struct Found {
+pub(super) struct RaidMember {
     member: MdMember,
     id: LayerId,
     sector: SectorSize,
@@ -23,10 +23,10 @@ pub(super) struct Found {
     source: Source,
 }
 
-impl Found {
+impl RaidMember {
     /// A member that the kernel names; what lies on it is looked for in the array alone.
-    pub(super) fn new(member: MdMember, id: LayerId, sector: SectorSize) -> Found {
-        Found { member, id, sector, depth: 0, source: Source::Sysfs }
+    pub(super) fn new(member: MdMember, id: LayerId, sector: SectorSize) -> RaidMember {
+        RaidMember { member, id, sector, depth: 0, source: Source::Sysfs }
     }
 }
 
@@ -37,7 +37,7 @@ const MEMBERS_MAX: u32 = 1920;
 const PLACE_BYTES: u64 = 24;
 
 impl Assembler<'_> {
-    pub(super) fn md_member(&mut self, job: &Job, member: MdMember, problems: Vec<Problem>) {
+    pub(super) fn md_member(&mut self, job: &LookedAt, member: MdMember, problems: Vec<Problem>) {
         if member.belongs_here() == Some(false) {
             // A superblock at the end of a disk's last partition is seen on the disk as well.
             let why = "it belongs to a device that ends here but starts elsewhere";
@@ -62,7 +62,7 @@ impl Assembler<'_> {
         layer.problems = problems;
         let Some(id) = self.add(job.id, layer) else { return };
         let (sector, depth) = (job.sector, job.depth + 1);
-        let found = Found { member, id, sector, depth, source: Source::OnDisk };
+        let found = RaidMember { member, id, sector, depth, source: Source::OnDisk };
         if !self.arrays.contains_key(&found.member.array_id) {
             self.work.keep(u64::from(found.member.raid_disks.min(MEMBERS_MAX)) * PLACE_BYTES);
         }
@@ -85,12 +85,12 @@ impl Assembler<'_> {
     pub(super) fn build_known_array(
         &mut self,
         array_id: &str,
-        found: Vec<Found>,
+        found: Vec<RaidMember>,
     ) -> Option<LayerId> {
         self.build_array(array_id, found).map(|(id, ..)| id)
     }
 
-    fn build_array(&mut self, array_id: &str, mut found: Vec<Found>) -> Option<Ahead> {
+    fn build_array(&mut self, array_id: &str, mut found: Vec<RaidMember>) -> Option<Ahead> {
         // The newest member speaks for the array.
         found.sort_by_key(|found| std::cmp::Reverse(found.member.events));
         let newest = found.first()?;
@@ -101,7 +101,7 @@ impl Assembler<'_> {
         let members = self.places(&speaker, &found, &mut problems);
         let missing = members.iter().filter(|member| member.is_none()).count();
         let on: Vec<LayerId> = found.iter().map(|found| found.id).collect();
-        let shape = Shape { speaker: &speaker, members: &members, found: &found, on };
+        let shape = RaidFacts { speaker: &speaker, members: &members, found: &found, on };
         let (mapping, length) = shape.mapping();
         let (all, gone) = (members.len(), usize::try_from(speaker.gone).unwrap_or(0).min(missing));
         let not_given = missing - gone;
@@ -136,7 +136,7 @@ impl Assembler<'_> {
     fn places(
         &mut self,
         speaker: &MdMember,
-        found: &[Found],
+        found: &[RaidMember],
         problems: &mut Vec<Problem>,
     ) -> Vec<Option<Below>> {
         let mut members =
@@ -163,14 +163,14 @@ impl Assembler<'_> {
 }
 
 /// Facts that are needed to lay an array out.
-struct Shape<'a> {
+struct RaidFacts<'a> {
     speaker: &'a MdMember,
     members: &'a [Option<Below>],
-    found: &'a [Found],
+    found: &'a [RaidMember],
     on: Vec<LayerId>,
 }
 
-impl Shape<'_> {
+impl RaidFacts<'_> {
     fn mapping(&self) -> (Mapping, Known<u64>) {
         if self.speaker.reshaping {
             return self.unknown("a reshape is under way, so two layouts are in force");
@@ -212,7 +212,7 @@ impl Shape<'_> {
 
     fn mirror(&self) -> (Mapping, Known<u64>) {
         let members = self.members.to_vec();
-        Shape::known(Mapping::Mirrored { members }, self.member_bytes())
+        RaidFacts::known(Mapping::Mirrored { members }, self.member_bytes())
     }
 
     fn raid0(&self, count: u64) -> (Mapping, Known<u64>) {
@@ -225,7 +225,7 @@ impl Shape<'_> {
         let largest = self.found.iter().map(|found| found.member.data_bytes).max().unwrap_or(0);
         let zone = smallest.saturating_mul(count);
         if self.whole_chunks(largest) == smallest {
-            return Shape::known(striped, zone);
+            return RaidFacts::known(striped, zone);
         }
         // Members of different lengths: behind the shortest one's end, fewer members take part.
         let rest: u64 = (self.found.iter())
@@ -242,7 +242,7 @@ impl Shape<'_> {
             Segment { range: first, mapping: striped },
             Segment { range: behind, mapping: unknown },
         ];
-        Shape::known(Mapping::Segments(segments), behind.end_bytes())
+        RaidFacts::known(Mapping::Segments(segments), behind.end_bytes())
     }
 
     fn parity(&self, data: u64, parity: u64) -> (Mapping, Known<u64>) {
@@ -252,7 +252,7 @@ impl Shape<'_> {
         let rotation = self.speaker.rotation().value().copied();
         let members = self.members.to_vec();
         let length = self.whole_chunks(self.member_bytes()).saturating_mul(data);
-        Shape::known(Mapping::Parity { stripe, parity, rotation, members }, length)
+        RaidFacts::known(Mapping::Parity { stripe, parity, rotation, members }, length)
     }
 
     fn raid10(&self, count: u64) -> (Mapping, Known<u64>) {
@@ -273,7 +273,7 @@ impl Shape<'_> {
         };
         let Some(stripe) = self.stripe(data) else { return self.unknown("it has no chunk") };
         let length = bytes.saturating_mul(count).checked_div(copies).unwrap_or(0);
-        Shape::known(Mapping::Striped { stripe, copies: kept, members }, length)
+        RaidFacts::known(Mapping::Striped { stripe, copies: kept, members }, length)
     }
 
     fn linear(&self) -> (Mapping, Known<u64>) {
@@ -290,7 +290,7 @@ impl Shape<'_> {
             segments.push(Segment { range, mapping: Mapping::Linear(below) });
             at = range.end_bytes();
         }
-        Shape::known(Mapping::Segments(segments), at)
+        RaidFacts::known(Mapping::Segments(segments), at)
     }
 }
 

@@ -3,21 +3,21 @@
 use std::rc::Rc;
 
 use device::{Disk, Window};
-use format::probe::{self, Content, Hint};
+use format::probe::{self, Hint, ProbedContent};
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
 use format::{Parsed, Problem};
 use units::{ByteRange, Known, SectorSize, Source};
 
-use super::{Assembler, Job, Tables, holds_data};
+use super::{Assembler, LookedAt, TablesInForce, holds_data};
 use crate::layer::{Layer, LayerKind, PartitionTableInfo};
 use crate::mapping::{Below, Mapping};
 
 /// Returns whether a table of `kind` may be in force in a place.
-pub(super) fn allowed(tables: Tables, kind: TableKind) -> bool {
+pub(super) fn allowed(tables: TablesInForce, kind: TableKind) -> bool {
     match tables {
-        Tables::Any => true,
-        Tables::Bsd => kind == TableKind::Bsd,
-        Tables::None => false,
+        TablesInForce::Any => true,
+        TablesInForce::Bsd => kind == TableKind::Bsd,
+        TablesInForce::None => false,
     }
 }
 
@@ -26,7 +26,7 @@ const PARTITIONS_TRIED: usize = 16;
 
 impl Assembler<'_> {
     /// A layer for each partition, and its bytes into the queue.
-    pub(super) fn table(&mut self, job: &Job, table: PartitionTable, problems: Vec<Problem>) {
+    pub(super) fn table(&mut self, job: &LookedAt, table: PartitionTable, problems: Vec<Problem>) {
         let Right { table, problems, mut looked } = at_the_right_sector(job, table, problems);
         let info = PartitionTableInfo { kind: table.kind, sector: table.sector };
         for partition in &table.partitions {
@@ -44,10 +44,10 @@ impl Assembler<'_> {
 
     fn partition(
         &mut self,
-        job: &Job,
+        job: &LookedAt,
         partition: Partition,
         info: PartitionTableInfo,
-        found: Option<Vec<Parsed<Content>>>,
+        found: Option<Vec<Parsed<ProbedContent>>>,
     ) {
         let range = partition.range;
         let role = partition.role;
@@ -66,8 +66,9 @@ impl Assembler<'_> {
         if range.start_bytes() >= job.disk.length_bytes() {
             return;
         }
-        let tables = if role == PartitionRole::BsdSlice { Tables::Bsd } else { Tables::None };
-        self.jobs.push_back(Job {
+        let tables =
+            if role == PartitionRole::BsdSlice { TablesInForce::Bsd } else { TablesInForce::None };
+        self.jobs.push_back(LookedAt {
             id,
             disk: Rc::new(Window::new(Rc::clone(&job.disk), range)),
             sector: job.sector,
@@ -99,7 +100,7 @@ fn partition_name(disk: &str, device: bool, kind: TableKind, number: u32) -> Str
 /// those that the other one gives, the other one is right; so it is where only the other one's
 /// partitions fit the disk. Partitions that are eight times too large for a 4 KiB sector, as one in
 /// an image made for 512 is, would otherwise be judged where nobody put them.
-fn at_the_right_sector(job: &Job, table: PartitionTable, problems: Vec<Problem>) -> Right {
+fn at_the_right_sector(job: &LookedAt, table: PartitionTable, problems: Vec<Problem>) -> Right {
     if table.kind != TableKind::Mbr {
         return Right { table, problems, looked: None };
     }
@@ -126,17 +127,17 @@ struct Right {
 }
 
 /// Finds on one partition.
-type Looked = (ByteRange, Vec<Parsed<Content>>);
+type Looked = (ByteRange, Vec<Parsed<ProbedContent>>);
 
 /// Returns whether there are partitions, and all end within the disk.
-fn fits(job: &Job, table: &PartitionTable) -> bool {
+fn fits(job: &LookedAt, table: &PartitionTable) -> bool {
     let length = job.disk.length_bytes();
     let within = |partition: &Partition| partition.range.end_bytes() <= length;
     !table.partitions.is_empty() && table.partitions.iter().all(within)
 }
 
 /// Returns what is recognized on the first of a table's first partitions that holds anything.
-fn something(job: &Job, table: &PartitionTable) -> Option<Looked> {
+fn something(job: &LookedAt, table: &PartitionTable) -> Option<Looked> {
     let length = job.disk.length_bytes();
     let within = |partition: &&Partition| {
         holds_data(partition.role) && partition.range.start_bytes() < length

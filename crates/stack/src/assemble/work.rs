@@ -11,7 +11,7 @@ use std::rc::Rc;
 use device::{Disk, ReadError, disk};
 use format::Parsed;
 use format::member::lvm::{SegmentKind, VolumeGroup};
-use format::probe::{self, Content, Hint};
+use format::probe::{self, Hint, ProbedContent};
 
 /// Bytes that each start adds to what may be used.
 const START_BYTES: u64 = 24 << 20;
@@ -22,14 +22,14 @@ const FREE_BYTES: u64 = 256 << 10;
 const FACT_BYTES: u64 = 256;
 
 /// The rest that may be used.
-pub(super) struct Work {
+pub(super) struct WorkLimit {
     left_bytes: u64,
 }
 
-impl Work {
-    pub(super) fn for_starts(starts: usize) -> Work {
+impl WorkLimit {
+    pub(super) fn for_starts(starts: usize) -> WorkLimit {
         let starts = u64::try_from(starts).unwrap_or(u64::MAX);
-        Work { left_bytes: START_BYTES.saturating_mul(starts) }
+        WorkLimit { left_bytes: START_BYTES.saturating_mul(starts) }
     }
 
     /// Returns whether no more is to be looked into.
@@ -38,7 +38,7 @@ impl Work {
     }
 
     /// Everything that is on `disk`, counted.
-    pub(super) fn probe(&mut self, disk: &Rc<dyn Disk>, hint: Hint) -> Vec<Parsed<Content>> {
+    pub(super) fn probe(&mut self, disk: &Rc<dyn Disk>, hint: Hint) -> Vec<Parsed<ProbedContent>> {
         let counted = Counted { below: disk.as_ref(), read_bytes: Cell::new(0) };
         let found = probe::read(&counted, hint);
         let read = counted.read_bytes.get().saturating_sub(FREE_BYTES);
@@ -48,7 +48,7 @@ impl Work {
     }
 
     /// Counts what `found` takes.
-    pub(super) fn keep_facts(&mut self, found: &[Parsed<Content>]) {
+    pub(super) fn keep_facts(&mut self, found: &[Parsed<ProbedContent>]) {
         let facts = found.iter().map(facts).fold(0, u64::saturating_add);
         self.keep(facts.saturating_mul(FACT_BYTES));
     }
@@ -60,13 +60,16 @@ impl Work {
 }
 
 /// Returns how many things `found` keeps.
-fn facts(found: &Parsed<Content>) -> u64 {
+fn facts(found: &Parsed<ProbedContent>) -> u64 {
     let content = match &found.value {
-        Content::Table(table) => table.partitions.len() + table.hybrid.len(),
-        Content::Lvm(volume) => volume.group.as_ref().map_or(0, pieces),
-        Content::Luks(luks) => luks.segments.len(),
-        Content::FileSystem(system) => system.details.len(),
-        Content::Md(_) | Content::Bcache(_) | Content::Integrity(_) | Content::Named(_) => 1,
+        ProbedContent::Table(table) => table.partitions.len() + table.hybrid.len(),
+        ProbedContent::Lvm(volume) => volume.group.as_ref().map_or(0, pieces),
+        ProbedContent::Luks(luks) => luks.segments.len(),
+        ProbedContent::FileSystem(system) => system.details.len(),
+        ProbedContent::Md(_)
+        | ProbedContent::Bcache(_)
+        | ProbedContent::Integrity(_)
+        | ProbedContent::Named(_) => 1,
     };
     u64::try_from(content + found.problems.len()).unwrap_or(u64::MAX)
 }

@@ -5,10 +5,10 @@
 
 use units::Known;
 
-use super::Drive;
+use super::KernelDrive;
 
 /// Every disagreement between what `drive` says itself and what the kernel says of it.
-pub(super) fn of(drive: &Drive) -> Vec<String> {
+pub(super) fn of(drive: &KernelDrive) -> Vec<String> {
     let mut found = Vec::new();
     namespace(drive, &mut found);
     capacity(drive, &mut found);
@@ -19,7 +19,7 @@ pub(super) fn of(drive: &Drive) -> Vec<String> {
 
 const LARGER: &str = "the larger is used, since what is aligned to it is aligned to both";
 
-fn namespace(drive: &Drive, found: &mut Vec<String>) {
+fn namespace(drive: &KernelDrive, found: &mut Vec<String>) {
     let Some(said) = drive.said.namespace.value() else { return };
     if let (Some(&kernel), Some(format)) = (drive.logical_bytes.value(), said.format)
         && kernel != format.data_bytes
@@ -41,7 +41,7 @@ fn namespace(drive: &Drive, found: &mut Vec<String>) {
     }
 }
 
-fn capacity(drive: &Drive, found: &mut Vec<String>) {
+fn capacity(drive: &KernelDrive, found: &mut Vec<String>) {
     let Some(said) = drive.said.capacity.value() else { return };
     logical(drive, "READ CAPACITY (16)", said.logical_bytes, found);
     physical(drive, "READ CAPACITY (16)", said.physical_bytes, found);
@@ -50,7 +50,7 @@ fn capacity(drive: &Drive, found: &mut Vec<String>) {
     }
 }
 
-fn ata(drive: &Drive, found: &mut Vec<String>) {
+fn ata(drive: &KernelDrive, found: &mut Vec<String>) {
     let Some(said) = drive.said.ata.value() else { return };
     if let (Some(&kernel), Some(own)) = (drive.logical_bytes.value(), said.logical_bytes)
         && kernel != own
@@ -64,7 +64,7 @@ fn ata(drive: &Drive, found: &mut Vec<String>) {
     origin(drive, "ATA IDENTIFY", said.lowest_aligned_bytes, found);
 }
 
-fn logical(drive: &Drive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
+fn logical(drive: &KernelDrive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
     if let (Some(&kernel), Some(said)) = (drive.logical_bytes.value(), said)
         && kernel != said
     {
@@ -75,7 +75,7 @@ fn logical(drive: &Drive, source: &str, said: Option<u64>, found: &mut Vec<Strin
     }
 }
 
-fn physical(drive: &Drive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
+fn physical(drive: &KernelDrive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
     let (Some(&kernel), Some(said)) = (drive.physical_bytes.value(), said) else { return };
     if kernel == said {
         return;
@@ -91,7 +91,7 @@ fn physical(drive: &Drive, source: &str, said: Option<u64>, found: &mut Vec<Stri
 
 /// Origins are compared only where both have physical sectors of the same length; else the other
 /// sentence says enough.
-fn origin(drive: &Drive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
+fn origin(drive: &KernelDrive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
     let physical = drive.physical_bytes.value().copied().unwrap_or(0);
     let own = match source {
         "ATA IDENTIFY" => drive.said.ata.value().and_then(|said| said.physical_bytes),
@@ -106,7 +106,7 @@ fn origin(drive: &Drive, source: &str, said: Option<u64>, found: &mut Vec<String
 }
 
 /// A head of several paths offers what is safe on all of them: never less than a path asks for.
-fn paths(drive: &Drive, found: &mut Vec<String>) {
+fn paths(drive: &KernelDrive, found: &mut Vec<String>) {
     for path in &drive.paths {
         let rows = [
             ("logical_block_size", &drive.logical_bytes, &path.logical_bytes),

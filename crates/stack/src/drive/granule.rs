@@ -11,7 +11,7 @@
 use format::identify::nvme;
 use units::{Known, Source};
 
-use super::Drive;
+use super::KernelDrive;
 use super::liar::Lie;
 use crate::unit::{UnitKind, Units};
 
@@ -25,7 +25,7 @@ const GRANULE_BYTES_MAX: u64 = 16 << 20;
 const MAPPED_BYTES_MAX: u64 = 64 << 10;
 
 /// One source's word for the granule.
-struct Claim {
+struct GranuleWord {
     bytes: u64,
     origin_bytes: u64,
     source: Source,
@@ -33,7 +33,7 @@ struct Claim {
 }
 
 /// Adds what every source says of the granule, and marks the one that is used.
-pub(super) fn put(drive: &Drive, units: &mut Units) {
+pub(super) fn put(drive: &KernelDrive, units: &mut Units) {
     if let Some((bytes, note)) = drive.write_alignment() {
         put_preferred(drive, units, bytes, note);
     } else {
@@ -47,7 +47,7 @@ pub(super) fn put(drive: &Drive, units: &mut Units) {
 }
 
 /// Returns what an NVMe drive prefers for starts of writes. Linux's fold of it is shown beside it.
-fn put_preferred(drive: &Drive, units: &mut Units, bytes: u64, note: &str) {
+fn put_preferred(drive: &KernelDrive, units: &mut Units, bytes: u64, note: &str) {
     let fold = "physical_block_size, where Linux takes the smaller of NPWG and AWUPF";
     units.put_unused(KIND, drive.physical_bytes.clone(), fold);
     if drive.minimum_io_bytes != drive.physical_bytes {
@@ -67,7 +67,7 @@ fn put_preferred(drive: &Drive, units: &mut Units, bytes: u64, note: &str) {
 }
 
 /// NPWG where it is too large for a granule.
-fn put_hint(drive: &Drive, units: &mut Units) {
+fn put_hint(drive: &KernelDrive, units: &mut Units) {
     if let Some(bytes) = drive.preferred_bytes() {
         let note = "NPWG: no drive is known to map units like that, so that it is a hint";
         units.put_unused(KIND, Known::yes(bytes, Source::Identify), note);
@@ -75,12 +75,12 @@ fn put_hint(drive: &Drive, units: &mut Units) {
 }
 
 /// Returns what the kernel reports, and what a SCSI or ATA drive says.
-fn put_reported(drive: &Drive, units: &mut Units) {
+fn put_reported(drive: &KernelDrive, units: &mut Units) {
     let mut claims = Vec::new();
     if let Some(reason) = drive.unusable_physical() {
         units.put_unused(KIND, drive.physical_bytes.clone(), &reason);
     } else if let Known::Yes(physical) = &drive.physical_bytes {
-        claims.push(Claim {
+        claims.push(GranuleWord {
             bytes: physical.value,
             origin_bytes: drive.origin_bytes(),
             source: physical.source,
@@ -117,12 +117,12 @@ fn is_mapped(bytes: u64) -> bool {
 }
 
 /// Returns what Linux folds NPWG into, where the drive itself was not asked.
-fn folded(drive: &Drive, physical: u64) -> Option<Claim> {
+fn folded(drive: &KernelDrive, physical: u64) -> Option<GranuleWord> {
     let fact = match &drive.minimum_io_bytes {
         Known::Yes(fact) if drive.is_nvme() => fact,
         _ => return None,
     };
-    (is_mapped(fact.value) && fact.value > physical).then(|| Claim {
+    (is_mapped(fact.value) && fact.value > physical).then(|| GranuleWord {
         bytes: fact.value,
         origin_bytes: drive.origin_bytes(),
         source: fact.source,
@@ -131,7 +131,7 @@ fn folded(drive: &Drive, physical: u64) -> Option<Claim> {
 }
 
 /// Returns what a SCSI or ATA drive says of its physical sectors, where it can be right.
-fn said(drive: &Drive) -> Vec<Claim> {
+fn said(drive: &KernelDrive) -> Vec<GranuleWord> {
     let mut claims = Vec::new();
     let sector = drive.sector().bytes();
     let plausible = |bytes: u64| (sector..=GRANULE_BYTES_MAX).contains(&bytes);
@@ -139,7 +139,7 @@ fn said(drive: &Drive) -> Vec<Claim> {
         && let Some(bytes) = said.physical_bytes.filter(|&bytes| plausible(bytes))
     {
         let (source, note) = (Source::Identify, "READ CAPACITY (16)");
-        claims.push(Claim { bytes, origin_bytes: said.lowest_aligned_bytes, source, note });
+        claims.push(GranuleWord { bytes, origin_bytes: said.lowest_aligned_bytes, source, note });
     }
     if let Some(said) = drive.said.ata.value()
         && let Some(bytes) = said.physical_bytes.filter(|&bytes| plausible(bytes))
@@ -149,13 +149,13 @@ fn said(drive: &Drive) -> Vec<Claim> {
             None => drive.origin_bytes().checked_rem(bytes).unwrap_or(0),
         };
         let (source, note) = (Source::Identify, "ATA IDENTIFY, words 106 and 209");
-        claims.push(Claim { bytes, origin_bytes, source, note });
+        claims.push(GranuleWord { bytes, origin_bytes, source, note });
     }
     claims
 }
 
 /// Returns what is known of the model, where that is more than it says.
-fn put_known(drive: &Drive, units: &mut Units) {
+fn put_known(drive: &KernelDrive, units: &mut Units) {
     let used = units.used_bytes(KIND).unwrap_or(0);
     for liar in drive.lies() {
         match liar.lie {
@@ -172,7 +172,7 @@ fn put_known(drive: &Drive, units: &mut Units) {
     }
 }
 
-impl Drive {
+impl KernelDrive {
     /// Returns whether it is an NVMe namespace.
     #[must_use]
     pub fn is_nvme(&self) -> bool {

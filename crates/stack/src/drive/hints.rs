@@ -2,13 +2,13 @@
 
 use units::{Known, Source, Unit};
 
-use super::Drive;
+use super::KernelDrive;
 use crate::unit::{UnitKind, Units};
 
 /// The largest discard unit that is believed, in bytes: larger ones are limits.
 const DISCARD_BYTES_MAX: u64 = 1 << 30;
 
-impl Drive {
+impl KernelDrive {
     pub(super) fn put_hints(&self, units: &mut Units) {
         let known = |known: &Known<u64>| known.value() != Some(&0);
         let mut put = |kind, bytes: &Known<u64>, origin: u64, note: &str| {

@@ -6,7 +6,7 @@
 
 use units::prefix::Exact;
 
-use super::Drive;
+use super::KernelDrive;
 
 /// A false report, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ fn begins(model: &str, pattern: &str) -> bool {
     pattern.chars().all(|wanted| model.next().is_some_and(|it| wanted == '?' || wanted == it))
 }
 
-impl Drive {
+impl KernelDrive {
     /// The rows that name this drive and whose lie it tells.
     pub fn lies(&self) -> impl Iterator<Item = &'static Liar> + use<> {
         let models = self.models();

@@ -10,7 +10,7 @@ use crate::unit::{UnitKind, Units};
 
 /// Measurements of a drive that were kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Measured {
+pub enum KeptMeasurement {
     /// Its granule.
     Granule(MeasuredGranule),
     /// Something that is not used, and why.
@@ -33,11 +33,11 @@ pub struct MeasuredGranule {
 }
 
 /// Adds what was measured, as the granule that is used.
-pub(super) fn put(measured: &Measured, units: &mut Units) {
+pub(super) fn put(measured: &KeptMeasurement, units: &mut Units) {
     const KIND: UnitKind = UnitKind::Granule;
     match measured {
-        Measured::NotUsed(reason) => units.put_unused(KIND, Known::no(reason), "measured"),
-        Measured::Granule(found) => {
+        KeptMeasurement::NotUsed(reason) => units.put_unused(KIND, Known::no(reason), "measured"),
+        KeptMeasurement::Granule(found) => {
             let MeasuredGranule { alignment_bytes, origin_bytes, size_bytes, note, .. } = found;
             if let Some(size) = size_bytes.filter(|size| size != alignment_bytes) {
                 let text = format!("size, by {note}: lengths should be multiples of it");

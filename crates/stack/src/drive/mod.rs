@@ -1,7 +1,7 @@
 //! The kernel's report of a block device, the drive's own answers, and the units that follow.
 //!
-//! Every source is kept: what is used and what is not are facts of [`Drive::units`]. Source of the
-//! file names: `Documentation/ABI/stable/sysfs-block` of the Linux kernel. `size` and
+//! Every source is kept: what is used and what is not are facts of [`KernelDrive::units`]. Source
+//! of the file names: `Documentation/ABI/stable/sysfs-block` of the Linux kernel. `size` and
 //! `start` count 512-byte units whatever the logical sector is.
 
 use device::KernelTree;
@@ -11,7 +11,7 @@ use crate::condition::Condition;
 use crate::unit::{UnitKind, Units};
 
 use self::liar::Lie;
-use self::sysfs::Files;
+use self::sysfs::SysfsFiles;
 
 mod disagree;
 mod granule;
@@ -23,16 +23,16 @@ mod queue;
 mod said;
 mod sysfs;
 
-pub use measured::{Measured, MeasuredGranule};
-pub use queue::{AtomicLimits, Card, Path, Queue};
-pub use said::{Identity, Said};
+pub use measured::{KeptMeasurement, MeasuredGranule};
+pub use queue::{AtomicLimits, Card, NamespacePath, Queue};
+pub use said::{DriveIdentity, Said};
 
 /// The granule that is assumed where nothing confirms another: what drives have had since 2011.
 pub const ASSUMED_GRANULE_BYTES: u64 = 4096;
 
 /// The kernel's report of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drive {
+pub struct KernelDrive {
     /// The kernel's name: `sda`, `nvme0n1`.
     pub name: String,
     /// The model as the kernel gives it.
@@ -63,7 +63,7 @@ pub struct Drive {
     pub discard_bytes: Known<u64>,
     /// `discard_alignment`: the address of the first discard unit. Since Linux 5.18 the file of a
     /// whole disk holds its `alignment_offset` instead (`disk_discard_alignment_show` in
-    /// `block/genhd.c`), so [`Drive::discard_unit`] looks twice.
+    /// `block/genhd.c`), so [`KernelDrive::discard_unit`] looks twice.
     pub discard_alignment_bytes: Known<u64>,
     /// `queue/atomic_write_unit_max_bytes`; 0 means that it has no atomic writes.
     pub atomic_bytes: Known<u64>,
@@ -78,19 +78,19 @@ pub struct Drive {
     /// The rest of what the kernel says of its queue.
     pub queue: Queue,
     /// The drive's identity.
-    pub identity: Identity,
+    pub identity: DriveIdentity,
     /// The drive's own answers.
     pub said: Said,
     /// The kernel's report of a memory card.
     pub card: Option<Card>,
     /// The paths to it that NVMe multipath hides.
-    pub paths: Vec<Path>,
+    pub paths: Vec<NamespacePath>,
     /// Place where one source says otherwise than another, and which is used: `physical_block_size:
     /// sysfs says 512, the ioctl 4096; sysfs is used`.
     pub disagreements: Vec<String>,
     /// Measurements of it that were kept; `None` without any, or where they are to be left out.
     /// Nothing here reads it: whoever keeps it puts it here.
-    pub measured: Option<Measured>,
+    pub measured: Option<KeptMeasurement>,
 }
 
 /// Answers of ioctls about a block device.
@@ -108,12 +108,12 @@ pub struct Answers {
     pub alignment_offset_bytes: Known<i64>,
 }
 
-impl Drive {
+impl KernelDrive {
     /// Returns what `tree` says of the whole block device `name`. Every missing file is an unknown
     /// with its reason.
     #[must_use]
-    pub fn read(tree: &dyn KernelTree, name: &str) -> Drive {
-        let files = Files::of(tree, name);
+    pub fn read(tree: &dyn KernelTree, name: &str) -> KernelDrive {
+        let files = SysfsFiles::of(tree, name);
         let logical_bytes = files.number("queue/logical_block_size");
         let said = Said::read(tree, name, logical_bytes.value().copied());
         let kernel_rotational = files.flag("queue/rotational");
@@ -125,7 +125,7 @@ impl Drive {
                 None => kernel_rotational.clone(),
             },
         };
-        let mut drive = Drive {
+        let mut drive = KernelDrive {
             name: units::text::escape(name.as_bytes()),
             model: files.some_text("device/model"),
             is_virtual,
@@ -146,7 +146,7 @@ impl Drive {
             slaves: tree.list(&format!("{}/slaves", files.base)).unwrap_or_default(),
             backing_file: files.some_text("loop/backing_file"),
             queue: Queue::read(&files),
-            identity: Identity::read(&files, &said),
+            identity: DriveIdentity::read(&files, &said),
             said,
             card: Card::read(&files),
             paths: queue::paths(tree, name),

@@ -7,7 +7,7 @@
 use device::KernelTree;
 use units::Known;
 
-use super::sysfs::Files;
+use super::sysfs::SysfsFiles;
 
 /// Limits of atomic writes, in bytes; 0 means that there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub(super) fn read(files: &Files<'_>) -> Queue {
+    pub(super) fn read(files: &SysfsFiles<'_>) -> Queue {
         Queue {
             write_cache: files.word("queue/write_cache"),
             forced_unit_access: files.flag("queue/fua"),
@@ -66,7 +66,7 @@ pub struct Card {
 
 impl Card {
     /// The card; `None` where the device is none.
-    pub(super) fn read(files: &Files<'_>) -> Option<Card> {
+    pub(super) fn read(files: &SysfsFiles<'_>) -> Option<Card> {
         let kind = files.text("device/type").ok().filter(|kind| kind == "MMC" || kind == "SD")?;
         Some(Card {
             kind,
@@ -79,7 +79,7 @@ impl Card {
 
 /// A way to a namespace that NVMe multipath hides behind one head.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
+pub struct NamespacePath {
     /// The kernel's name: `nvme0c1n1`.
     pub name: String,
     /// Its `logical_block_size`.
@@ -96,7 +96,7 @@ pub struct Path {
 const PATHS_MAX: usize = 64;
 
 /// The paths of the head `name`: `nvme0n1` has `nvme0c0n1`, `nvme0c1n1` and so on.
-pub(super) fn paths(tree: &dyn KernelTree, name: &str) -> Vec<Path> {
+pub(super) fn paths(tree: &dyn KernelTree, name: &str) -> Vec<NamespacePath> {
     let Some((subsystem, namespace)) = parts(name) else { return Vec::new() };
     let names = tree.list("/sys/block").unwrap_or_default().into_iter();
     let ours = names.filter(|path| {
@@ -107,8 +107,8 @@ pub(super) fn paths(tree: &dyn KernelTree, name: &str) -> Vec<Path> {
     });
     ours.take(PATHS_MAX)
         .map(|path| {
-            let files = Files::of(tree, &path);
-            Path {
+            let files = SysfsFiles::of(tree, &path);
+            NamespacePath {
                 name: units::text::escape(path.as_bytes()),
                 logical_bytes: files.number("queue/logical_block_size"),
                 physical_bytes: files.number("queue/physical_block_size"),

@@ -6,7 +6,7 @@ use format::Parsed;
 use format::identify::{NoAnswer, Rotation, ata, nvme, scsi};
 use units::{DiskText, Known, Source};
 
-use super::sysfs::Files;
+use super::sysfs::SysfsFiles;
 
 /// The drive's own answers. Each is unknown where it was not asked, could not be, or refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Said {
     /// SCSI block device characteristics.
     pub characteristics: Known<scsi::Characteristics>,
     /// ATA IDENTIFY DEVICE, behind a SCSI bridge too.
-    pub ata: Known<ata::Identity>,
+    pub ata: Known<ata::AtaIdentity>,
     /// The answers that cannot be right.
     pub problems: Vec<String>,
 }
@@ -120,7 +120,7 @@ impl Asked<'_> {
 
 /// The drive's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct DriveIdentity {
     /// The vendor as the kernel gives it: `ATA` for all ATA disks.
     pub vendor: Option<DiskText>,
     /// The model in full, as the drive gives it; the kernel cuts that of ATA disks to 16
@@ -134,14 +134,14 @@ pub struct Identity {
     pub wwid: Known<String>,
 }
 
-impl Identity {
-    pub(super) fn read(files: &Files<'_>, said: &Said) -> Identity {
+impl DriveIdentity {
+    pub(super) fn read(files: &SysfsFiles<'_>, said: &Said) -> DriveIdentity {
         let ata = said.ata.value();
         let nvme = said.controller.value();
         let model = nvme.map(|it| &it.model).or_else(|| ata.map(|it| &it.model)).cloned();
         let serial = nvme.map(|it| &it.serial).or_else(|| ata.map(|it| &it.serial));
         let firmware = nvme.map(|it| &it.firmware).or_else(|| ata.map(|it| &it.firmware));
-        Identity {
+        DriveIdentity {
             vendor: files.some_text("device/vendor"),
             full_model: model.filter(|model| !model.is_empty()),
             serial: first(files, &["device/serial", "serial"], serial),
@@ -156,7 +156,7 @@ impl Identity {
 }
 
 /// Returns what the drive says, else the first of the files that is there and not empty.
-fn first(files: &Files<'_>, names: &[&str], said: Option<&DiskText>) -> Known<String> {
+fn first(files: &SysfsFiles<'_>, names: &[&str], said: Option<&DiskText>) -> Known<String> {
     if let Some(said) = said.filter(|said| !said.is_empty()) {
         return Known::yes(said.to_string(), Source::Identify);
     }

@@ -4,14 +4,14 @@ use device::{KernelTree, TreeError};
 use units::{DiskText, Known, Source};
 
 /// The files below `/sys/block/NAME`.
-pub(super) struct Files<'a> {
+pub(super) struct SysfsFiles<'a> {
     pub(super) tree: &'a dyn KernelTree,
     pub(super) base: String,
 }
 
-impl Files<'_> {
-    pub(super) fn of<'a>(tree: &'a dyn KernelTree, name: &str) -> Files<'a> {
-        Files { tree, base: format!("/sys/block/{name}") }
+impl SysfsFiles<'_> {
+    pub(super) fn of<'a>(tree: &'a dyn KernelTree, name: &str) -> SysfsFiles<'a> {
+        SysfsFiles { tree, base: format!("/sys/block/{name}") }
     }
 
     pub(super) fn text(&self, file: &str) -> Result<String, TreeError> {

@@ -18,7 +18,7 @@ const GIB: u64 = 1 << 30;
 
 /// A way to lay out partitions that can be told from their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
+pub enum PartitionerLayout {
     /// Sector 63, then cylinders: multiples of 63 times the heads, logical partitions 63 behind.
     Cylinders,
     /// One partition at the second cylinder of 255 x 63 sectors.
@@ -47,76 +47,88 @@ pub enum Layout {
     Mebibyte,
 }
 
-impl Layout {
+impl PartitionerLayout {
     /// Every layout, the more particular ones first.
-    pub const ALL: [Layout; 13] = [
-        Layout::SecondCylinder,
-        Layout::Cylinders,
-        Layout::Reserved128,
-        Layout::Reserved16,
-        Layout::ReservedPacked,
-        Layout::FirstFree,
-        Layout::Sector40Efi,
-        Layout::EightSectors,
-        Layout::Label16,
-        Layout::Bogus65535,
-        Layout::Small64K,
-        Layout::Mebibyte,
-        Layout::Sector256,
+    pub const ALL: [PartitionerLayout; 13] = [
+        PartitionerLayout::SecondCylinder,
+        PartitionerLayout::Cylinders,
+        PartitionerLayout::Reserved128,
+        PartitionerLayout::Reserved16,
+        PartitionerLayout::ReservedPacked,
+        PartitionerLayout::FirstFree,
+        PartitionerLayout::Sector40Efi,
+        PartitionerLayout::EightSectors,
+        PartitionerLayout::Label16,
+        PartitionerLayout::Bogus65535,
+        PartitionerLayout::Small64K,
+        PartitionerLayout::Mebibyte,
+        PartitionerLayout::Sector256,
     ];
 
     /// Returns what is to be seen, as the beginning of a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Layout::Cylinders => "sector 63, then cylinders",
-            Layout::SecondCylinder => "the second cylinder, sector 16065",
-            Layout::Reserved128 => "a reserved partition at sector 34, data from 129 MiB",
-            Layout::Reserved16 => "a reserved partition at sector 34, data from 16 MiB",
-            Layout::ReservedPacked => "a reserved partition at sector 34, data right behind it",
-            Layout::FirstFree => "the first sector that the GPT leaves free, nothing rounded",
-            Layout::Sector40Efi => "sectors 40 and 409640",
-            Layout::EightSectors => "sector 40, then multiples of 8",
-            Layout::Sector256 => "sector 256",
-            Layout::Label16 => "16 sectors into the slice",
-            Layout::Small64K => "multiples of 64 KiB on a disk below 4 GiB",
-            Layout::Bogus65535 => "multiples of 65535 sectors",
-            Layout::Mebibyte => "multiples of 1 MiB",
+            PartitionerLayout::Cylinders => "sector 63, then cylinders",
+            PartitionerLayout::SecondCylinder => "the second cylinder, sector 16065",
+            PartitionerLayout::Reserved128 => {
+                "a reserved partition at sector 34, data from 129 MiB"
+            }
+            PartitionerLayout::Reserved16 => "a reserved partition at sector 34, data from 16 MiB",
+            PartitionerLayout::ReservedPacked => {
+                "a reserved partition at sector 34, data right behind it"
+            }
+            PartitionerLayout::FirstFree => {
+                "the first sector that the GPT leaves free, nothing rounded"
+            }
+            PartitionerLayout::Sector40Efi => "sectors 40 and 409640",
+            PartitionerLayout::EightSectors => "sector 40, then multiples of 8",
+            PartitionerLayout::Sector256 => "sector 256",
+            PartitionerLayout::Label16 => "16 sectors into the slice",
+            PartitionerLayout::Small64K => "multiples of 64 KiB on a disk below 4 GiB",
+            PartitionerLayout::Bogus65535 => "multiples of 65535 sectors",
+            PartitionerLayout::Mebibyte => "multiples of 1 MiB",
         }
     }
 
-    fn fits(self, seen: &Seen<'_>) -> bool {
+    fn fits(self, seen: &SeenTable<'_>) -> bool {
         let short = seen.sector == 512;
         let first = seen.starts.first().copied().unwrap_or(0);
         let rest = seen.starts.get(1..).unwrap_or_default();
         let mebibytes =
             |starts: &[u64]| starts.iter().all(|start| (start * seen.sector).is_multiple_of(MIB));
         match self {
-            Layout::Cylinders => short && first == TRACK && heads(rest).is_some(),
-            Layout::SecondCylinder => short && seen.starts == [TRACK * 255],
-            Layout::Reserved128 => {
+            PartitionerLayout::Cylinders => short && first == TRACK && heads(rest).is_some(),
+            PartitionerLayout::SecondCylinder => short && seen.starts == [TRACK * 255],
+            PartitionerLayout::Reserved128 => {
                 short && first == 34 && rest.first() == Some(&264_192) && mebibytes(rest)
             }
-            Layout::Reserved16 => {
+            PartitionerLayout::Reserved16 => {
                 short && first == 34 && rest.first() == Some(&32_768) && mebibytes(rest)
             }
-            Layout::ReservedPacked => short && seen.starts.starts_with(&[34, 34 + 262_144]),
+            PartitionerLayout::ReservedPacked => {
+                short && seen.starts.starts_with(&[34, 34 + 262_144])
+            }
             // Header and 16 KiB of entries behind the protective MBR.
-            Layout::FirstFree => first == 2 + 16_384 / seen.sector && !mebibytes(rest),
-            Layout::Sector40Efi => short && seen.starts.starts_with(&[40, 409_640]),
-            Layout::EightSectors => short && first == 40 && rest.iter().all(|start| start % 8 == 0),
-            Layout::Sector256 => short && first == 256 && rest.iter().all(|start| start % 256 == 0),
-            Layout::Label16 => short && seen.starts == [16],
-            Layout::Small64K => {
+            PartitionerLayout::FirstFree => first == 2 + 16_384 / seen.sector && !mebibytes(rest),
+            PartitionerLayout::Sector40Efi => short && seen.starts.starts_with(&[40, 409_640]),
+            PartitionerLayout::EightSectors => {
+                short && first == 40 && rest.iter().all(|start| start % 8 == 0)
+            }
+            PartitionerLayout::Sector256 => {
+                short && first == 256 && rest.iter().all(|start| start % 256 == 0)
+            }
+            PartitionerLayout::Label16 => short && seen.starts == [16],
+            PartitionerLayout::Small64K => {
                 short
                     && first == 128
                     && seen.disk < 4 * GIB
                     && rest.iter().all(|start| start % 128 == 0)
             }
-            Layout::Bogus65535 => {
+            PartitionerLayout::Bogus65535 => {
                 short && first == 65_535 && rest.iter().all(|start| start % 65_535 == 0)
             }
-            Layout::Mebibyte => {
+            PartitionerLayout::Mebibyte => {
                 let rounded =
                     |start: &u64| mebibytes(&[*start]) || (short && mebibytes(&[start + 2]));
                 first * seen.sector >= MIB - 1024 && seen.starts.iter().all(rounded)
@@ -126,7 +138,7 @@ impl Layout {
 }
 
 /// A table, in its own sectors.
-struct Seen<'a> {
+struct SeenTable<'a> {
     starts: &'a [u64],
     sector: u64,
     disk: u64,
@@ -140,15 +152,15 @@ fn heads(starts: &[u64]) -> Option<u64> {
 
 /// A layout that was recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct RecognizedLayout {
     /// The layout.
-    pub layout: Layout,
+    pub layout: PartitionerLayout,
     /// The defaults that make it on a disk of this size; never empty.
     pub defaults: Vec<&'static Default>,
     heads: Option<u64>,
 }
 
-impl Trace {
+impl RecognizedLayout {
     /// One sentence without its full stop: what is to be seen, and which tools made such layouts.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -176,19 +188,28 @@ impl Trace {
 /// bytes.
 /// `None` when none fits, when there is no partition, or when a start is no whole sector.
 #[must_use]
-pub fn made_by(starts_bytes: &[u64], sector_bytes: u64, disk_bytes: u64) -> Option<Trace> {
+pub fn made_by(
+    starts_bytes: &[u64],
+    sector_bytes: u64,
+    disk_bytes: u64,
+) -> Option<RecognizedLayout> {
     let whole = |start: &u64| start.checked_rem(sector_bytes) == Some(0);
     if starts_bytes.is_empty() || !starts_bytes.iter().all(whole) {
         return None;
     }
     let mut starts: Vec<u64> = starts_bytes.iter().map(|start| start / sector_bytes).collect();
     starts.sort_unstable();
-    let seen = Seen { starts: &starts, sector: sector_bytes, disk: disk_bytes };
-    let layout = Layout::ALL.into_iter().find(|layout| layout.fits(&seen))?;
+    let seen = SeenTable { starts: &starts, sector: sector_bytes, disk: disk_bytes };
+    let layout = PartitionerLayout::ALL.into_iter().find(|layout| layout.fits(&seen))?;
     let made = |made: &&Default| made.layout == layout && made.disks_bytes.contains(&disk_bytes);
     let defaults: Vec<&Default> = defaults().iter().filter(made).collect();
-    let rest = starts.get(1..).filter(|rest| layout == Layout::Cylinders && !rest.is_empty());
-    (!defaults.is_empty()).then(|| Trace { layout, defaults, heads: rest.and_then(heads) })
+    let rest =
+        starts.get(1..).filter(|rest| layout == PartitionerLayout::Cylinders && !rest.is_empty());
+    (!defaults.is_empty()).then(|| RecognizedLayout {
+        layout,
+        defaults,
+        heads: rest.and_then(heads),
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use super::{GIB, Layout};
+use super::{GIB, PartitionerLayout};
 
 /// A tool's default over a span of its versions.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Default {
     /// Place where it put partitions.
     pub rule: &'static str,
     /// The layout by which that is recognized.
-    pub layout: Layout,
+    pub layout: PartitionerLayout,
     /// The lengths of disks, in bytes, on which it did so.
     pub disks_bytes: RangeInclusive<u64>,
     /// Place where that is written.
@@ -50,7 +50,7 @@ fn read(block: &'static str) -> Option<Default> {
         versions: field("versions")?,
         years: field("years")?,
         rule: field("rule")?,
-        layout: Layout::ALL.into_iter().find(|layout| layout.words() == looks)?,
+        layout: PartitionerLayout::ALL.into_iter().find(|layout| layout.words() == looks)?,
         disks_bytes: field("disks").map_or(Some(0..=u64::MAX), lengths)?,
         source: field("source")?,
     })

@@ -4,7 +4,7 @@ use super::*;
 
 const DISK: u64 = 100_000_000_000;
 
-fn layout(sectors: &[u64]) -> Option<Layout> {
+fn layout(sectors: &[u64]) -> Option<PartitionerLayout> {
     let starts: Vec<u64> = sectors.iter().map(|sector| sector * 512).collect();
     made_by(&starts, 512, DISK).map(|trace| trace.layout)
 }
@@ -12,23 +12,23 @@ fn layout(sectors: &[u64]) -> Option<Layout> {
 #[test]
 fn each_layout_is_recognized_by_its_starts() {
     for (sectors, expected) in [
-        (&[63][..], Layout::Cylinders),
-        (&[63, 16_065 * 100, 16_065 * 300], Layout::Cylinders),
+        (&[63][..], PartitionerLayout::Cylinders),
+        (&[63, 16_065 * 100, 16_065 * 300], PartitionerLayout::Cylinders),
         // An extended partition on a cylinder, its first logical one a track behind.
-        (&[63, 16_065 * 100, 16_065 * 100 + 63], Layout::Cylinders),
-        (&[63, 1008 * 33], Layout::Cylinders),
-        (&[16_065], Layout::SecondCylinder),
-        (&[34, 264_192], Layout::Reserved128),
-        (&[34, 32_768], Layout::Reserved16),
-        (&[34, 262_178], Layout::ReservedPacked),
-        (&[34, 1_000_001], Layout::FirstFree),
-        (&[40, 409_640, 900_000_000], Layout::Sector40Efi),
-        (&[40, 1_064], Layout::EightSectors),
-        (&[256, 1_000_192], Layout::Sector256),
-        (&[16], Layout::Label16),
-        (&[65_535, 131_070], Layout::Bogus65535),
-        (&[2048, 206_848], Layout::Mebibyte),
-        (&[2048, 501_758, 501_760], Layout::Mebibyte),
+        (&[63, 16_065 * 100, 16_065 * 100 + 63], PartitionerLayout::Cylinders),
+        (&[63, 1008 * 33], PartitionerLayout::Cylinders),
+        (&[16_065], PartitionerLayout::SecondCylinder),
+        (&[34, 264_192], PartitionerLayout::Reserved128),
+        (&[34, 32_768], PartitionerLayout::Reserved16),
+        (&[34, 262_178], PartitionerLayout::ReservedPacked),
+        (&[34, 1_000_001], PartitionerLayout::FirstFree),
+        (&[40, 409_640, 900_000_000], PartitionerLayout::Sector40Efi),
+        (&[40, 1_064], PartitionerLayout::EightSectors),
+        (&[256, 1_000_192], PartitionerLayout::Sector256),
+        (&[16], PartitionerLayout::Label16),
+        (&[65_535, 131_070], PartitionerLayout::Bogus65535),
+        (&[2048, 206_848], PartitionerLayout::Mebibyte),
+        (&[2048, 501_758, 501_760], PartitionerLayout::Mebibyte),
     ] {
         assert_eq!(layout(sectors), Some(expected), "{sectors:?}");
     }
@@ -47,8 +47,8 @@ fn starts_that_no_default_makes_are_left_alone() {
 #[test]
 fn a_disk_with_4096_byte_sectors_has_its_own_first_free_sector() {
     let trace = made_by(&[6 * 4096, 1_000_001 * 4096], 4096, DISK).unwrap();
-    assert_eq!(trace.layout, Layout::FirstFree);
-    assert_eq!(made_by(&[256 * 4096], 4096, DISK).unwrap().layout, Layout::Mebibyte);
+    assert_eq!(trace.layout, PartitionerLayout::FirstFree);
+    assert_eq!(made_by(&[256 * 4096], 4096, DISK).unwrap().layout, PartitionerLayout::Mebibyte);
     assert_eq!(made_by(&[63 * 4096], 4096, DISK), None);
 }
 
@@ -61,7 +61,7 @@ fn gdisk_looked_at_the_size_of_the_disk_before_0_6_6() {
 
 #[test]
 fn small_disks_of_windows_are_told_from_large_ones() {
-    assert_eq!(made_by(&[65_536], 512, 1 << 30).unwrap().layout, Layout::Small64K);
+    assert_eq!(made_by(&[65_536], 512, 1 << 30).unwrap().layout, PartitionerLayout::Small64K);
     assert_eq!(made_by(&[65_536], 512, 8 << 30), None);
 }
 
@@ -77,7 +77,7 @@ fn the_sentence_names_heads_and_tools() {
 
 #[test]
 fn every_layout_has_a_default_and_every_default_a_source() {
-    for layout in Layout::ALL {
+    for layout in PartitionerLayout::ALL {
         assert!(defaults().iter().any(|made| made.layout == layout), "{layout:?}");
     }
     assert_eq!(defaults().len(), table::blocks().count(), "every default of the file is read");

@@ -16,11 +16,11 @@ const LINES_MAX: usize = 1 << 16;
 const DEVICES_MAX: usize = 4096;
 
 /// Every device-mapper table, by the device's name.
-pub type Tables = BTreeMap<String, Vec<Target>>;
+pub type Tables = BTreeMap<String, Vec<DmTarget>>;
 
 /// One line of a table: a run of the device and what it lies on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct DmTarget {
     /// Its first byte of the device.
     pub start_bytes: u64,
     /// Its length in bytes.
@@ -33,7 +33,7 @@ pub struct Target {
 
 /// A place on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DevicePlace {
     /// The device.
     pub on: Number,
     /// The byte of it where the target's data begins.
@@ -45,18 +45,18 @@ pub struct Place {
 pub enum TargetKind {
     /// All of it lies on one device as it is: `linear`, `delay`, `flakey`, `verity` and others that
     /// move nothing.
-    Linear(Place),
+    Linear(DevicePlace),
     /// In chunks round the members.
     Striped {
         /// The chunk in bytes.
         chunk_bytes: u64,
         /// The members in order.
-        members: Vec<Place>,
+        members: Vec<DevicePlace>,
     },
     /// Encrypted in place.
     Crypt {
         /// Place where the data begins.
-        place: Place,
+        place: DevicePlace,
         /// The encryption sector in bytes.
         sector_bytes: u64,
         /// True if an integrity tag is kept for each sector, interleaved below.
@@ -72,7 +72,7 @@ pub enum TargetKind {
         members: Vec<Option<Number>>,
     },
     /// The same bytes on every member.
-    Mirror(Vec<Place>),
+    Mirror(Vec<DevicePlace>),
     /// Several paths to one device.
     Multipath(Vec<Number>),
     /// A volume of a thin pool.
@@ -112,7 +112,7 @@ pub fn tables(tree: &dyn KernelTree) -> Result<Tables, String> {
 }
 
 /// A line as `dmsetup table` prints it: `NAME: START LENGTH TYPE PARAMETERS`.
-fn target(line: &str) -> Option<(String, Target)> {
+fn target(line: &str) -> Option<(String, DmTarget)> {
     // A name may hold a colon; what stands behind the last one that a number follows is the table.
     let (name, rest) = line.split_once(": ")?;
     let mut words = rest.split_ascii_whitespace();
@@ -121,7 +121,7 @@ fn target(line: &str) -> Option<(String, Target)> {
     let word = words.next()?.to_owned();
     let words: Vec<&str> = words.take(DEVICES_MAX).collect();
     let kind = kind(&word, &words).unwrap_or_else(|| TargetKind::Other(numbers(&words)));
-    Some((name.to_owned(), Target { start_bytes, length_bytes, word, kind }))
+    Some((name.to_owned(), DmTarget { start_bytes, length_bytes, word, kind }))
 }
 
 fn kind(word: &str, words: &[&str]) -> Option<TargetKind> {
@@ -129,10 +129,10 @@ fn kind(word: &str, words: &[&str]) -> Option<TargetKind> {
         "linear" | "delay" | "flakey" | "dust" => TargetKind::Linear(place(words)?),
         "verity" => {
             let on = Number::parse(words.get(1)?)?;
-            TargetKind::Linear(Place { on, offset_bytes: 0 })
+            TargetKind::Linear(DevicePlace { on, offset_bytes: 0 })
         }
         "snapshot-origin" => {
-            TargetKind::Linear(Place { on: Number::parse(words.first()?)?, offset_bytes: 0 })
+            TargetKind::Linear(DevicePlace { on: Number::parse(words.first()?)?, offset_bytes: 0 })
         }
         "striped" => {
             let (chunk, members) = (sectors(words.get(1)?)?, places(words.get(2..)?));
@@ -212,13 +212,13 @@ impl TargetKind {
 }
 
 /// Pairs of a device and an offset.
-fn places(words: &[&str]) -> Vec<Place> {
+fn places(words: &[&str]) -> Vec<DevicePlace> {
     words.chunks_exact(2).map_while(place).collect()
 }
 
-fn place(words: &[&str]) -> Option<Place> {
+fn place(words: &[&str]) -> Option<DevicePlace> {
     let on = Number::parse(words.first()?)?;
-    Some(Place { on, offset_bytes: sectors(words.get(1)?)? })
+    Some(DevicePlace { on, offset_bytes: sectors(words.get(1)?)? })
 }
 
 /// Every word that is a device's number.
@@ -242,8 +242,8 @@ mod tests {
         Number { major, minor }
     }
 
-    fn at(major: u32, minor: u32, offset_bytes: u64) -> Place {
-        Place { on: number(major, minor), offset_bytes }
+    fn at(major: u32, minor: u32, offset_bytes: u64) -> DevicePlace {
+        DevicePlace { on: number(major, minor), offset_bytes }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use units::{Known, Source};
 /// A block device's limits as the kernel made them up from those below. Each is as read, plausible
 /// or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct DeviceLimits {
     /// The logical sector in bytes.
     pub logical_bytes: Known<u64>,
     /// The physical sector in bytes.
@@ -30,12 +30,12 @@ pub struct Limits {
     pub write_back: Known<bool>,
 }
 
-impl Limits {
+impl DeviceLimits {
     /// The limits of the disk at `base`, a directory such as `/sys/block/md0`.
     #[must_use]
-    pub fn read(tree: &dyn KernelTree, base: &str) -> Limits {
+    pub fn read(tree: &dyn KernelTree, base: &str) -> DeviceLimits {
         let bytes = |file: &str| parsed::<u64>(tree, base, file);
-        Limits {
+        DeviceLimits {
             logical_bytes: bytes("queue/logical_block_size"),
             physical_bytes: bytes("queue/physical_block_size"),
             minimum_io_bytes: bytes("queue/minimum_io_size"),

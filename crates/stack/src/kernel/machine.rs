@@ -9,14 +9,14 @@ use device::KernelTree;
 
 use super::dm::{self, Tables};
 use super::mount::{self, Swap};
-use super::node::{Node, NodeId, NodeKind, Number};
-use super::part::{Listed, Part};
+use super::node::{BlockDevice, NodeId, NodeKind, Number};
+use super::part::{Listed, PartitionedDisk};
 use device::mountinfo::MountLine;
 
 /// Every block device of a machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    nodes: Vec<Node>,
+    nodes: Vec<BlockDevice>,
     names: BTreeMap<String, NodeId>,
     numbers: BTreeMap<Number, NodeId>,
     /// Device-mapper's tables, or why they are not known.
@@ -37,13 +37,13 @@ impl Machine {
     /// device is unknown with a reason.
     pub fn read(tree: &dyn KernelTree) -> Result<Machine, String> {
         let disks = Listed::all(tree)?;
-        let parts = disks.iter().map(|disk| Part::read(tree, disk)).collect();
+        let parts = disks.iter().map(|disk| PartitionedDisk::read(tree, disk)).collect();
         Ok(Machine::joined_from(tree, parts))
     }
 
     /// The machine whose disks were read one by one, in the order of their names.
     #[must_use]
-    pub fn joined_from(tree: &dyn KernelTree, parts: Vec<Part>) -> Machine {
+    pub fn joined_from(tree: &dyn KernelTree, parts: Vec<PartitionedDisk>) -> Machine {
         let mut found = Vec::with_capacity(parts.iter().map(|part| part.nodes.len()).sum());
         let mut slaves = Vec::new();
         for part in parts {
@@ -135,7 +135,7 @@ impl Machine {
     }
 
     /// Every node, with its place.
-    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &BlockDevice)> {
         self.nodes.iter().enumerate()
     }
 
@@ -144,7 +144,7 @@ impl Machine {
     /// # Panics
     /// When the place is another machine's.
     #[must_use]
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &BlockDevice {
         &self.nodes[id]
     }
 
@@ -165,9 +165,10 @@ impl Machine {
     pub fn of_path(&self, path: &str) -> Option<NodeId> {
         let name = path.strip_prefix("/dev/")?;
         if let Some(mapped) = name.strip_prefix("mapper/") {
-            let is =
-                |node: &Node| matches!(&node.kind, NodeKind::Dm { name, .. } if name == mapped);
-            return self.nodes.iter().position(is);
+            return self.nodes.iter().position(|node| match &node.kind {
+                NodeKind::Dm { name, .. } => name == mapped,
+                _ => false,
+            });
         }
         self.named(&name.replace('/', "!"))
     }

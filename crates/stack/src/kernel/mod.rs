@@ -12,8 +12,8 @@ pub mod mount;
 mod node;
 mod part;
 
-pub use limits::Limits;
+pub use limits::DeviceLimits;
 pub use machine::Machine;
 pub use mount::Swap;
-pub use node::{Node, NodeId, NodeKind, Number};
-pub use part::{Listed, Part};
+pub use node::{BlockDevice, NodeId, NodeKind, Number};
+pub use part::{Listed, PartitionedDisk};

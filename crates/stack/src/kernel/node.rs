@@ -35,7 +35,7 @@ pub type NodeId = usize;
 
 /// A block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct BlockDevice {
     /// The kernel's name as it stands in `/sys/block`, where `!` is a slash.
     pub name: String,
     /// Its number.

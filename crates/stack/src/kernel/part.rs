@@ -9,23 +9,23 @@ use device::KernelTree;
 use units::Known;
 
 use super::md::{self, MdNode};
-use super::node::{Node, NodeId, NodeKind, Number};
+use super::node::{BlockDevice, NodeId, NodeKind, Number};
 
 /// A disk with its partitions, as far as its own directory tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct PartitionedDisk {
     /// The disk, and then its partitions, which lie on it; places count from it.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<BlockDevice>,
     /// The devices that the disk lies on, by name.
     pub(super) slaves: Vec<String>,
 }
 
-impl Part {
+impl PartitionedDisk {
     /// Returns what `tree` says of a disk: nothing where it is gone, or is a hidden path to another
     /// one.
     #[must_use]
-    pub fn read(tree: &dyn KernelTree, disk: &Listed) -> Part {
-        let mut part = Part::default();
+    pub fn read(tree: &dyn KernelTree, disk: &Listed) -> PartitionedDisk {
+        let mut part = PartitionedDisk::default();
         if disk.is_idle {
             part.nodes.push(idle(tree, &disk.name));
         } else {
@@ -66,9 +66,9 @@ impl Listed {
 }
 
 /// A loop number without a file.
-fn idle(tree: &dyn KernelTree, name: &str) -> Node {
+fn idle(tree: &dyn KernelTree, name: &str) -> BlockDevice {
     let number = tree.read(&format!("/sys/block/{name}/dev")).ok();
-    Node {
+    BlockDevice {
         name: name.to_owned(),
         number: number.and_then(|text| Number::parse(text.trim())),
         kind: NodeKind::Disk,
@@ -78,7 +78,7 @@ fn idle(tree: &dyn KernelTree, name: &str) -> Node {
     }
 }
 
-fn read_disk(tree: &dyn KernelTree, disk: &str, part: &mut Part) {
+fn read_disk(tree: &dyn KernelTree, disk: &str, part: &mut PartitionedDisk) {
     let base = format!("/sys/block/{disk}");
     let Ok(files) = tree.list(&base) else { return };
     let text = |file: &str| tree.read(&format!("{base}/{file}")).ok();
@@ -129,7 +129,7 @@ fn node(
     name: String,
     kind: NodeKind,
     below: Vec<NodeId>,
-) -> Node {
+) -> BlockDevice {
     let text = |file: &str| tree.read(&format!("{base}/{file}"));
     let number = text("dev").ok().and_then(|text| Number::parse(text.trim()));
     let length_bytes = match text("size") {
@@ -139,5 +139,5 @@ fn node(
         },
         Err(error) => Known::no(error.to_string()),
     };
-    Node { name, number, kind, length_bytes, below, above: Vec::new() }
+    BlockDevice { name, number, kind, length_bytes, below, above: Vec::new() }
 }

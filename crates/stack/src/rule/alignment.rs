@@ -9,7 +9,7 @@ use units::{ByteRange, Source};
 
 use super::cost::{Costed, Costs};
 use super::tops::{is_container, tops};
-use super::{Case, Finding, Severity, finding, rarely, remedy};
+use super::{Finding, RuleInput, Severity, finding, rarely, remedy};
 use crate::beside;
 use crate::history;
 use crate::id::LayerId;
@@ -24,7 +24,7 @@ const NAMES_MAX: usize = 8;
 
 /// The lowest layers of their paths that make things bad: misaligned, and not corrected by a layer
 /// above.
-pub(super) fn culprits(case: &Case<'_>) -> Vec<LayerId> {
+pub(super) fn culprits(case: &RuleInput<'_>) -> Vec<LayerId> {
     let bad: BTreeSet<LayerId> = candidates(case)
         .filter(|&id| !compensated(case, id) && rarely::why(case, id).is_none())
         .collect();
@@ -36,7 +36,7 @@ pub(super) fn culprits(case: &Case<'_>) -> Vec<LayerId> {
 }
 
 /// Misaligned layers on layers that are not.
-fn candidates<'a>(case: &'a Case<'_>) -> impl Iterator<Item = LayerId> + 'a {
+fn candidates<'a>(case: &'a RuleInput<'_>) -> impl Iterator<Item = LayerId> + 'a {
     case.stack.iter().map(|(id, _)| id).filter(|&id| {
         let below = case.stack.layer(id).mapping.below();
         case.misaligned(id) && !below.iter().any(|&below| case.misaligned(below))
@@ -44,7 +44,7 @@ fn candidates<'a>(case: &'a Case<'_>) -> impl Iterator<Item = LayerId> + 'a {
 }
 
 /// Returns whether something lies on the layer, and all that is on top of it is aligned.
-fn compensated(case: &Case<'_>, id: LayerId) -> bool {
+fn compensated(case: &RuleInput<'_>, id: LayerId) -> bool {
     let tops = tops(case, id);
     let good = |&top: &LayerId| {
         matches!(case.judgment(top).verdict, Verdict::Aligned | Verdict::ChunkOnly)
@@ -52,7 +52,7 @@ fn compensated(case: &Case<'_>, id: LayerId) -> bool {
     !case.stack.above(id).is_empty() && !tops.is_empty() && tops.iter().all(good)
 }
 
-pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut makers = Makers::new();
     for id in candidates(case) {
@@ -82,7 +82,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     found
 }
 
-fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding {
+fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding {
     let tops = tops(case, id);
     let bad: Vec<LayerId> = tops.into_iter().filter(|&top| case.misaligned(top)).collect();
     let bad = if bad.is_empty() { vec![id] } else { bad };
@@ -116,7 +116,7 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
 
 /// Partitions of the guest's disk in image format `id` that are off on that disk, too: what is seen
 /// once the format puts nothing off.
-fn guests_off(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
+fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
     if !matches!(case.stack.layer(id).kind, LayerKind::ImageFormat(_)) {
         return Vec::new();
     }
@@ -152,7 +152,7 @@ fn guests_off(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
 }
 
 /// Returns how much of an image is judged by where its format will put it.
-fn predicted(case: &Case<'_>, id: LayerId) -> String {
+fn predicted(case: &RuleInput<'_>, id: LayerId) -> String {
     let bytes = case.judgment(id).predicted_bytes;
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
@@ -163,7 +163,7 @@ fn predicted(case: &Case<'_>, id: LayerId) -> String {
 }
 
 /// Whose log is on a layer: no part of a disk is written more often.
-fn log(case: &Case<'_>, id: LayerId) -> Option<String> {
+fn log(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
     let is_log = |&top: &LayerId| {
         matches!(&case.stack.layer(top).kind, LayerKind::FileSystem(system)
             if matches!(system.beside, Some(Beside::LogOf(_))))
@@ -183,7 +183,7 @@ fn log(case: &Case<'_>, id: LayerId) -> Option<String> {
 }
 
 /// A file system, with what it is on.
-fn whose(case: &Case<'_>, id: LayerId) -> String {
+fn whose(case: &RuleInput<'_>, id: LayerId) -> String {
     let layer = case.stack.layer(id);
     match layer.mapping.below().first() {
         Some(&below) => format!("{} on {}", layer.name, case.stack.layer(below).name),
@@ -195,7 +195,7 @@ fn whose(case: &Case<'_>, id: LayerId) -> String {
 type Makers = BTreeMap<(LayerId, TableKind), Option<String>>;
 
 /// Returns a sentence on which partitioner's default put a partition where it is.
-fn made_by(case: &Case<'_>, id: LayerId, makers: &mut Makers) -> Option<String> {
+fn made_by(case: &RuleInput<'_>, id: LayerId, makers: &mut Makers) -> Option<String> {
     let layer = case.stack.layer(id);
     let LayerKind::Partition(_, info) = &layer.kind else { return None };
     let [disk] = layer.mapping.below()[..] else { return None };
@@ -211,7 +211,7 @@ fn maker(disk: &Layer, info: &PartitionTableInfo) -> Option<String> {
     Some(history::made_by(&starts, info.sector.bytes(), disk.length()?)?.sentence())
 }
 
-fn put_right(case: &Case<'_>, id: LayerId, miss: &Miss) -> Finding {
+fn put_right(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Finding {
     let mut finding = finding("ST103", Severity::Info, id);
     finding.evidence.push(evidence(case, id, miss));
     let tops = tops(case, id);
@@ -227,7 +227,7 @@ fn put_right(case: &Case<'_>, id: LayerId, miss: &Miss) -> Finding {
     finding
 }
 
-pub(super) fn assumed(case: &Case<'_>, miss: &Miss) -> bool {
+pub(super) fn assumed(case: &RuleInput<'_>, miss: &Miss) -> bool {
     let units = &case.stack.layer(miss.owner).units;
     units.used(miss.kind).is_some_and(|(_, source)| source == Source::Assumed)
 }
@@ -246,7 +246,7 @@ pub(super) fn severity(cost: Option<&Costed>, assumed: bool) -> Severity {
     }
 }
 
-pub(super) fn evidence(case: &Case<'_>, id: LayerId, miss: &Miss) -> String {
+pub(super) fn evidence(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> String {
     let layer = case.stack.layer(id);
     let unit = Exact(miss.unit.length_bytes());
     let origin = match miss.unit.origin_bytes() {

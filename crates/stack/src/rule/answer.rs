@@ -2,14 +2,14 @@
 
 use units::prefix::Exact;
 
-use super::{Case, Finding, Remedy, Severity, finding};
-use crate::drive::Drive;
+use super::{Finding, Remedy, RuleInput, Severity, finding};
+use crate::drive::KernelDrive;
 use crate::drive::liar::Lie;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::unit::UnitKind;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         if let LayerKind::Drive(drive) = &layer.kind {
@@ -23,7 +23,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// A drive that says what is not so. An optimal size that means nothing has a rule of its own.
-fn known(id: LayerId, drive: &Drive) -> Option<Finding> {
+fn known(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     let told: Vec<String> = drive
         .lies()
         .filter(|liar| !matches!(liar.lie, Lie::Optimal(_)))
@@ -38,7 +38,7 @@ fn known(id: LayerId, drive: &Drive) -> Option<Finding> {
     Some(finding)
 }
 
-fn impossible(id: LayerId, drive: &Drive) -> Option<Finding> {
+fn impossible(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     if drive.said.problems.is_empty() {
         return None;
     }
@@ -49,7 +49,7 @@ fn impossible(id: LayerId, drive: &Drive) -> Option<Finding> {
 }
 
 /// A format that the drive itself calls faster, for data of the same kind.
-fn better_format(id: LayerId, drive: &Drive) -> Option<Finding> {
+fn better_format(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     let said = drive.said.namespace.value()?;
     let used = said.format?;
     let better = said
@@ -77,7 +77,7 @@ fn better_format(id: LayerId, drive: &Drive) -> Option<Finding> {
 
 /// Partitions that start within a discard unit. What is not on a granule has its own finding, and
 /// discards no larger than a granule say nothing more.
-fn discards(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
+fn discards(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
     let Some(unit) = drive.discard_unit() else { return Vec::new() };
     let granule = case.stack.layer(id).units.used_bytes(UnitKind::Granule).unwrap_or(0);
     if unit.length_bytes() <= granule || case.told.is_some_and(|told| told.granule.is_some()) {

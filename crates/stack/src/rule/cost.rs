@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use units::prefix::Size;
 use units::{ByteRange, Known};
 
-use super::Case;
+use super::RuleInput;
 use crate::amplify::{self, Effort, Io};
-use crate::budget::Budget;
+use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
@@ -118,14 +118,14 @@ impl Costed {
 
 /// Costs of writes, each worked out once and all within one budget.
 pub(super) struct Costs<'a> {
-    case: &'a Case<'a>,
-    budget: Budget,
+    case: &'a RuleInput<'a>,
+    budget: WorkBudget,
     known: RefCell<BTreeMap<(LayerId, u64), Option<Costed>>>,
 }
 
 impl<'a> Costs<'a> {
-    pub(super) fn new(case: &'a Case<'a>) -> Costs<'a> {
-        Costs { case, budget: Budget::for_all(case.stack), known: RefCell::default() }
+    pub(super) fn new(case: &'a RuleInput<'a>) -> Costs<'a> {
+        Costs { case, budget: WorkBudget::for_all(case.stack), known: RefCell::default() }
     }
 
     /// The cost of one write of a granule, at least 4 KiB, by the layer on `id`, at its own
@@ -239,7 +239,7 @@ fn has_parity(stack: &Stack, under: &[LayerId]) -> bool {
 }
 
 /// Places to try: the first ones, some spread over the layer, and one that crosses a chunk.
-fn samples(case: &Case<'_>, id: LayerId, length: u64, write_bytes: u64) -> Vec<u64> {
+fn samples(case: &RuleInput<'_>, id: LayerId, length: u64, write_bytes: u64) -> Vec<u64> {
     let count = length.checked_div(write_bytes).unwrap_or(0);
     let mut places: Vec<u64> = (0..count.min(8)).collect();
     places.extend((1..=SPREAD_PLACES).map(|number| spread(number, count)));

@@ -7,7 +7,7 @@ use format::table::{Partition, Repair};
 use units::prefix::Exact;
 
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, finding, length, rarely, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, finding, length, rarely, remedy};
 use crate::beside;
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
@@ -30,7 +30,7 @@ const KINDS: [(ProblemKind, &str, Severity); 10] = [
 /// The most problems of one kind that are spelled out for one layer.
 const SHOWN_MAX: usize = 8;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         let mut by_kind: BTreeMap<ProblemKind, Vec<String>> = BTreeMap::new();
@@ -58,7 +58,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// Takes the remedies from what lies on a half moved disk, where each of them would lose data.
-pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
+pub(super) fn withhold(case: &RuleInput<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
         if layer.problems.iter().all(|problem| problem.kind != ProblemKind::HalfMoved) {
             continue;
@@ -72,7 +72,7 @@ pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
 }
 
 /// Replaces plans for what lies on a damaged table, which `straddle plan` refuses.
-pub(super) fn unplanned(case: &Case<'_>, found: &mut [Finding]) {
+pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
         let mut kinds = layer.problems.iter().map(|problem| problem.kind);
         let bad = kinds.find(|kind| kind.spoils_table());
@@ -102,7 +102,7 @@ fn is_only_degraded(layer: &Layer) -> bool {
         && layer.not_given() == 0
 }
 
-fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String>) -> Finding {
+fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String>) -> Finding {
     // A group's text was read, so what is missing is other volumes.
     let array = match &case.stack.layer(id).kind {
         LayerKind::MdArray(_) => true,
@@ -139,7 +139,7 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
 }
 
 /// Returns what puts damage right, where one tool does it without a choice.
-fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
+fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     if kind == ProblemKind::HalfMoved {
         return vec![Remedy::tell(format!(
@@ -220,14 +220,14 @@ pub(super) fn whole_file() -> Remedy {
 }
 
 /// A file that ends before its partitions do, made as long as they need.
-fn outside(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
+fn outside(case: &RuleInput<'_>, id: LayerId) -> Vec<Remedy> {
     let tables = case.stack.layer(id).tables.iter();
     let ends = tables.flat_map(|table| &table.partitions).map(|part| part.range.end_bytes());
     ends.max().map_or_else(Vec::new, |end| length::grown(case, id, end))
 }
 
 /// Members that were not given, or are gone for good.
-fn incomplete(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
+fn incomplete(case: &RuleInput<'_>, id: LayerId) -> Vec<Remedy> {
     let text = match case.stack.layer(id).device {
         _ if is_only_degraded(case.stack.layer(id)) => return Vec::new(),
         Some(_) => "nothing more can be read while the array runs without that member",
@@ -236,7 +236,7 @@ fn incomplete(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
     vec![Remedy::tell(text)]
 }
 
-fn signatures(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+fn signatures(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let layer = case.stack.layer(id);
     if layer.also.is_empty() {
         return None;
@@ -249,7 +249,7 @@ fn signatures(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     Some(finding)
 }
 
-fn hybrid(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+fn hybrid(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let layer = case.stack.layer(id);
     let table = layer.tables.iter().find(|table| !table.hybrid.is_empty())?;
     let mut finding = finding("ST409", Severity::Info, id);

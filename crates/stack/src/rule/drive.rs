@@ -2,13 +2,13 @@
 
 use units::prefix::Exact;
 
-use super::{Case, Finding, Remedy, Severity, finding};
-use crate::drive::Drive;
+use super::{Finding, Remedy, RuleInput, Severity, finding};
+use crate::drive::KernelDrive;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::Mapping;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         match &layer.kind {
@@ -26,7 +26,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-fn absurd(id: LayerId, drive: &Drive) -> Vec<Finding> {
+fn absurd(id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
     let rows = [
         ("ST603", Severity::Warning, "physical_block_size", drive.absurd_physical()),
         ("ST602", Severity::Info, "optimal_io_size", drive.absurd_optimal()),
@@ -47,7 +47,7 @@ fn absurd(id: LayerId, drive: &Drive) -> Vec<Finding> {
         .collect()
 }
 
-fn disagreeing(id: LayerId, drive: &Drive) -> Option<Finding> {
+fn disagreeing(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     if drive.disagreements.is_empty() {
         return None;
     }
@@ -57,7 +57,7 @@ fn disagreeing(id: LayerId, drive: &Drive) -> Option<Finding> {
     Some(finding)
 }
 
-fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
+fn zones(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
     let zoned = drive.zoned.value().is_some_and(|model| model != "none");
     let Some(&zone) = drive.zone_bytes.value().filter(|&&bytes| zoned && bytes > 0) else {
         return Vec::new();
@@ -95,7 +95,7 @@ fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
 
 /// A file system that believes that its partition is elsewhere was copied, or the table was
 /// changed.
-fn moved(case: &Case<'_>, id: LayerId, believed: Option<u64>) -> Option<Finding> {
+fn moved(case: &RuleInput<'_>, id: LayerId, believed: Option<u64>) -> Option<Finding> {
     let believed = believed?;
     let below = case.stack.layer(id).mapping.below();
     let [below] = below.as_slice() else { return None };

@@ -4,20 +4,20 @@ use std::ops::ControlFlow;
 
 use device::{Disk, ReadError};
 use format::ProblemKind;
-use format::image::{Image, ImageKind, Layout, Place};
+use format::image::{GuestPlace, Image, ImageKind, ImageLayout};
 use format::named::Class;
 use units::ByteRange;
 use units::prefix::Exact;
 use units::text::shell_word;
 
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, damage, finding, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, damage, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::{Mapping, Why};
 use crate::unit::UnitKind;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         if let Some(off) = layer.host.as_ref().and_then(|host| host.off.as_ref()) {
@@ -57,7 +57,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             found.push(finding);
         }
         found.extend(listed(case, id, image));
-        if let Layout::Unknown(reason) = &image.layout
+        if let ImageLayout::Unknown(reason) = &image.layout
             && layer.problems.iter().all(|problem| problem.detail != *reason)
         {
             let mut finding = finding("ST408", Severity::Info, id);
@@ -70,7 +70,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// The command that unpacks or converts what is not read.
-fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
+fn unpacked(case: &RuleInput<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
     let ImageKind::Other(entry) = image.kind else { return None };
     let (Class::Packed(command) | Class::Image(command)) = entry.class else { return None };
     let file = case.stack.layer(*case.stack.layer(id).mapping.below().first()?);
@@ -103,11 +103,11 @@ impl Listed {
         let walked = image.extents(file, all, &mut |extent| {
             let length = extent.guest.length_bytes();
             match extent.place {
-                Place::Here(at) => {
+                GuestPlace::Here(at) => {
                     listed.lost_bytes += length - length.min(file_bytes.saturating_sub(at));
                 }
-                Place::Compressed(at) if at >= file_bytes => listed.lost_bytes += length,
-                Place::Compressed(_) => listed.compressed_bytes += length,
+                GuestPlace::Compressed(at) if at >= file_bytes => listed.lost_bytes += length,
+                GuestPlace::Compressed(_) => listed.compressed_bytes += length,
                 _ => {}
             }
             ControlFlow::Continue(())
@@ -121,7 +121,7 @@ impl Listed {
 
 /// Findings about the bytes that the tables of an image list: past the end of its file, or in
 /// compressed clusters though others may be plain.
-fn listed(case: &Case<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
+fn listed(case: &RuleInput<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
     let layer = case.stack.layer(id);
     let Mapping::Image { file, .. } = &layer.mapping else { return Vec::new() };
     let Some(disk) = case.stack.bytes(*file) else { return Vec::new() };
@@ -139,7 +139,7 @@ fn listed(case: &Case<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
         finding.remedies.push(damage::whole_file());
         found.push(finding);
     }
-    if listed.compressed_bytes > 0 && matches!(image.layout, Layout::Qcow2(_)) {
+    if listed.compressed_bytes > 0 && matches!(image.layout, ImageLayout::Qcow2(_)) {
         let mut finding = finding("ST504", Severity::Info, id);
         finding.evidence.push(format!(
             "{} of the guest's disk are in compressed clusters, which have no alignment; what is \
@@ -152,7 +152,7 @@ fn listed(case: &Case<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
     found
 }
 
-fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Finding> {
+fn small_cluster(case: &RuleInput<'_>, id: LayerId, unit: Option<u64>) -> Option<Finding> {
     let cluster = unit.filter(|&bytes| bytes > 0)?;
     let under = case.stack.under(id);
     let leaf =
@@ -177,10 +177,10 @@ fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Find
 }
 
 /// The guest's disk in a new file.
-fn converted(case: &Case<'_>, id: LayerId, format: String) -> Remedy {
+fn converted(case: &RuleInput<'_>, id: LayerId, format: String) -> Remedy {
     Remedy::command(remedy::convert(case, id, format).0)
 }
 
-fn image_of(case: &Case<'_>, id: LayerId) -> String {
+fn image_of(case: &RuleInput<'_>, id: LayerId) -> String {
     remedy::image_file(case, id).unwrap_or_else(|| "IMAGE".to_owned())
 }

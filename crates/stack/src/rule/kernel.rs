@@ -4,9 +4,9 @@ use units::Known;
 use units::prefix::Exact;
 
 use super::remedy::{Command, typed};
-use super::{Case, Finding, Remedy, Severity, finding};
+use super::{Finding, Remedy, RuleInput, Severity, finding};
 use crate::id::LayerId;
-use crate::kernel::Limits;
+use crate::kernel::DeviceLimits;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 use crate::unit::UnitKind;
@@ -14,7 +14,7 @@ use crate::unit::UnitKind;
 /// More is read ahead only where optimal_io_size asks for it.
 const READ_AHEAD_BYTES_MAX: u64 = 16 << 20;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         found.extend(failed_stacking(case, id));
@@ -38,7 +38,7 @@ fn offset(layer: &Layer) -> Option<i64> {
 
 /// The lowest layer of which the kernel says -1, with the members that are to blame: those off the
 /// granule, or else those whose limits do not go into each other.
-fn failed_stacking(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+fn failed_stacking(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let layer = case.stack.layer(id);
     let failed = |id: &LayerId| offset(case.stack.layer(*id)) == Some(-1);
     if !failed(&id) {
@@ -80,7 +80,7 @@ fn failed_stacking(case: &Case<'_>, id: LayerId) -> Option<Finding> {
 }
 
 /// In what the members' limits differ.
-fn unlike(case: &Case<'_>, devices: &[LayerId]) -> String {
+fn unlike(case: &RuleInput<'_>, devices: &[LayerId]) -> String {
     let mut said: Vec<String> = devices
         .iter()
         .filter_map(|&id| {
@@ -108,7 +108,7 @@ fn unlike(case: &Case<'_>, devices: &[LayerId]) -> String {
 
 /// A long read-ahead that follows a size that a drive reports and that cannot be right. A large
 /// array has a long one for good reasons.
-fn read_ahead(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding> {
+fn read_ahead(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Option<Finding> {
     let ahead = *limits.read_ahead_bytes.value()?;
     let optimal = limits.optimal_io_bytes.value().copied().unwrap_or(0);
     let absurd = case.stack.under(id).into_iter().any(|below| {
@@ -130,7 +130,7 @@ fn read_ahead(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding> 
     Some(finding)
 }
 
-fn loop_sectors(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding> {
+fn loop_sectors(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Option<Finding> {
     let layer = case.stack.layer(id);
     let is_loop = layer.device.as_ref().is_some_and(|name| name.starts_with("loop"));
     // What is never written is read through the page cache all the same.
@@ -158,7 +158,7 @@ fn loop_sectors(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding
     Some(finding)
 }
 
-fn lost_flushes(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding> {
+fn lost_flushes(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Option<Finding> {
     // What is never written needs no flush.
     let is_written = limits.read_only.value() != Some(&true);
     if limits.write_back.value() != Some(&false) || !is_written {

@@ -5,7 +5,7 @@ use units::prefix::Exact;
 use units::{SectorSize, Source};
 
 use super::remedy::{Command, Growth};
-use super::{Case, Finding, Remedy, Severity, finding, rarely, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::{Bare, LayerKind};
 use crate::mapping::Mapping;
@@ -14,7 +14,7 @@ use crate::unit::UnitKind;
 /// To what an odd file is made longer.
 const WHOLE_BYTES: u64 = 1 << 20;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         match &layer.kind {
@@ -39,7 +39,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// The granule of the leaf under a layer, and whether it is only assumed.
-fn granule(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
+fn granule(case: &RuleInput<'_>, id: LayerId) -> Option<(u64, bool)> {
     let under = case.stack.under(id);
     let leaf =
         under.iter().find(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))?;
@@ -49,7 +49,7 @@ fn granule(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
 
 /// A disk whose size is no whole number of logical sectors of the disk on which it will land: of
 /// 512 bytes at least, where nobody tells.
-fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+fn odd_disk(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let layer = case.stack.layer(id);
     let length = layer.length()?;
     let told = case.told.and_then(|told| told.sector).map(SectorSize::bytes);
@@ -77,12 +77,12 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
 
 /// Returns whether all that is on a disk is packed to the byte, as squashfs is, and ends where that
 /// ends.
-fn is_packed(case: &Case<'_>, id: LayerId) -> bool {
+fn is_packed(case: &RuleInput<'_>, id: LayerId) -> bool {
     !case.stack.above(id).is_empty() && rarely::why(case, id).is_some()
 }
 
 /// The file of a disk made `bytes` long, with the backup of its GPT at the new end.
-pub(super) fn grown(case: &Case<'_>, id: LayerId, bytes: u64) -> Vec<Remedy> {
+pub(super) fn grown(case: &RuleInput<'_>, id: LayerId, bytes: u64) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     let growth = match (&layer.kind, layer.length()) {
         (LayerKind::ImageFile, Some(length)) => Growth::new(remedy::typed(layer), length, bytes),
@@ -95,7 +95,7 @@ pub(super) fn grown(case: &Case<'_>, id: LayerId, bytes: u64) -> Vec<Remedy> {
 }
 
 /// A container made longer by the bytes that its last sector lacks.
-fn whole_sectors(case: &Case<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
+fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
     let [below] = case.stack.layer(id).mapping.below()[..] else { return Vec::new() };
     let longer = case.stack.layer(below).length().and_then(|length| length.checked_add(lacking));
     match (&case.stack.layer(below).kind, longer) {
@@ -108,7 +108,7 @@ fn whole_sectors(case: &Case<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
     }
 }
 
-fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     // Where the start is off, so is the end, or it is right by chance: the start is told.
     if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
         return None;
@@ -132,7 +132,7 @@ fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
 }
 
 /// A length in the sectors of the disk.
-fn sectors(case: &Case<'_>, id: LayerId, length: u64) -> String {
+fn sectors(case: &RuleInput<'_>, id: LayerId, length: u64) -> String {
     let sector = case.place(id, 0).sector_bytes;
     match length.checked_div(sector).filter(|_| length.is_multiple_of(sector)) {
         Some(count) => format!("{count} sectors"),
@@ -141,7 +141,7 @@ fn sectors(case: &Case<'_>, id: LayerId, length: u64) -> String {
 }
 
 /// cryptsetup will not open a device whose data is no whole number of encryption sectors.
-fn luks_tail(case: &Case<'_>, id: LayerId, sector: u64) -> Option<Finding> {
+fn luks_tail(case: &RuleInput<'_>, id: LayerId, sector: u64) -> Option<Finding> {
     let length = case.stack.layer(id).length()?;
     if sector <= 512 || length % sector == 0 {
         return None;
@@ -157,7 +157,7 @@ fn luks_tail(case: &Case<'_>, id: LayerId, sector: u64) -> Option<Finding> {
 }
 
 /// A partition of odd length that pushed the next one off: name it, since it looks innocent.
-fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
+fn pushed(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
     let mut parts: Vec<(u64, u64, LayerId)> = (case.stack.above(id).iter())
         .filter_map(|&above| match &case.stack.layer(above).kind {
             LayerKind::Partition(partition, _)

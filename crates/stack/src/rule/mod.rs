@@ -75,7 +75,7 @@ pub struct Finding {
 }
 
 /// Facts that the rules look at.
-pub struct Case<'a> {
+pub struct RuleInput<'a> {
     /// The stack.
     pub stack: &'a Stack,
     /// The verdict on each of its layers.
@@ -84,7 +84,7 @@ pub struct Case<'a> {
     pub told: Option<&'a Condition>,
 }
 
-impl Case<'_> {
+impl RuleInput<'_> {
     fn judgment(&self, id: LayerId) -> &Judgment {
         &self.judgments[id.0]
     }
@@ -105,11 +105,11 @@ impl Case<'_> {
 
 /// Everything that the rules find, in order of severity, then of layer, then of code.
 #[must_use]
-pub fn findings(case: &Case<'_>) -> Vec<Finding> {
+pub fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let costs = cost::Costs::new(case);
-    let costed: [fn(&Case<'_>, &cost::Costs<'_>) -> Vec<Finding>; 2] =
+    let costed: [fn(&RuleInput<'_>, &cost::Costs<'_>) -> Vec<Finding>; 2] =
         [alignment::check, stripe::check];
-    let free: [fn(&Case<'_>) -> Vec<Finding>; 7] = [
+    let free: [fn(&RuleInput<'_>) -> Vec<Finding>; 7] = [
         length::check,
         sector::check,
         damage::check,
@@ -135,21 +135,21 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
 /// Layers that make things bad on their own: misaligned, on nothing misaligned, and not put right
 /// further up. The report marks them.
 #[must_use]
-pub fn first_bad(case: &Case<'_>) -> Vec<LayerId> {
+pub fn first_bad(case: &RuleInput<'_>) -> Vec<LayerId> {
     alignment::culprits(case)
 }
 
 /// Returns whether a layer is a container, a boot helper, or never written in place: its alignment
 /// is not worth a verdict that anyone should act on.
 #[must_use]
-pub fn is_rarely_written(case: &Case<'_>, id: LayerId) -> bool {
+pub fn is_rarely_written(case: &RuleInput<'_>, id: LayerId) -> bool {
     rarely::why(case, id).is_some()
 }
 
 /// Returns whether a partition is a part of the ISO image on the same disk, which finds its parts
 /// by their places.
 #[must_use]
-pub fn is_part_of_iso(case: &Case<'_>, id: LayerId) -> bool {
+pub fn is_part_of_iso(case: &RuleInput<'_>, id: LayerId) -> bool {
     rarely::iso_around(case, id).is_some()
 }
 

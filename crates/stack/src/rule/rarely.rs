@@ -4,14 +4,14 @@ use format::filesystem::FileSystem;
 use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
-use super::Case;
+use super::RuleInput;
 use super::tops::tops;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 
 /// Why layer `id` is hardly ever written; `None` where it is written like any other.
-pub(super) fn why(case: &Case<'_>, id: LayerId) -> Option<String> {
+pub(super) fn why(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
     let layer = case.stack.layer(id);
     if let LayerKind::Partition(partition, _) = &layer.kind
         && !matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
@@ -34,7 +34,7 @@ pub(super) fn why(case: &Case<'_>, id: LayerId) -> Option<String> {
 ///
 /// An ISO may remain after a disk was partitioned anew, so what holds a file system that others
 /// write in place is never taken for a part of it.
-pub(super) fn iso_around(case: &Case<'_>, id: LayerId) -> Option<LayerId> {
+pub(super) fn iso_around(case: &RuleInput<'_>, id: LayerId) -> Option<LayerId> {
     let below = case.stack.layer(id).mapping.below();
     let holder = below.iter().copied().find(|&below| partition(case, below).is_some());
     let own = partition(case, id).map(|_| id).or(holder)?;
@@ -57,7 +57,7 @@ pub(super) fn iso_around(case: &Case<'_>, id: LayerId) -> Option<LayerId> {
 
 /// Returns whether a problem of the table on `disk` is that a bootable ISO has entries for itself
 /// and for its parts, which cover each other by design.
-pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) -> bool {
+pub(super) fn is_by_design(case: &RuleInput<'_>, disk: LayerId, problem: &Problem) -> bool {
     let is_it = |&&part: &&LayerId| {
         partition(case, part).is_some_and(|part| part.entry_at_bytes == problem.at_bytes)
     };
@@ -70,7 +70,7 @@ pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) ->
 /// image, a squashfs; `None` where anything else is on it.
 #[must_use]
 pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
-    let case = &Case { stack, judgments: &[], told: None };
+    let case = &RuleInput { stack, judgments: &[], told: None };
     if iso_on(case, disk).is_none() {
         return read_only(case, disk);
     }
@@ -86,32 +86,35 @@ pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
 /// Returns whether the disk is a bootable ISO whose entries cover each other, which no partitioner
 /// writes.
 #[must_use]
-pub fn is_covered_iso(case: &Case<'_>, disk: LayerId) -> bool {
+pub fn is_covered_iso(case: &RuleInput<'_>, disk: LayerId) -> bool {
     let mut problems = case.stack.layer(disk).problems.iter();
     problems.any(|problem| problem.kind == ProblemKind::Overlap) && iso_on(case, disk).is_some()
 }
 
 /// The ISO image that begins with `disk`.
-pub(super) fn iso_on<'a>(case: &'a Case<'_>, disk: LayerId) -> Option<&'a FileSystem> {
+pub(super) fn iso_on<'a>(case: &'a RuleInput<'_>, disk: LayerId) -> Option<&'a FileSystem> {
     systems(case, case.stack.above(disk)).find(|system| system.kind == "iso9660")
 }
 
 /// Returns where all that is on a layer is made whole and never written in place: what that is.
-fn read_only(case: &Case<'_>, id: LayerId) -> Option<String> {
+fn read_only(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
     let tops = tops(case, id);
     let is_read_only = |&top: &LayerId| systems(case, &[top]).any(|system| system.is_read_only);
     let kind = systems(case, &tops).next()?.kind;
     tops.iter().all(is_read_only).then(|| format!("{kind} is never written in place"))
 }
 
-fn partition<'a>(case: &'a Case<'_>, id: LayerId) -> Option<&'a Partition> {
+fn partition<'a>(case: &'a RuleInput<'_>, id: LayerId) -> Option<&'a Partition> {
     match &case.stack.layer(id).kind {
         LayerKind::Partition(partition, _) => Some(partition),
         _ => None,
     }
 }
 
-fn systems<'a>(case: &'a Case<'_>, ids: &'a [LayerId]) -> impl Iterator<Item = &'a FileSystem> {
+fn systems<'a>(
+    case: &'a RuleInput<'_>,
+    ids: &'a [LayerId],
+) -> impl Iterator<Item = &'a FileSystem> {
     ids.iter().filter_map(|&id| match &case.stack.layer(id).kind {
         LayerKind::FileSystem(system) => Some(system.as_ref()),
         _ => None,

@@ -6,13 +6,13 @@ use units::prefix::Exact;
 use units::{SectorSize, Source};
 
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, finding, rarely, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
-pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         found.extend(other_table(case, id));
@@ -34,7 +34,10 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// The disk that a layer is on: its logical sector, where a drive or the user says so.
-pub(super) fn sector_below(case: &Case<'_>, id: LayerId) -> Option<(LayerId, SectorSize, Source)> {
+pub(super) fn sector_below(
+    case: &RuleInput<'_>,
+    id: LayerId,
+) -> Option<(LayerId, SectorSize, Source)> {
     let under = case.stack.under(id);
     let known = under.iter().rev().filter(|&&below| below != id).find_map(|&below| {
         let (unit, source) = case.stack.layer(below).units.used(UnitKind::LogicalSector)?;
@@ -50,7 +53,7 @@ fn own_sector(layer: &Layer) -> Option<(SectorSize, Source)> {
 
 /// A partition table that counts in other sectors than its disk has: nobody will find it, or its
 /// partitions will be eight times off.
-fn other_table(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
+fn other_table(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
     let layer = case.stack.layer(id);
     let Some((sector, source)) = own_sector(layer) else { return Vec::new() };
     (layer.tables.iter())
@@ -82,7 +85,7 @@ fn other_table(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
 }
 
 /// Firmware and boot loaders that read 512-byte sectors do not start from a 4Kn disk.
-fn booting(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
+fn booting(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
     let layer = case.stack.layer(id);
     let four = own_sector(layer).is_some_and(|(sector, source)| {
         sector.bytes() > 512 && source != Source::Assumed && !layer.tables.is_empty()
@@ -120,7 +123,7 @@ fn booting(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
 /// Something that reads or writes less than a logical sector at once cannot be used at all. Not
 /// NTFS, nor LUKS: tried on a 4Kn disk with Linux 6.12, ntfs3 mounts one of 512-byte sectors, and
 /// dm-crypt opens and writes another.
-fn small_sector(case: &Case<'_>, id: LayerId, system: &FileSystem) -> Option<Finding> {
+fn small_sector(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Option<Finding> {
     let own = system.sector_bytes.filter(|&bytes| bytes > 0)?;
     let (below, sector, source) = sector_below(case, id)?;
     if own >= sector.bytes() || system.kind == "ntfs" {
@@ -161,7 +164,7 @@ fn small_sector(case: &Case<'_>, id: LayerId, system: &FileSystem) -> Option<Fin
 }
 
 /// The granule beneath a layer, where it is one leaf's, and whether it is assumed.
-fn granule_below(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
+fn granule_below(case: &RuleInput<'_>, id: LayerId) -> Option<(u64, bool)> {
     let under = case.stack.under(id);
     (under.iter())
         .filter(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))
@@ -171,7 +174,12 @@ fn granule_below(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
 }
 
 /// Blocks below the granule: even an aligned write of one is a read-modify-write.
-fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> Option<Finding> {
+fn small_block(
+    case: &RuleInput<'_>,
+    id: LayerId,
+    kind: &str,
+    block: Option<u64>,
+) -> Option<Finding> {
     let block = block.filter(|&bytes| bytes > 0)?;
     let (granule, assumed) = granule_below(case, id)?;
     if block >= granule || rarely::why(case, id).is_some() {
@@ -192,7 +200,7 @@ fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> 
 }
 
 /// Returns how to get blocks of at least a granule, where the kind of file system has any so large.
-fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Remedy {
+fn larger_blocks(case: &RuleInput<'_>, id: LayerId, kind: &str, granule: u64) -> Remedy {
     let power = granule.checked_next_power_of_two().unwrap_or(granule);
     let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
     let clusters = power.div_euclid(sector);
@@ -230,7 +238,7 @@ fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Reme
 
 /// LUKS of 512-byte sectors over a larger granule encrypts eight times per page, and lets writes
 /// below the granule through.
-fn small_luks(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Finding> {
+fn small_luks(case: &RuleInput<'_>, id: LayerId, sector: Option<u64>) -> Option<Finding> {
     let sector = sector?;
     let (granule, assumed) = granule_below(case, id)?;
     if sector >= granule.min(4096) || assumed {
@@ -250,7 +258,7 @@ fn small_luks(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Findi
 }
 
 /// Members whose logical sectors differ.
-fn mixed(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+fn mixed(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let mut sectors: Vec<(u64, String)> = (case.stack.under(id).into_iter())
         .filter(|&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))
         .filter_map(|leaf| {

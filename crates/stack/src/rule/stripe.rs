@@ -7,7 +7,7 @@ use units::text::shell_word;
 use super::cost::Costs;
 use super::remedy::Command;
 use super::tops::tops;
-use super::{Case, Finding, Remedy, Severity, alignment, finding, rarely, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, alignment, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::judge::Miss;
 use crate::layer::LayerKind;
@@ -17,7 +17,7 @@ use crate::unit::UnitKind;
 /// More data disks than an array has; a width of more is left over from a drive's odd report.
 const DATA_MEMBERS_MAX: u64 = 384;
 
-pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
+pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (id, layer) in case.stack.iter() {
         found.extend(missed(case, id, costs));
@@ -43,7 +43,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
 }
 
 /// A chunk or a full stripe missed, told once: where it begins.
-fn missed(case: &Case<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
+fn missed(case: &RuleInput<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
     let miss = case.judgment(id).stripe.as_ref()?;
     // Off the granule is worse, and said already.
     if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
@@ -73,7 +73,7 @@ fn missed(case: &Case<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
 }
 
 /// The write that tells the difference: a chunk where chunks are missed, else a full stripe.
-fn write_bytes(miss: &Miss, case: &Case<'_>) -> u64 {
+fn write_bytes(miss: &Miss, case: &RuleInput<'_>) -> u64 {
     match miss.kind {
         UnitKind::Chunk => miss.unit.length_bytes(),
         _ => case
@@ -85,7 +85,7 @@ fn write_bytes(miss: &Miss, case: &Case<'_>) -> u64 {
     }
 }
 
-fn full_stripe(case: &Case<'_>, miss: &Miss) -> Option<String> {
+fn full_stripe(case: &RuleInput<'_>, miss: &Miss) -> Option<String> {
     let units = &case.stack.layer(miss.owner).units;
     let (chunk, full) =
         (units.used_bytes(UnitKind::Chunk)?, units.used_bytes(UnitKind::FullStripe)?);
@@ -94,7 +94,7 @@ fn full_stripe(case: &Case<'_>, miss: &Miss) -> Option<String> {
 }
 
 /// The array again, with a chunk that holds whole granules.
-fn larger_chunk(case: &Case<'_>, array: LayerId, chunk: u64) -> Option<Remedy> {
+fn larger_chunk(case: &RuleInput<'_>, array: LayerId, chunk: u64) -> Option<Remedy> {
     let under = case.stack.under(array).into_iter();
     let leaves = under.filter(|&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf));
     let granules =
@@ -112,7 +112,7 @@ fn larger_chunk(case: &Case<'_>, array: LayerId, chunk: u64) -> Option<Remedy> {
 
 /// Chunk, full stripe and whether there is parity, of what is beneath a layer: arrays, or the disk
 /// that the user tells.
-fn beneath(case: &Case<'_>, id: LayerId) -> Vec<(u64, u64, bool)> {
+fn beneath(case: &RuleInput<'_>, id: LayerId) -> Vec<(u64, u64, bool)> {
     let under = case.stack.under(id);
     let arrays = (under.iter())
         .flat_map(|&below| case.stack.layer(below).mapping.stripes())
@@ -128,7 +128,12 @@ fn beneath(case: &Case<'_>, id: LayerId) -> Vec<(u64, u64, bool)> {
 }
 
 /// Returns how a file system is told of a stripe; 0 and 0 is none.
-fn tell_stripe(case: &Case<'_>, id: LayerId, system: &FileSystem, stripe: (u64, u64)) -> Remedy {
+fn tell_stripe(
+    case: &RuleInput<'_>,
+    id: LayerId,
+    system: &FileSystem,
+    stripe: (u64, u64),
+) -> Remedy {
     let (chunk, full) = stripe;
     let device = remedy::within(case.stack, id);
     if system.kind == "xfs" {
@@ -163,7 +168,7 @@ fn tell_stripe(case: &Case<'_>, id: LayerId, system: &FileSystem, stripe: (u64, 
 
 /// XFS refuses or misbehaves with a unit and no width, or a width that the unit does not divide.
 fn told_wrong(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     id: LayerId,
     system: &FileSystem,
     (unit, width): (u64, u64),
@@ -197,7 +202,7 @@ fn told_wrong(
 /// Geometry of an array that is not there: the file system was copied from one, or a controller
 /// hides its array, which then may say so in its preferred sizes.
 fn told_of_none(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     id: LayerId,
     system: &FileSystem,
     (unit, width): (u64, u64),
@@ -239,7 +244,7 @@ fn told_of_none(
 
 /// The file system's geometry against that of the arrays beneath it.
 fn told_other(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     id: LayerId,
     system: &FileSystem,
     (unit, width): (u64, u64),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use units::{Source, Unit};
 
-use super::{Piece, REASONS_MAX};
+use super::{REASONS_MAX, TracedPiece};
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Mapping, Segment};
@@ -65,7 +65,7 @@ pub struct Alignment {
 
 impl Alignment {
     /// Counts a piece.
-    pub fn take(&mut self, stack: &Stack, piece: &Piece) {
+    pub fn take(&mut self, stack: &Stack, piece: &TracedPiece) {
         let length = piece.length_bytes;
         match end_of(piece) {
             On::Leaf(..) => self.placed_bytes += length,
@@ -125,7 +125,7 @@ impl Alignment {
 }
 
 /// The worst end of a piece's ways.
-fn end_of(piece: &Piece) -> &On {
+fn end_of(piece: &TracedPiece) -> &On {
     let worst = |end: &&On| match end {
         On::Leaf(..) => 0,
         On::Zeros => 1,

@@ -11,7 +11,7 @@ use units::ByteRange;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Copies, Mapping, Segment};
-use crate::resolve::{self, Next, On};
+use crate::resolve::{self, FirstRun, On};
 
 pub use alignment::{Alignment, Fit, Share};
 pub use cost::{Cost, IOS_MAX, cost};
@@ -25,7 +25,7 @@ const REASONS_MAX: usize = 16;
 
 /// One way down from a byte, to one copy of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct WayDown {
     /// The layers passed and the byte on each, from the top.
     pub steps: Vec<(LayerId, u64)>,
     /// Place where it ends.
@@ -34,13 +34,13 @@ pub struct Way {
 
 /// A run of bytes of which every copy lies in one piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TracedPiece {
     /// The byte of the layer that was asked about.
     pub at_bytes: u64,
     /// The run's length in bytes; not 0.
     pub length_bytes: u64,
     /// The ways down, one for each copy that is followed; not empty.
-    pub ways: Vec<Way>,
+    pub ways: Vec<WayDown>,
 }
 
 /// Visits the pieces of `range` of layer `id` in order, until `visit` says `false`. Returns the
@@ -50,7 +50,7 @@ pub fn walk(
     stack: &Stack,
     id: LayerId,
     range: ByteRange,
-    visit: &mut dyn FnMut(&Piece) -> bool,
+    visit: &mut dyn FnMut(&TracedPiece) -> bool,
 ) -> u64 {
     let mut at = range.start_bytes();
     let mut left = PIECES_MAX;
@@ -59,7 +59,7 @@ pub fn walk(
         let Some(rest) = ByteRange::new(at, range.end_bytes() - at) else { break };
         let mut descent = Descent { stack, steps: Vec::new(), ways: Vec::new() };
         let length_bytes = descent.descend(id, rest).max(1);
-        let piece = Piece { at_bytes: at, length_bytes, ways: descent.ways };
+        let piece = TracedPiece { at_bytes: at, length_bytes, ways: descent.ways };
         at += length_bytes;
         if !visit(&piece) {
             break;
@@ -71,7 +71,7 @@ pub fn walk(
 struct Descent<'a> {
     stack: &'a Stack,
     steps: Vec<(LayerId, u64)>,
-    ways: Vec<Way>,
+    ways: Vec<WayDown>,
 }
 
 impl Descent<'_> {
@@ -95,9 +95,9 @@ impl Descent<'_> {
         let copies = if ends { None } else { copies(&stack.layer(id).mapping, offset) };
         let Some(copies) = copies else {
             return match next {
-                Next::Down(below) => self.below(Some(below), length),
-                Next::Done(end) => {
-                    self.ways.push(Way { steps: self.steps.clone(), end });
+                FirstRun::Down(below) => self.below(Some(below), length),
+                FirstRun::Done(end) => {
+                    self.ways.push(WayDown { steps: self.steps.clone(), end });
                     length
                 }
             };
@@ -116,7 +116,7 @@ impl Descent<'_> {
             return self.descend(layer, range);
         }
         let end = On::Unknown("it lies on a member that was not given".to_owned());
-        self.ways.push(Way { steps: self.steps.clone(), end });
+        self.ways.push(WayDown { steps: self.steps.clone(), end });
         length_bytes
     }
 }

@@ -81,7 +81,7 @@ fn every_copy_on_a_mirror_of_stripes_has_its_way_with_the_byte_on_each_layer() {
     assert_eq!(end, 4096 + 65536);
     assert_eq!(pieces.len(), 2);
     let to = (1 << 20) + 4096;
-    let way = |disk: usize| Way {
+    let way = |disk: usize| WayDown {
         steps: vec![(file, 4096), (array, 65536 + 4096), (disks[disk], to)],
         end: On::Leaf(disks[disk], to),
     };

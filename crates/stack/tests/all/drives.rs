@@ -4,20 +4,20 @@ use std::rc::Rc;
 
 use device::{Disk, MemoryDisk, MemoryTree, NoFiles, answer};
 use stack::assemble::{Assembled, Start, StartKind, assemble};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 use stack::id::LayerId;
 use stack::judge::{self, Verdict};
 use stack::layer::{Layer, LayerKind};
 use stack::mapping::{Below, Mapping};
-use stack::rule::{self, Case, Severity};
+use stack::rule::{self, RuleInput, Severity};
 use units::{Known, Source};
 
 /// A drive whose files say `values`.
-fn drive(values: &[(&str, &str)]) -> Drive {
+fn drive(values: &[(&str, &str)]) -> KernelDrive {
     let tree = values.iter().fold(MemoryTree::new(), |tree, (file, value)| {
         tree.with_file(&format!("/sys/block/sda/{file}"), value)
     });
-    Drive::read(&tree, "sda")
+    KernelDrive::read(&tree, "sda")
 }
 
 /// An MBR with Linux partitions at these sectors, 1,000 sectors long each.
@@ -33,17 +33,17 @@ fn partitioned(starts: &[u32]) -> MemoryDisk {
     MemoryDisk::with_head(1 << 30, &sector)
 }
 
-fn on(drive: Drive, disk: MemoryDisk) -> Assembled {
+fn on(drive: KernelDrive, disk: MemoryDisk) -> Assembled {
     let bytes: Rc<dyn Disk> = Rc::new(disk);
     let kind = StartKind::Drive(Box::new(drive));
     assemble(vec![Start { kind, name: "sda".to_owned(), bytes: Some(Ok(bytes)) }], &NoFiles, None)
 }
 
 /// Code, layer and evidence of what is found on `drive` with partitions at these sectors.
-fn found(drive: Drive, starts: &[u32]) -> Vec<(&'static str, usize, String)> {
+fn found(drive: KernelDrive, starts: &[u32]) -> Vec<(&'static str, usize, String)> {
     let assembled = on(drive, partitioned(starts));
     let judgments = judge::judge_all(&assembled.stack);
-    let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
+    let case = RuleInput { stack: &assembled.stack, judgments: &judgments, told: None };
     let findings = rule::findings(&case).into_iter();
     findings
         .map(|finding| (finding.rule.code, finding.layer.0, finding.evidence.join("; ")))
@@ -51,10 +51,10 @@ fn found(drive: Drive, starts: &[u32]) -> Vec<(&'static str, usize, String)> {
 }
 
 /// The verdict on each partition, and code and severity of what is found on it at warning or above.
-fn judged(drive: Drive, starts: &[u32]) -> Vec<(Verdict, Option<(&'static str, Severity)>)> {
+fn judged(drive: KernelDrive, starts: &[u32]) -> Vec<(Verdict, Option<(&'static str, Severity)>)> {
     let assembled = on(drive, partitioned(starts));
     let judgments = judge::judge_all(&assembled.stack);
-    let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
+    let case = RuleInput { stack: &assembled.stack, judgments: &judgments, told: None };
     let findings = rule::findings(&case);
     (1..assembled.stack.len())
         .map(|layer| {
@@ -80,7 +80,7 @@ fn of_several_layers_of_a_path_that_are_off_the_lowest_is_first_bad() {
     let judgments = judge::judge_all(&stack);
     let verdicts: Vec<Verdict> = judgments.iter().map(|judgment| judgment.verdict).collect();
     assert_eq!(verdicts[1..], [Verdict::Misaligned, Verdict::Aligned, Verdict::Misaligned]);
-    let case = Case { stack: &stack, judgments: &judgments, told: None };
+    let case = RuleInput { stack: &stack, judgments: &judgments, told: None };
     assert_eq!(rule::first_bad(&case), [LayerId(1)]);
 }
 
@@ -96,7 +96,7 @@ fn who_is_refused_as_root_is_not_told_to_be_root() {
         let start = Start { kind, name: "sda".to_owned(), bytes: Some(Err(reason.clone())) };
         let assembled = assemble(vec![start], &NoFiles, None);
         let judgments = judge::judge_all(&assembled.stack);
-        let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
+        let case = RuleInput { stack: &assembled.stack, judgments: &judgments, told: None };
         let findings = rule::findings(&case);
         let finding = findings.iter().find(|finding| finding.rule.code == "ST407").unwrap();
         let fixes: Vec<String> = finding.remedies.iter().map(ToString::to_string).collect();
@@ -158,7 +158,7 @@ fn the_granule_of_nvme_is_the_preferred_one_that_linux_puts_into_minimum_io_size
     let tree = tree.iter().fold(MemoryTree::new(), |tree, (file, value)| {
         tree.with_file(&format!("/sys/block/nvme0n1/queue/{file}"), value)
     });
-    let found = judged(Drive::read(&tree, "nvme0n1"), &[2048, 2056]);
+    let found = judged(KernelDrive::read(&tree, "nvme0n1"), &[2048, 2056]);
     assert_eq!(found[0], (Verdict::Aligned, None));
     assert_eq!(found[1].0, Verdict::Misaligned);
 }
@@ -188,7 +188,7 @@ fn a_discard_unit_of_a_granule_says_nothing_more() {
 
 /// An NVMe drive whose second format, of 4096 bytes with `metadata`, has the speed `performance`;
 /// the first, of 512, is good.
-fn nvme(metadata: u8, performance: u8) -> Drive {
+fn nvme(metadata: u8, performance: u8) -> KernelDrive {
     let mut said = vec![0_u8; 4096];
     said[0] = 1;
     said[25] = 1;
@@ -198,7 +198,7 @@ fn nvme(metadata: u8, performance: u8) -> Drive {
         .with_file("/sys/block/nvme0n1/queue/logical_block_size", "512")
         .with_file("/sys/block/nvme0n1/queue/physical_block_size", "512")
         .with_file(&path, &answer::to_text(&said));
-    Drive::read(&tree, "nvme0n1")
+    KernelDrive::read(&tree, "nvme0n1")
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn an_answer_that_contradicts_itself_is_told() {
         .with_file("/sys/block/sda/queue/logical_block_size", "512")
         .with_file("/sys/block/sda/queue/physical_block_size", "512")
         .with_file(&path, &answer::to_text(&said));
-    let told = found(Drive::read(&tree, "sda"), &[2048]);
+    let told = found(KernelDrive::read(&tree, "sda"), &[2048]);
     let evidence = "scsi-capacity: the lowest aligned block is 9, and a physical block holds 1";
     assert_eq!(told, [("ST610", 0, evidence.to_owned())]);
 }

@@ -14,7 +14,7 @@ use device::{Disk, FileIdentity, MemoryDisk, NoFiles, pack};
 use serde_json::Value;
 use stack::assemble::{Start, StartKind, assemble};
 use stack::judge::{self, Verdict};
-use stack::view::View;
+use stack::view::LayerView;
 use stack::{LayerKind, Mapping, Stack};
 
 /// The disks of the sample by name.
@@ -65,7 +65,7 @@ fn stack_on(disks: BTreeMap<String, MemoryDisk>) -> Stack {
 }
 
 /// Returns what stands at a byte of a layer, up to the first NUL.
-fn stamp(view: &View, at: u64) -> Result<String, String> {
+fn stamp(view: &LayerView, at: u64) -> Result<String, String> {
     let mut sector = [0; 512];
     view.read_at(at, &mut sector).map_err(|error| error.to_string())?;
     let end = sector.iter().position(|&byte| byte == 0).unwrap_or(sector.len());
@@ -83,7 +83,7 @@ fn every_stamp_of_every_array_and_volume_is_read_through_the_stack() {
         if !arrayed && !volume {
             continue;
         }
-        let Some(view) = View::new(Rc::clone(&stack), id) else {
+        let Some(view) = LayerView::new(Rc::clone(&stack), id) else {
             unread.push(format!("{}: length unknown", layer.name));
             continue;
         };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use device::{KernelTree, TextTree};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 use stack::kernel::Machine;
 use units::Known;
 
@@ -48,7 +48,7 @@ fn every_value_of_a_disk_is_what_lsblk_printed() {
     for (path, tree, said) in machines() {
         for line in said.lines().filter(|line| column(line, "TYPE") != "part") {
             let name = column(line, "KNAME");
-            let drive = Drive::read(&tree, name);
+            let drive = KernelDrive::read(&tree, name);
             let file = |file: &str| tree.read(&format!("/sys/block/{name}/{file}")).unwrap();
             // lsblk says 0 where the disk cannot discard, whatever the file says (lsblk.c, COL_DALIGN).
             let discards = column(line, "DISC-GRAN") != "0";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
-use super::common::{Json, Measured, Printed, Start, Unknown, help};
+use super::common::{IgnoreMeasuredOption, Json, Printed, Start, Unknown, help};
 use super::raw_device::RawDevice;
 use super::values::{seconds, size, size_above_0};
 
@@ -29,7 +29,7 @@ Examples:
                                            any command on shifted devices, once a pair and arm
   straddle bench /dev/sdb                  reads of a raw device
   straddle bench /data -o result.json      keep the result for compare"))]
-pub(crate) struct Bench {
+pub(crate) struct SuiteSteps {
     /// A directory or mount point, where the scratch file will be; or a block device
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) target: PathBuf,
@@ -55,7 +55,7 @@ pub(crate) struct Bench {
     pub(crate) unit: Unit,
 
     #[command(flatten)]
-    pub(crate) measured: Measured,
+    pub(crate) measured: IgnoreMeasuredOption,
 
     /// Read instead of writing
     #[arg(long)]

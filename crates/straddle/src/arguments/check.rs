@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use stack::Condition;
 use stack::Severity;
 
-use super::common::{Bytes, Measured, Sysroot, Unknown, help};
+use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
@@ -45,7 +45,7 @@ pub(crate) struct Check {
     pub(crate) sysroot: Sysroot,
 
     #[command(flatten)]
-    pub(crate) measured: Measured,
+    pub(crate) measured: IgnoreMeasuredOption,
 
     /// Read files that an image names outside of its directory
     ///

@@ -43,7 +43,7 @@ pub(crate) struct Unknown {
 
 /// Option that ignores measured granules.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Measured {
+pub(crate) struct IgnoreMeasuredOption {
     /// Ignore what straddle probe measured on this machine's drives
     #[arg(id = "ignore_measured", long = "ignore-measured", help_heading = "Judging")]
     pub(crate) is_ignored: bool,
@@ -82,7 +82,7 @@ impl Start {
 /// Options for the file that keeps a result, and for what is shown while measuring.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Kept {
+pub(crate) struct ResultOptions {
     /// Also write the whole result, with its histograms, to this file; - prints it, like --json
     ///
     /// An existing file is replaced only if it holds a result.
@@ -99,7 +99,7 @@ pub(crate) struct Kept {
     pub(crate) no_progress: bool,
 }
 
-impl Kept {
+impl ResultOptions {
     /// Returns whether the result goes to standard output in place of a table.
     pub(crate) fn is_printed(&self) -> bool {
         self.output.as_deref().is_some_and(is_standard_output)
@@ -119,7 +119,7 @@ pub(crate) struct Printed {
     json: bool,
 
     #[command(flatten)]
-    pub(crate) kept: Kept,
+    pub(crate) kept: ResultOptions,
 }
 
 impl Printed {

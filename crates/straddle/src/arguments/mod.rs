@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 
 use crate::exit::table;
 
-pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
+pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
 pub(crate) use drive::{
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Trace(Trace),
     Plan(Plan),
-    Bench(Box<Bench>),
+    Bench(Box<SuiteSteps>),
     Probe(Probe),
     Compare(Compare),
     Fsync(Box<Fsync>),

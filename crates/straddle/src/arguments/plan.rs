@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stack::Condition;
 
-use super::common::{Json, Measured, help};
+use super::common::{IgnoreMeasuredOption, Json, help};
 
 /// Plan the cheapest change that aligns a disk's partitions, with all data kept
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub(crate) on: Option<Condition>,
 
     #[command(flatten)]
-    pub(crate) measured: Measured,
+    pub(crate) measured: IgnoreMeasuredOption,
 
     /// Say lay out a disk without data: where to start, ashift, options of mkfs and others
     ///

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{Json, Kept, Start, Unknown, help};
+use super::common::{Json, ResultOptions, Start, Unknown, help};
 use super::raw_device::RawDevice;
 use super::values::{seconds, size_above_0};
 
@@ -67,7 +67,7 @@ pub(crate) struct Probe {
     pub(crate) document: Json,
 
     #[command(flatten)]
-    pub(crate) kept: Kept,
+    pub(crate) kept: ResultOptions,
 
     #[command(flatten)]
     pub(crate) unknown: Unknown,

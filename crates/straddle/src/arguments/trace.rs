@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{Bytes, Json, Measured, Unknown, help};
+use super::common::{Bytes, IgnoreMeasuredOption, Json, Unknown, help};
 use super::values::size_above_0;
 
 /// Show where the bytes of a file lie, layer by layer, and how they are aligned
@@ -46,7 +46,7 @@ pub(crate) struct Trace {
     pub(crate) unknown: Unknown,
 
     #[command(flatten)]
-    pub(crate) measured: Measured,
+    pub(crate) measured: IgnoreMeasuredOption,
 
     #[command(flatten)]
     pub(crate) document: Json,

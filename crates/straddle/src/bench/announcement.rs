@@ -5,11 +5,11 @@ use host::scratch::Scratch;
 use measure::Role;
 use units::prefix::Size;
 
-use super::method::Method;
+use super::method::DirectoryMethod;
 use super::plan;
 use super::scratch_file;
 use super::session::Session;
-use super::work::Work;
+use super::work::ArmWork;
 use crate::shared::halt::{Halt, no_file};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::{self, shown};
@@ -21,14 +21,14 @@ const READY_SECONDS: u64 = 5;
 /// is known without writing.
 pub(super) fn possible(
     session: &Session<'_>,
-    way: &Method,
+    way: &DirectoryMethod,
     directory: &Pinned,
 ) -> Result<(), Halt> {
     session.afford(session.scratch_bytes(), "the scratch file")?;
     let plan = session.scratch_plan();
     let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
     // File systems of the suite lie on whole devices, each aligned or not as a whole.
-    if !matches!(way, Method::Suite(_)) {
+    if !matches!(way, DirectoryMethod::Suite(_)) {
         scratch_file::shiftable(&filesystem, &shown(directory.given()))?;
     }
     Ok(())
@@ -37,12 +37,12 @@ pub(super) fn possible(
 /// Says on standard error what is going to be written in `directory`, before it is.
 pub(super) fn announce(
     session: &Session<'_>,
-    way: &Method,
+    way: &DirectoryMethod,
     directory: &Pinned,
 ) -> Result<(), Halt> {
     possible(session, way, directory)?;
     let titles = match way {
-        Method::Inside => titles(session, None)?,
+        DirectoryMethod::Inside => titles(session, None)?,
         other => other.experiments(session.bench),
     };
     printer::note(&format!(
@@ -71,7 +71,7 @@ pub(super) fn titles(
     session: &Session<'_>,
     place: Option<&MeasuredBytes>,
 ) -> Result<Vec<String>, Halt> {
-    let works = Work::all(session.bench, operation_bytes(session, place));
+    let works = ArmWork::all(session.bench, operation_bytes(session, place));
     Ok(comparisons(session, &works, place)?)
 }
 
@@ -81,7 +81,7 @@ pub(super) fn titles(
 /// When no shift that was asked for can be compared.
 pub(super) fn comparisons(
     session: &Session<'_>,
-    works: &[Work],
+    works: &[ArmWork],
     place: Option<&MeasuredBytes>,
 ) -> Result<Vec<String>, String> {
     let (bench, bytes) = (session.bench, operation_bytes(session, place));
@@ -98,7 +98,7 @@ pub(super) fn comparisons(
         None if bench.shift.is_empty() => vec!["shifted by a sector".to_owned()],
         None => bench.shift.iter().map(|&bytes| format!("shifted {}", Size(bytes))).collect(),
     };
-    let titled = |work: &Work| {
+    let titled = |work: &ArmWork| {
         let title = work.title();
         shifts.iter().map(move |shift| format!("{title}, {shift}")).collect::<Vec<_>>()
     };

@@ -10,18 +10,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use device::Counters as _;
-use host::{CommandPlan, DiskStats, Identity, LoopDevice, PrivateMounts};
+use host::{CommandPlan, DiskStats, LoopDevice, PathIdentity, PrivateMounts};
 use report::bench::Experiment;
 use units::text;
 
-use super::document::{self, About, Seen};
-use super::file_system::{Recipe, recipe};
-use super::paired_loop::{self, Bounds, Done, Timed};
-use super::plan::{self, Arm};
+use super::document::{self, About, ArmRecord};
+use super::file_system::{FileSystemRecipe, recipe};
+use super::paired_loop::{self, Bounds, ContestResult, Timed};
+use super::plan::{self, PlannedArm};
 use super::scratch_file::ScratchFile;
 use super::session::Session;
 use super::shifted::{self, Region};
-use crate::arguments::{Bench, FileSystem};
+use crate::arguments::{FileSystem, SuiteSteps};
 use crate::shared::halt::Halt;
 
 /// A command as it was typed.
@@ -70,8 +70,8 @@ struct Runs<'a> {
     template: Template<'a>,
     ground: &'a ScratchFile,
     region: Region,
-    arms: &'a [Arm],
-    file_system: Option<&'static Recipe>,
+    arms: &'a [PlannedArm],
+    file_system: Option<&'static FileSystemRecipe>,
     mounts: Option<&'a PrivateMounts>,
     interrupt: host::Interrupt,
     budget: Duration,
@@ -136,7 +136,7 @@ impl Timed for Runs<'_> {
 /// the unmount.
 fn number(device: &LoopDevice) -> Option<(u32, u32)> {
     match host::identity(device.node()) {
-        Ok(Identity::Block { major, minor }) => Some((major, minor)),
+        Ok(PathIdentity::Block { major, minor }) => Some((major, minor)),
         _ => None,
     }
 }
@@ -162,12 +162,12 @@ fn flushed(device: &LoopDevice) -> Result<Duration, Halt> {
 }
 
 /// Returns whether a file system is mounted for the command.
-pub(crate) fn mounts(bench: &Bench) -> bool {
+pub(crate) fn mounts(bench: &SuiteSteps) -> bool {
     Template::of(&bench.command).mount
 }
 
 /// Refuses a command that would run elsewhere than on a shifted device.
-pub(crate) fn check(bench: &Bench) -> Result<(), Halt> {
+pub(crate) fn check(bench: &SuiteSteps) -> Result<(), Halt> {
     let template = Template::of(&bench.command);
     if template.device || template.mount {
         return Ok(());
@@ -180,7 +180,7 @@ pub(crate) fn check(bench: &Bench) -> Result<(), Halt> {
 }
 
 /// The command's words, harmless to print.
-pub(crate) fn words(bench: &Bench) -> Vec<String> {
+pub(crate) fn words(bench: &SuiteSteps) -> Vec<String> {
     bench.command.iter().map(|word| text::escape(word.as_bytes())).collect()
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn run(
     session: &mut Session<'_>,
     ground: &ScratchFile,
     mounts: Option<&PrivateMounts>,
-    arms: &[Arm],
+    arms: &[PlannedArm],
 ) -> Result<Experiment, Halt> {
     let bench = session.bench;
     let template = Template::of(&bench.command);
@@ -217,11 +217,11 @@ pub(crate) fn run(
 }
 
 /// The arms; an operation of a whole unit crosses a boundary wherever it is shifted to.
-pub(crate) fn arms(session: &Session<'_>, ground: &ScratchFile) -> Result<Vec<Arm>, Halt> {
+pub(crate) fn arms(session: &Session<'_>, ground: &ScratchFile) -> Result<Vec<PlannedArm>, Halt> {
     ground.arms(session, ground.place.unit.length_bytes())
 }
 
-fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {
+fn title(command: &[OsString], file_system: Option<&FileSystemRecipe>) -> String {
     let program = command.first().map(|word| text::escape(word.as_bytes())).unwrap_or_default();
     match file_system {
         Some(recipe) => format!("{program} on {}, includes writeback", recipe.name),
@@ -229,13 +229,18 @@ fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {
     }
 }
 
-fn documented(words: Vec<String>, title: String, arms: Vec<Arm>, done: Done) -> Experiment {
+fn documented(
+    words: Vec<String>,
+    title: String,
+    arms: Vec<PlannedArm>,
+    done: ContestResult,
+) -> Experiment {
     let about = About {
         title,
         unit: "command",
         block_operations: 1,
         workload: document::of_command(words),
-        seen: vec![Seen::default(); arms.len()],
+        seen: vec![ArmRecord::default(); arms.len()],
         arms,
         elapsed_ns: done.elapsed_ns,
         written_bytes: done.written_bytes,

@@ -3,8 +3,8 @@
 use device::DiskCounts;
 use measure::{Conclusion, Experiment, Histogram, Interval};
 use report::bench::{
-    Action, Arm, BenchTarget, Comparison, DriveCounts, Experiment as Document, Predicted, Sync,
-    Workload,
+    Arm, BenchTarget, Comparison, DriveCounts, Experiment as Document, OperationDirection,
+    Predicted, Sync, Workload,
 };
 
 use super::plan;
@@ -16,7 +16,7 @@ const P99_COUNT_MIN: u64 = 100;
 
 /// Record of what one arm did, beside the times that the experiment has.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ArmRecord {
     /// All its latencies, one for each operation; `None` where the experiment's times are they.
     pub(crate) latencies: Option<Histogram>,
     /// Counts of the drive; `None` when it does not count.
@@ -29,7 +29,7 @@ pub(crate) struct Seen {
     pub(crate) operations_per_second: Option<f64>,
 }
 
-impl Seen {
+impl ArmRecord {
     /// Counts what the drive counted during one more observation.
     pub(crate) fn add(&mut self, since: &DiskCounts) {
         self.counts = Some(self.counts.map_or(*since, |counts| counts.plus(since)));
@@ -43,8 +43,8 @@ pub(crate) struct About {
     pub(crate) unit: &'static str,
     pub(crate) block_operations: u64,
     pub(crate) workload: Workload,
-    pub(crate) arms: Vec<plan::Arm>,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) arms: Vec<plan::PlannedArm>,
+    pub(crate) seen: Vec<ArmRecord>,
     pub(crate) elapsed_ns: u64,
     pub(crate) written_bytes: u64,
     pub(crate) predicted: Option<Predicted>,
@@ -55,7 +55,7 @@ pub(crate) struct About {
 /// Returns what programs of the user's or of the suite did, by its words.
 pub(crate) fn of_command(words: Vec<String>) -> Workload {
     Workload {
-        action: Action::Command,
+        action: OperationDirection::Command,
         operation_bytes: None,
         sync: Sync::None,
         sync_every: 0,
@@ -69,12 +69,12 @@ pub(crate) fn of_command(words: Vec<String>) -> Workload {
 /// The document of an experiment that ended.
 pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion) -> Document {
     let standing = done.standing();
-    let arm = |(number, (arm, seen)): (usize, (&plan::Arm, &Seen))| {
+    let arm = |(number, (arm, seen)): (usize, (&plan::PlannedArm, &ArmRecord))| {
         let times = seen.latencies.as_ref().unwrap_or_else(|| done.times(number));
         of_arm(arm, seen, times, about.turn_ns)
     };
     let arms: Vec<Arm> = about.arms.iter().zip(&about.seen).enumerate().map(arm).collect();
-    let comparison = |one: &measure::Comparison| Comparison {
+    let comparison = |one: &measure::ArmVerdict| Comparison {
         arm: about.arms[one.arm].name.clone(),
         against: about.arms[one.against].name.clone(),
         // Before the first pair there is none.
@@ -104,7 +104,12 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
     }
 }
 
-fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>) -> Arm {
+fn of_arm(
+    arm: &plan::PlannedArm,
+    seen: &ArmRecord,
+    times: &Histogram,
+    turn_ns: Option<u64>,
+) -> Arm {
     let median_ns = times.median();
     let drive = seen.counts.map(|counts| DriveCounts {
         reads: counts.reads,

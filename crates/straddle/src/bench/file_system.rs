@@ -11,7 +11,7 @@ use crate::shared::halt::Halt;
 
 /// Recipe by which a file system is made and mounted. None of them may discard: that would punch
 /// holes into the file beneath.
-pub(crate) struct Recipe {
+pub(crate) struct FileSystemRecipe {
     pub(crate) name: &'static str,
     make: &'static [&'static str],
     /// The word before the sector's size, where the file system has sectors of its own.
@@ -22,10 +22,10 @@ pub(crate) struct Recipe {
     package: &'static str,
 }
 
-const RECIPES: [(FileSystem, Recipe); 4] = [
+const RECIPES: [(FileSystem, FileSystemRecipe); 4] = [
     (
         FileSystem::Ext3,
-        Recipe {
+        FileSystemRecipe {
             name: "ext3",
             make: &["mkfs.ext3", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0"],
             sector: None,
@@ -36,7 +36,7 @@ const RECIPES: [(FileSystem, Recipe); 4] = [
     ),
     (
         FileSystem::Ext4,
-        Recipe {
+        FileSystemRecipe {
             name: "ext4",
             make: &["mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0"],
             sector: None,
@@ -47,7 +47,7 @@ const RECIPES: [(FileSystem, Recipe); 4] = [
     ),
     (
         FileSystem::Xfs,
-        Recipe {
+        FileSystemRecipe {
             name: "xfs",
             make: &["mkfs.xfs", "-q", "-f", "-K"],
             sector: Some("-s"),
@@ -58,7 +58,7 @@ const RECIPES: [(FileSystem, Recipe); 4] = [
     ),
     (
         FileSystem::Btrfs,
-        Recipe {
+        FileSystemRecipe {
             name: "btrfs",
             make: &["mkfs.btrfs", "-q", "-f", "-K"],
             sector: None,
@@ -73,12 +73,12 @@ const RECIPES: [(FileSystem, Recipe); 4] = [
 const MAKE_WITHIN: Duration = Duration::from_secs(120);
 
 /// The recipe of a file system.
-pub(crate) fn recipe(kind: FileSystem) -> &'static Recipe {
+pub(crate) fn recipe(kind: FileSystem) -> &'static FileSystemRecipe {
     let row = RECIPES.iter().find(|(row, _)| *row == kind);
     &row.expect("every file system has a row").1
 }
 
-impl Recipe {
+impl FileSystemRecipe {
     /// Makes the file system; how long that took, in nanoseconds. `sector_bytes` is what a drive
     /// with this granule would report as its physical sector, which some tools ask for.
     pub(crate) fn make(

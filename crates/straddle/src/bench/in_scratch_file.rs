@@ -4,11 +4,11 @@ use host::engine::Access;
 use measure::Role;
 
 use super::paired_loop::Bounds;
-use super::plan::{self, Arm};
+use super::plan::{self, PlannedArm};
 use super::scratch_file::ScratchFile;
 use super::session::{Results, Session};
-use super::timed_arms::{self, Setting};
-use super::work::Work;
+use super::timed_arms::{self, ArmSetting};
+use super::work::ArmWork;
 use crate::shared::halt::Halt;
 
 /// Compares all that was asked for.
@@ -19,15 +19,15 @@ pub(crate) fn run(
 ) -> Result<(), Halt> {
     let size = plan::operation_bytes(session.bench.size, ground.place.unit)?;
     let arms = ground.arms(session, u64::from(size))?;
-    on_scratch(session, ground, &Work::all(session.bench, size), &arms, found)
+    on_scratch(session, ground, &ArmWork::all(session.bench, size), &arms, found)
 }
 
 /// Compares `arms` under `works` in the scratch file.
 pub(crate) fn on_scratch(
     session: &mut Session<'_>,
     ground: &ScratchFile,
-    works: &[Work],
-    arms: &[Arm],
+    works: &[ArmWork],
+    arms: &[PlannedArm],
     found: &mut Results,
 ) -> Result<(), Halt> {
     each(session, works, arms, found, |access| {
@@ -48,17 +48,17 @@ pub(crate) type OpenFile<'a> = (
 /// Compares the arms under each workload, with the error and the bytes shared among them.
 pub(crate) fn each<'a>(
     session: &mut Session<'_>,
-    works: &[Work],
-    arms: &[Arm],
+    works: &[ArmWork],
+    arms: &[PlannedArm],
     found: &mut Results,
     open: impl Fn(Access) -> Result<OpenFile<'a>, Halt>,
 ) -> Result<(), Halt> {
-    let works: Vec<Work> = works.iter().copied().filter(|work| suits(session, work)).collect();
+    let works: Vec<ArmWork> = works.iter().copied().filter(|work| suits(session, work)).collect();
     if works.is_empty() {
         return Err(Halt::busy());
     }
     let asked = plan::questions(arms);
-    let all: Vec<(Work, &[Arm])> =
+    let all: Vec<(ArmWork, &[PlannedArm])> =
         works.iter().flat_map(|work| asked.iter().map(|arms| (*work, &arms[..]))).collect();
     let alpha = plan::ALPHA / f64::from(u32::try_from(all.len().max(1)).unwrap_or(u32::MAX));
     for (done, (work, arms)) in all.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn each<'a>(
         let access = if work.read { Access::Read } else { Access::Write };
         let (file, place, moved) = open(access)?;
         let (work, title) = (*work, work.title());
-        let setting = Setting { place, arms, work, title, alpha, bounds, moved: &*moved };
+        let setting = ArmSetting { place, arms, work, title, alpha, bounds, moved: &*moved };
         let slots = timed_arms::slots(session, &setting)?;
         let mut experiment = timed_arms::compare(session, &setting, vec![(file, slots)])?;
         if asked.len() > 1
@@ -85,6 +85,6 @@ pub(crate) fn each<'a>(
 }
 
 /// Returns whether a workload may run: on a busy drive depth 1 alone.
-fn suits(session: &Session<'_>, work: &Work) -> bool {
+fn suits(session: &Session<'_>, work: &ArmWork) -> bool {
     !session.is_busy || work.depth == 1
 }

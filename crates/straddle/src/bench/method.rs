@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use workload::JobFile;
 
 use super::file_system::recipe;
-use super::plan::{self, Budget};
+use super::plan::{self, MethodBudget};
 use super::session::Session;
-use super::suite::Row;
+use super::suite::SuiteRow;
 use super::{command, job, shifted, suite};
-use crate::arguments::{Bench, FileSystem};
+use crate::arguments::{FileSystem, SuiteSteps};
 use crate::shared::halt::Halt;
 use crate::shared::job_file;
 use crate::shared::measure_target::MeasureTarget;
@@ -20,7 +20,7 @@ const ROOM_BYTES: u64 = 32 << 20;
 const ARMS: u64 = 3;
 
 /// Method of measuring in a directory.
-pub(super) enum Method {
+pub(super) enum DirectoryMethod {
     /// Direct I/O in the scratch file.
     Inside,
     /// fio's jobs.
@@ -28,14 +28,14 @@ pub(super) enum Method {
     /// The requests of a raidtest file.
     Requests(PathBuf),
     /// File systems, made and used.
-    Suite(Vec<Row>),
+    Suite(Vec<SuiteRow>),
     /// A command on shifted devices.
     Command,
 }
 
-impl Method {
+impl DirectoryMethod {
     /// The way that was asked for; what it needs is there.
-    pub(super) fn of(session: &mut Session<'_>) -> Result<Method, Halt> {
+    pub(super) fn of(session: &mut Session<'_>) -> Result<DirectoryMethod, Halt> {
         let bench = session.bench;
         if let Some(path) = &bench.job {
             let file = job_file::read(path, &bench.set)?;
@@ -44,75 +44,79 @@ impl Method {
             if !inside {
                 shifted::need_root("this job")?;
             }
-            return Ok(Method::Job(file));
+            return Ok(DirectoryMethod::Job(file));
         }
         if let Some(path) = &bench.raidtest {
-            return Ok(Method::Requests(path.clone()));
+            return Ok(DirectoryMethod::Requests(path.clone()));
         }
         if bench.suite {
             shifted::need_root("the suite")?;
             return suite(session);
         }
         if bench.command.is_empty() {
-            return Ok(Method::Inside);
+            return Ok(DirectoryMethod::Inside);
         }
         shifted::need_root("a command")?;
         command::check(bench)?;
-        Ok(Method::Command)
+        Ok(DirectoryMethod::Command)
     }
 
     /// Returns whether a file system is mounted for it.
-    pub(super) fn mounts(&self, bench: &Bench) -> bool {
+    pub(super) fn mounts(&self, bench: &SuiteSteps) -> bool {
         match self {
-            Method::Inside | Method::Requests(_) => false,
-            Method::Suite(_) => true,
-            Method::Job(file) => {
+            DirectoryMethod::Inside | DirectoryMethod::Requests(_) => false,
+            DirectoryMethod::Suite(_) => true,
+            DirectoryMethod::Job(file) => {
                 file.jobs.iter().any(|job| job::file_system_of(bench, job).is_some())
             }
-            Method::Command => command::mounts(bench),
+            DirectoryMethod::Command => command::mounts(bench),
         }
     }
 
     /// Returns what it may use unless the user says otherwise.
-    pub(super) fn budget(&self, bench: &Bench) -> Budget {
+    pub(super) fn budget(&self, bench: &SuiteSteps) -> MethodBudget {
         match self {
-            Method::Inside if bench.full => Budget::FULL,
-            Method::Inside => Budget::HEADLINE,
-            Method::Requests(_) => Budget::JOB,
-            Method::Suite(lines) => suite::budget(lines, bench.pairs.unwrap_or(suite::ROUNDS)),
-            Method::Job(file) => {
+            DirectoryMethod::Inside if bench.full => MethodBudget::FULL,
+            DirectoryMethod::Inside => MethodBudget::HEADLINE,
+            DirectoryMethod::Requests(_) => MethodBudget::JOB,
+            DirectoryMethod::Suite(lines) => {
+                suite::budget(lines, bench.pairs.unwrap_or(suite::ROUNDS))
+            }
+            DirectoryMethod::Job(file) => {
                 let jobs = u64::try_from(file.jobs.len()).unwrap_or(u64::MAX);
                 let kinds = file.jobs.iter().filter_map(|job| job::file_system_of(bench, job));
                 // Each arm has a file system of its own.
                 let scratch = kinds.map(|kind| ARMS * device_bytes(kind)).max().unwrap_or(0);
-                let scratch_bytes = Budget::JOB.scratch_bytes.max(scratch);
-                let written_bytes = Budget::JOB.written_bytes.saturating_mul(jobs);
+                let scratch_bytes = MethodBudget::JOB.scratch_bytes.max(scratch);
+                let written_bytes = MethodBudget::JOB.written_bytes.saturating_mul(jobs);
                 let written_bytes = written_bytes.saturating_add(scratch_bytes * 2);
-                Budget { scratch_bytes, written_bytes, ..Budget::JOB }
+                MethodBudget { scratch_bytes, written_bytes, ..MethodBudget::JOB }
             }
-            Method::Command => {
+            DirectoryMethod::Command => {
                 let kind = bench.fs.or(command::mounts(bench).then_some(FileSystem::Ext4));
                 let scratch = kind.map_or(0, device_bytes);
-                let scratch_bytes = Budget::COMMAND.scratch_bytes.max(scratch);
-                Budget { scratch_bytes, ..Budget::COMMAND }
+                let scratch_bytes = MethodBudget::COMMAND.scratch_bytes.max(scratch);
+                MethodBudget { scratch_bytes, ..MethodBudget::COMMAND }
             }
         }
     }
 
     /// Returns what would be compared, a line each.
-    pub(super) fn experiments(&self, bench: &Bench) -> Vec<String> {
+    pub(super) fn experiments(&self, bench: &SuiteSteps) -> Vec<String> {
         match self {
-            Method::Inside => Vec::new(),
-            Method::Job(file) => {
+            DirectoryMethod::Inside => Vec::new(),
+            DirectoryMethod::Job(file) => {
                 file.jobs.iter().map(|one| format!("{}: {}", job::name(one), one.title())).collect()
             }
-            Method::Requests(_) => vec!["the file's requests, one and 64 at a time".to_owned()],
-            Method::Suite(lines) => {
+            DirectoryMethod::Requests(_) => {
+                vec!["the file's requests, one and 64 at a time".to_owned()]
+            }
+            DirectoryMethod::Suite(lines) => {
                 let title =
-                    |line: &Row| format!("{}: make, unpack, copy, read, delete", line.name());
+                    |line: &SuiteRow| format!("{}: make, unpack, copy, read, delete", line.name());
                 lines.iter().map(title).collect()
             }
-            Method::Command => vec![command::words(bench).join(" ")],
+            DirectoryMethod::Command => vec![command::words(bench).join(" ")],
         }
     }
 }
@@ -121,7 +125,7 @@ fn device_bytes(kind: FileSystem) -> u64 {
     recipe(kind).device_bytes_min + ROOM_BYTES
 }
 
-fn suite(session: &mut Session<'_>) -> Result<Method, Halt> {
+fn suite(session: &mut Session<'_>) -> Result<DirectoryMethod, Halt> {
     let (can, cannot) = suite::lines(session.bench);
     if can.is_empty() {
         return Err(Halt::refused(cannot.join("; "), None));
@@ -129,11 +133,11 @@ fn suite(session: &mut Session<'_>) -> Result<Method, Halt> {
     for reason in cannot {
         session.note(reason);
     }
-    Ok(Method::Suite(can))
+    Ok(DirectoryMethod::Suite(can))
 }
 
 /// Returns what was named, where it goes together with what else was typed.
-pub(super) fn target(bench: &Bench) -> Result<MeasureTarget, Halt> {
+pub(super) fn target(bench: &SuiteSteps) -> Result<MeasureTarget, Halt> {
     plan::addressable(&bench.shift, bench.size)?;
     let target = MeasureTarget::of(&bench.target, "bench")?;
     if let MeasureTarget::Directory(directory) = &target {

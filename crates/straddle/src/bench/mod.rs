@@ -40,17 +40,17 @@ mod work;
 use host::{Interrupt, Pinned, PrivateMounts};
 use report::bench::bench_json;
 
-use crate::arguments::Bench;
-use crate::exit::{CUT_OFF, Outcome};
+use crate::arguments::SuiteSteps;
+use crate::exit::{CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::shown;
-use method::Method;
+use method::DirectoryMethod;
 use scratch_file::ScratchFile;
 use session::{Results, Session};
 
-pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
+pub(crate) fn run(bench: &SuiteSteps) -> anyhow::Result<CommandOutcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(bench, interrupt.clone());
     let destination = Destination::of_result(destination::BENCH, &bench.printed)?;
@@ -87,7 +87,7 @@ fn in_directory(
     directory: &Pinned,
     found: &mut Results,
 ) -> Result<(), Halt> {
-    let way = Method::of(session)?;
+    let way = DirectoryMethod::of(session)?;
     session.grant(way.budget(session.bench));
     let mounts = private_mounts(&way, session.bench)?;
     announcement::announce(session, &way, directory)?;
@@ -95,14 +95,14 @@ fn in_directory(
     session.measures(&ground.place);
     session.yield_to_others(&ground.place);
     match way {
-        Method::Inside => in_scratch_file::run(session, &ground, found),
-        Method::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
-        Method::Requests(path) => requests::run(session, &ground, &path, found),
-        Method::Suite(lines) => match &mounts {
+        DirectoryMethod::Inside => in_scratch_file::run(session, &ground, found),
+        DirectoryMethod::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
+        DirectoryMethod::Requests(path) => requests::run(session, &ground, &path, found),
+        DirectoryMethod::Suite(lines) => match &mounts {
             Some(mounts) => suite::run(session, &ground, mounts, &lines, found),
             None => Ok(()),
         },
-        Method::Command => {
+        DirectoryMethod::Command => {
             for asked in plan::questions(&command::arms(session, &ground)?) {
                 let experiment = command::run(session, &ground, mounts.as_ref(), &asked)?;
                 found.experiments.push(experiment);
@@ -116,7 +116,10 @@ fn in_directory(
 }
 
 /// Returns where file systems are mounted for this run alone, if any is.
-fn private_mounts(way: &Method, bench: &Bench) -> Result<Option<PrivateMounts>, Halt> {
+fn private_mounts(
+    way: &DirectoryMethod,
+    bench: &SuiteSteps,
+) -> Result<Option<PrivateMounts>, Halt> {
     if !way.mounts(bench) {
         return Ok(None);
     }

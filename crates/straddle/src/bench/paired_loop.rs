@@ -1,8 +1,8 @@
 //! The loop of every measurement: pairs in an order that coins decide, until enough is known.
 
-use measure::{Conclusion, Experiment, Plan, Step, Stop, Verdict};
+use measure::{Conclusion, CostVerdict, Experiment, ExperimentPlan, PairStep, Stop};
 
-use super::progress::Progress;
+use super::progress::BenchProgressLine;
 use super::session::{Limit, Session};
 use crate::shared::busy;
 use crate::shared::halt::Halt;
@@ -35,7 +35,7 @@ pub(crate) struct Bounds {
 }
 
 /// Results of a contest.
-pub(crate) struct Done {
+pub(crate) struct ContestResult {
     pub(crate) experiment: Experiment,
     pub(crate) conclusion: Conclusion,
     pub(crate) elapsed_ns: u64,
@@ -48,15 +48,15 @@ pub(crate) struct Done {
 /// When a pair cannot be done here at all. What is void, or ended early by the user, is a result.
 pub(crate) fn run(
     session: &mut Session<'_>,
-    plan: Plan,
+    plan: ExperimentPlan,
     title: &str,
     bounds: Bounds,
     timed: &mut dyn Timed,
-) -> Result<Done, Halt> {
+) -> Result<ContestResult, Halt> {
     let mut experiment = Experiment::new(plan).expect("arms() makes one baseline and a shift");
     let arms = experiment.plan().arms.len();
     let (mut times, mut order) = (vec![0; arms], vec![0; arms]);
-    let mut progress = Progress::start(session, title);
+    let mut progress = BenchProgressLine::start(session, title);
     let begun_ns = session.elapsed_ns();
     let (mut written_bytes, mut ran) = (0, 0);
     let mut limit = Limit::Seconds;
@@ -100,7 +100,7 @@ pub(crate) fn run(
             if let Some(judged) =
                 standing.comparisons.iter().find(|one| one.arm == experiment.judged())
             {
-                progress.show(session, &Step { pairs: standing.pairs, median: judged.median });
+                progress.show(session, &PairStep { pairs: standing.pairs, median: judged.median });
             }
         }
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
@@ -113,13 +113,13 @@ pub(crate) fn run(
         experiment.void(reason);
     }
     let conclusion = experiment.finish(stop);
-    if stop != Stop::Interrupted && conclusion.verdict == Verdict::Inconclusive {
+    if stop != Stop::Interrupted && conclusion.verdict == CostVerdict::Inconclusive {
         // Without a verdict its own rule ends it at the most pairs alone.
         let limit = if stop == Stop::Rule { Limit::Pairs } else { limit };
         session.unsettled(limit, experiment.more());
     }
     let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
-    Ok(Done { experiment, conclusion, elapsed_ns, written_bytes })
+    Ok(ContestResult { experiment, conclusion, elapsed_ns, written_bytes })
 }
 
 fn pair(timed: &mut dyn Timed, order: &[usize], times: &mut [u64]) -> Result<(), Halt> {

@@ -10,7 +10,7 @@ use crate::arguments;
 
 /// Bounds of what a way of measuring may use unless the user says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub(crate) struct MethodBudget {
     /// The scratch file's length.
     pub(crate) scratch_bytes: u64,
     /// The most bytes that are written, the scratch file included.
@@ -22,21 +22,27 @@ pub(crate) struct Budget {
 const MIB: u64 = 1 << 20;
 const SECOND_NS: u64 = 1_000_000_000;
 
-impl Budget {
+impl MethodBudget {
     /// One headline: with the scratch file below five seconds on drives that write 64 MiB in one.
-    pub(crate) const HEADLINE: Budget =
-        Budget { scratch_bytes: 64 * MIB, written_bytes: 256 * MIB, comparison_ns: 3_500_000_000 };
+    pub(crate) const HEADLINE: MethodBudget = MethodBudget {
+        scratch_bytes: 64 * MIB,
+        written_bytes: 256 * MIB,
+        comparison_ns: 3_500_000_000,
+    };
     /// All of `--full`.
-    pub(crate) const FULL: Budget =
-        Budget { scratch_bytes: 64 * MIB, written_bytes: 1024 * MIB, comparison_ns: 4 * SECOND_NS };
+    pub(crate) const FULL: MethodBudget = MethodBudget {
+        scratch_bytes: 64 * MIB,
+        written_bytes: 1024 * MIB,
+        comparison_ns: 4 * SECOND_NS,
+    };
     /// Jobs and requests, each of them.
-    pub(crate) const JOB: Budget = Budget {
+    pub(crate) const JOB: MethodBudget = MethodBudget {
         scratch_bytes: 128 * MIB,
         written_bytes: 1024 * MIB,
         comparison_ns: 10 * SECOND_NS,
     };
     /// A command, whose writes nobody knows before.
-    pub(crate) const COMMAND: Budget = Budget {
+    pub(crate) const COMMAND: MethodBudget = MethodBudget {
         scratch_bytes: 128 * MIB,
         written_bytes: 4096 * MIB,
         comparison_ns: 120 * SECOND_NS,
@@ -64,7 +70,7 @@ const SAME: u64 = 0;
 
 /// One of the things compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Arm {
+pub(crate) struct PlannedArm {
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) shift_bytes: u64,
@@ -90,7 +96,7 @@ pub(crate) fn arms(
     step_bytes: u64,
     operation_bytes: u64,
     unit: Unit,
-) -> Result<Vec<Arm>, String> {
+) -> Result<Vec<PlannedArm>, String> {
     let unit_bytes = unit.length_bytes();
     let step = step_bytes.max(1);
     whole_length(operation_bytes, step)?;
@@ -109,7 +115,7 @@ pub(crate) fn arms(
     for &shift in shifts.iter().filter(|&&shift| shift != SAME) {
         possible(shift, step, unit_bytes)?;
     }
-    let aligned = |name: &str, role| Arm { name: name.to_owned(), role, shift_bytes: 0 };
+    let aligned = |name: &str, role| PlannedArm { name: name.to_owned(), role, shift_bytes: 0 };
     let is_judged = |shift| shift == SAME || crosses(shift, operation_bytes, unit_bytes);
     if !shifts.iter().any(|&shift| is_judged(shift)) {
         return Err(format!(
@@ -117,7 +123,7 @@ pub(crate) fn arms(
              {unit_bytes} bytes; choose a larger --size, or another --shift"
         ));
     }
-    let shifted = shifts.into_iter().map(|shift| Arm {
+    let shifted = shifts.into_iter().map(|shift| PlannedArm {
         name: match shift {
             SAME => "aligned too".to_owned(),
             shift => format!("shifted {}", units::prefix::Size(shift)),
@@ -188,10 +194,10 @@ fn possible(shift: u64, step: u64, unit_bytes: u64) -> Result<(), String> {
 
 /// One question for each arm that is judged: it with the baseline and the control; what is inside
 /// its unit goes with the first.
-pub(crate) fn questions(arms: &[Arm]) -> Vec<Vec<Arm>> {
-    let judged: Vec<&Arm> = arms.iter().filter(|arm| arm.role == Role::Shifted).collect();
-    let question = |(number, judged): (usize, &&Arm)| {
-        let belongs = |arm: &&Arm| match arm.role {
+pub(crate) fn questions(arms: &[PlannedArm]) -> Vec<Vec<PlannedArm>> {
+    let judged: Vec<&PlannedArm> = arms.iter().filter(|arm| arm.role == Role::Shifted).collect();
+    let question = |(number, judged): (usize, &&PlannedArm)| {
+        let belongs = |arm: &&PlannedArm| match arm.role {
             Role::Shifted => arm.shift_bytes == judged.shift_bytes,
             Role::Inside => number == 0,
             Role::Baseline | Role::Control => true,

@@ -5,12 +5,12 @@ use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
 use super::announcement::{comparisons, operation_bytes, possible, seconds, titles};
-use super::method::{self, Method};
-use super::plan::{self, Budget};
+use super::method::{self, DirectoryMethod};
+use super::plan::{self, MethodBudget};
 use super::raw;
 use super::session::Session;
 use crate::arguments::BenchFormat;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
@@ -23,17 +23,17 @@ const SIGINT: i32 = 2;
 const LOOK_BYTES: u64 = 1 << 20;
 
 /// Prints the plan and does nothing.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<CommandOutcome> {
     let plan = match planned(session) {
         Ok(plan) => plan,
         Err(Halt::Refused(refusal)) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
-            return Ok(Outcome::of_refusal(refusal.kind, said));
+            return Ok(CommandOutcome::of_refusal(refusal.kind, said));
         }
-        Err(Halt::Void(reason)) => return Ok(Outcome::NoVerdict(printer::error(&reason))),
+        Err(Halt::Void(reason)) => return Ok(CommandOutcome::NoVerdict(printer::error(&reason))),
         Err(Halt::Interrupted) => {
             let signal = session.interrupt.signal().unwrap_or(SIGINT);
-            return Ok(Outcome::Interrupted(signal, printer::interrupted()));
+            return Ok(CommandOutcome::Interrupted(signal, printer::interrupted()));
         }
     };
     let text = match session.bench.printed.format() {
@@ -41,7 +41,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
         BenchFormat::Json | BenchFormat::FioJson => bench::dry_run_json(&plan),
     };
     printer::print(&text)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
@@ -52,7 +52,7 @@ fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
 }
 
 fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun, Halt> {
-    let way = Method::of(session)?;
+    let way = DirectoryMethod::of(session)?;
     session.grant(way.budget(session.bench));
     let scratch_bytes = session.scratch_bytes();
     possible(session, &way, directory)?;
@@ -63,7 +63,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     }
     let place = place.and_then(Result::ok);
     let mut experiments = way.experiments(session.bench);
-    if let Method::Inside = way {
+    if let DirectoryMethod::Inside = way {
         experiments = titles(session, place.as_ref())?;
     }
     let mut plan = begun(session, shown(directory.given()), place.as_ref());
@@ -92,7 +92,7 @@ fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<MeasuredBytes, St
 fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {
     let writes = session.bench.raw.write_device;
     if writes {
-        let length_bytes = session.bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes);
+        let length_bytes = session.bench.scratch.unwrap_or(MethodBudget::HEADLINE.scratch_bytes);
         raw_claim::rehearse(&session.bench.raw, node, length_bytes)?;
     }
     raw::unsupported(session)?;
@@ -105,7 +105,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     plan.experiments = comparisons(session, &works, Some(&place))?;
     plan.seconds_max = seconds(session, &plan.experiments);
     if writes {
-        session.grant(Budget::HEADLINE);
+        session.grant(MethodBudget::HEADLINE);
         plan.written_bytes_max = session.bytes_left();
         let length = Size(session.scratch_bytes());
         plan.impact.push(format!("the first {length} of the device are overwritten and lost"));

@@ -6,13 +6,13 @@ use std::os::fd::OwnedFd;
 use host::claim::Claim;
 use host::engine::{Access, open_pinned};
 use host::{FileDisk, Pinned};
-use report::bench::{RunRefusal, Scratch};
+use report::bench::{RunRefusal, ScratchFacts};
 use units::prefix::Size;
 
 use super::in_scratch_file::each;
-use super::plan::{self, Budget};
+use super::plan::{self, MethodBudget};
 use super::session::{Results, Session};
-use super::work::Work;
+use super::work::ArmWork;
 use super::{announcement, document};
 use crate::shared::halt::{Halt, refused};
 use crate::shared::measure_target::cannot;
@@ -34,7 +34,7 @@ pub(crate) fn run(
     let name = shown(node.given());
     unsupported(session)?;
     let most = if bench.raw.write_device {
-        bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes)
+        bench.scratch.unwrap_or(MethodBudget::HEADLINE.scratch_bytes)
     } else {
         READ_BYTES
     };
@@ -53,7 +53,7 @@ pub(crate) fn run(
     session.measures(&place);
     found.target = document::target(name.clone(), Some(&place));
     if claim.is_some() {
-        found.scratch = Some(Scratch {
+        found.scratch = Some(ScratchFacts {
             place: format!("{name}, its first {}", Size(length_bytes)),
             length_bytes,
             pieces: u64::try_from(place.runs.len()).unwrap_or(u64::MAX),
@@ -93,15 +93,15 @@ pub(super) fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
 }
 
 /// The workloads: reads, unless the device is claimed for writing.
-pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work> {
-    let all = Work::all(session.bench, size);
+pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<ArmWork> {
+    let all = ArmWork::all(session.bench, size);
     if writes {
         return all;
     }
     if session.bench.full {
         return all.into_iter().filter(|work| work.read).collect();
     }
-    all.into_iter().map(Work::as_reads).collect()
+    all.into_iter().map(ArmWork::as_reads).collect()
 }
 
 fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use host::{Interrupt, LoopDevice, Mounted, PrivateMounts};
 
-use super::file_system::Recipe;
+use super::file_system::FileSystemRecipe;
 use super::scratch_file::ScratchFile;
 use super::shifted::{self, Region};
 use crate::shared::halt::Halt;
 
 /// The file system that is to be on it, and where it is mounted.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) recipe: &'static Recipe,
+pub(crate) struct WantedFileSystem<'a> {
+    pub(crate) recipe: &'static FileSystemRecipe,
     pub(crate) mounts: &'a PrivateMounts,
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -30,12 +30,12 @@ impl<'a> ReadyDevice<'a> {
         ground: &ScratchFile,
         region: Region,
         shift_bytes: u64,
-        wanted: Option<Wanted<'a>>,
+        wanted: Option<WantedFileSystem<'a>>,
     ) -> Result<ReadyDevice<'a>, Halt> {
         let device = shifted::attach(ground, region, shift_bytes)?;
         let mounted = match wanted {
             None => None,
-            Some(Wanted { recipe, mounts, interrupt }) => {
+            Some(WantedFileSystem { recipe, mounts, interrupt }) => {
                 recipe.make(device.node(), ground.place.unit.length_bytes(), interrupt)?;
                 ground.settle()?;
                 Some(recipe.mount(mounts, device.node())?)

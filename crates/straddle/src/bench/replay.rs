@@ -5,9 +5,9 @@
 use device::{Action, Completion, Durability, Operation, Queue};
 use host::engine::{Access, Buffers, SyncQueue, UringQueue};
 use measure::Histogram;
-use workload::raidtest::{Request, RequestKind};
+use workload::raidtest::{RaidRequest, RequestKind};
 
-use super::document::Seen;
+use super::document::ArmRecord;
 use super::paired_loop::Timed;
 use super::scratch_file::ScratchFile;
 use crate::shared::halt::Halt;
@@ -23,12 +23,12 @@ enum Either {
 }
 
 /// The requests, and what each arm saw of them.
-pub(crate) struct Replay<'a> {
+pub(crate) struct ReplayedRequests<'a> {
     ground: &'a ScratchFile,
     queue: Either,
     /// Place where each arm's medium starts in the file, in bytes.
     starts_bytes: Vec<u64>,
-    requests: &'a [Request],
+    requests: &'a [RaidRequest],
     /// The first request of this pair.
     next: usize,
     /// Number of requests an observation has.
@@ -37,18 +37,18 @@ pub(crate) struct Replay<'a> {
     busy_ns: Vec<u64>,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> ReplayedRequests<'a> {
     /// `requests` on a medium that starts at each of `starts_bytes` of the scratch file, `depth` at
     /// a time, past the page cache.
     pub(crate) fn new(
         ground: &'a ScratchFile,
         starts_bytes: Vec<u64>,
-        requests: &'a [Request],
+        requests: &'a [RaidRequest],
         depth: u16,
         seed: u64,
-    ) -> Result<Replay<'a>, Halt> {
+    ) -> Result<ReplayedRequests<'a>, Halt> {
         let longest = requests.iter().map(|request| request.length_bytes).max().unwrap_or(1);
-        Ok(Replay {
+        Ok(ReplayedRequests {
             ground,
             queue: queue(ground, depth, longest, seed)?,
             requests,
@@ -61,13 +61,13 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns what each arm saw.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<ArmRecord> {
         let seen = |(latencies, busy_ns): (&Histogram, &u64)| {
             let rate = real(latencies.count()) / (real(*busy_ns) / 1e9);
-            Seen {
+            ArmRecord {
                 latencies: Some(latencies.clone()),
                 operations_per_second: Some(rate).filter(|rate| rate.is_finite()),
-                ..Seen::default()
+                ..ArmRecord::default()
             }
         };
         self.latencies.iter().zip(&self.busy_ns).map(seen).collect()
@@ -85,11 +85,11 @@ fn queue(ground: &ScratchFile, depth: u16, longest: u32, seed: u64) -> Result<Ei
     }
 }
 
-impl Timed for Replay<'_> {
+impl Timed for ReplayedRequests<'_> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
         let start_bytes = self.starts_bytes[arm];
         let chosen = self.requests.iter().cycle().skip(self.next).take(self.block);
-        let chosen = chosen.map(|request| Request {
+        let chosen = chosen.map(|request| RaidRequest {
             offset_bytes: request.offset_bytes.saturating_add(start_bytes),
             ..*request
         });
@@ -104,7 +104,7 @@ impl Timed for Replay<'_> {
     }
 
     fn pair_bytes(&self) -> u64 {
-        let written = |request: &Request| match request.kind {
+        let written = |request: &RaidRequest| match request.kind {
             RequestKind::Write => u64::from(request.length_bytes),
             RequestKind::Read => 0,
         };
@@ -126,7 +126,7 @@ impl Timed for Replay<'_> {
 /// nanoseconds.
 fn replayed<Q: Queue>(
     queue: &mut Q,
-    mut requests: impl Iterator<Item = Request>,
+    mut requests: impl Iterator<Item = RaidRequest>,
     latencies: &mut Histogram,
 ) -> Result<u64, String> {
     const NONE: Completion =
@@ -166,7 +166,7 @@ fn replayed<Q: Queue>(
     Ok(queue.now_ns().saturating_sub(begun_ns))
 }
 
-fn operation(request: Request, slot: u16) -> Operation {
+fn operation(request: RaidRequest, slot: u16) -> Operation {
     let write = Action::Write { durability: Durability::Cached, atomic: false };
     Operation {
         action: match request.kind {

@@ -4,14 +4,14 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use report::bench::{Action, Experiment, Order, Sync, Workload};
+use report::bench::{Experiment, OperationDirection, Sync, Workload, WorkloadOrder};
 use units::prefix::Size;
-use workload::raidtest::{Request, RequestKind, Requests};
+use workload::raidtest::{RaidRequest, RequestKind, Requests};
 
 use super::document::{self, About};
 use super::paired_loop::{self, Bounds};
-use super::plan::{self, Arm};
-use super::replay::Replay;
+use super::plan::{self, PlannedArm};
+use super::replay::ReplayedRequests;
 use super::scratch_file::ScratchFile;
 use super::session::{Results, Session};
 use super::shifted;
@@ -54,7 +54,7 @@ pub(crate) fn run(
     let depths = DEPTHS.into_iter().filter(|depth| *depth == 1 || !session.is_busy);
     for depth in depths.collect::<Vec<_>>() {
         let starts = arms.iter().map(|arm| region.start_bytes(arm.shift_bytes)).collect();
-        let replay = Replay::new(ground, starts, all, depth, session.seed)?;
+        let replay = ReplayedRequests::new(ground, starts, all, depth, session.seed)?;
         let title = format!("{} requests of a file, {depth} at a time", all.len());
         found.experiments.push(compared(session, ground, &arms, replay, (&title, all, depth))?);
         if session.interrupt.is_raised() {
@@ -84,9 +84,9 @@ fn read(path: &Path) -> Result<Requests, Halt> {
 pub(crate) fn compared(
     session: &mut Session<'_>,
     ground: &ScratchFile,
-    arms: &[Arm],
-    mut replay: Replay<'_>,
-    (title, requests, depth): (&str, &[Request], u16),
+    arms: &[PlannedArm],
+    mut replay: ReplayedRequests<'_>,
+    (title, requests, depth): (&str, &[RaidRequest], u16),
 ) -> Result<Experiment, Halt> {
     let plan = session.experiment(arms, plan::ALPHA);
     let bounds = Bounds { nanoseconds: session.comparison_ns(), bytes: session.bytes_left() };
@@ -106,12 +106,12 @@ pub(crate) fn compared(
     Ok(document::experiment(about, &done.experiment, done.conclusion))
 }
 
-fn workload(requests: &[Request], depth: u16) -> Workload {
+fn workload(requests: &[RaidRequest], depth: u16) -> Workload {
     let writes = requests.iter().filter(|request| request.kind == RequestKind::Write).count();
     let action = match writes {
-        0 => Action::Read,
-        _ if writes == requests.len() => Action::Write,
-        _ => Action::Mixed,
+        0 => OperationDirection::Read,
+        _ if writes == requests.len() => OperationDirection::Write,
+        _ => OperationDirection::Mixed,
     };
     let first = requests.first().map(|request| request.length_bytes);
     let is_one = requests.iter().all(|request| Some(request.length_bytes) == first);
@@ -121,7 +121,7 @@ fn workload(requests: &[Request], depth: u16) -> Workload {
         sync: Sync::None,
         sync_every: 0,
         depth: depth.into(),
-        order: Some(Order::File),
+        order: Some(WorkloadOrder::File),
         direct: true,
         command: Vec::new(),
     }

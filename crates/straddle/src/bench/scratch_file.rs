@@ -2,11 +2,11 @@
 
 use host::Pinned;
 use host::scratch::Scratch;
-use report::bench::{RunRefusal, Scratch as Document};
+use report::bench::{RunRefusal, ScratchFacts as Document};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::plan::{self, Arm};
+use super::plan::{self, PlannedArm};
 use super::session::Session;
 use crate::shared::halt::{Halt, no_file, refused};
 use crate::shared::measure_target::cannot;
@@ -76,7 +76,7 @@ impl ScratchFile {
         &self,
         session: &Session<'_>,
         operation_bytes: u64,
-    ) -> Result<Vec<Arm>, Halt> {
+    ) -> Result<Vec<PlannedArm>, Halt> {
         let bench = session.bench;
         let (step, unit) = (self.step_bytes()?, self.place.unit);
         Ok(plan::arms(&bench.shift, bench.full, step, operation_bytes, unit)?)

@@ -7,14 +7,14 @@ use host::Interrupt;
 use host::scratch::ScratchPlan;
 use jiff::Timestamp;
 use report::bench::{
-    BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, RunRefusal, Scratch,
+    BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, RunRefusal, ScratchFacts,
 };
 use units::prefix::Size;
 
-use measure::{ArmPlan, Limits, Plan};
+use measure::{ArmPlan, ExperimentPlan, VerdictLimits};
 
-use super::plan::{self, Arm, Budget};
-use crate::arguments::Bench;
+use super::plan::{self, MethodBudget, PlannedArm};
+use crate::arguments::SuiteSteps;
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 use crate::shared::halt::refused;
 use crate::shared::inspected_machine::InspectedMachine;
@@ -25,7 +25,7 @@ use crate::shared::run;
 
 /// State that all ways of measuring share.
 pub(crate) struct Session<'a> {
-    pub(crate) bench: &'a Bench,
+    pub(crate) bench: &'a SuiteSteps,
     pub(crate) inspected: InspectedMachine,
     pub(crate) seed: u64,
     pub(crate) notes: Vec<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Session<'a> {
     pub(crate) shows_progress: bool,
     started: Timestamp,
     since: Instant,
-    budget: Budget,
+    budget: MethodBudget,
     bytes_max: u64,
     written_bytes: u64,
     /// Options that would likely settle what had no verdict, each with its greatest value.
@@ -52,7 +52,7 @@ pub(crate) struct Session<'a> {
 #[derive(Default)]
 pub(crate) struct Results {
     pub(crate) target: BenchTarget,
-    pub(crate) scratch: Option<Scratch>,
+    pub(crate) scratch: Option<ScratchFacts>,
     pub(crate) experiments: Vec<Experiment>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum Limit {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(bench: &'a Bench, interrupt: Interrupt) -> Session<'a> {
+    pub(crate) fn new(bench: &'a SuiteSteps, interrupt: Interrupt) -> Session<'a> {
         let started = Timestamp::now();
         Session {
             bench,
@@ -79,8 +79,8 @@ impl<'a> Session<'a> {
             shows_progress: progress::is_wanted(bench.printed.kept.no_progress),
             started,
             since: Instant::now(),
-            budget: Budget::HEADLINE,
-            bytes_max: bench.bytes_max.unwrap_or(Budget::HEADLINE.written_bytes),
+            budget: MethodBudget::HEADLINE,
+            bytes_max: bench.bytes_max.unwrap_or(MethodBudget::HEADLINE.written_bytes),
             written_bytes: 0,
             settling: BTreeMap::new(),
         }
@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns what this way of measuring may use, where the user named no limit.
-    pub(crate) fn grant(&mut self, budget: Budget) {
+    pub(crate) fn grant(&mut self, budget: MethodBudget) {
         self.budget = budget;
         self.bytes_max = self.bench.bytes_max.unwrap_or(budget.written_bytes);
     }
@@ -245,10 +245,16 @@ impl<'a> Session<'a> {
     }
 
     /// An experiment on `arms` with this probability of an interval that misses the truth.
-    pub(crate) fn experiment(&self, arms: &[Arm], alpha: f64) -> Plan {
+    pub(crate) fn experiment(&self, arms: &[PlannedArm], alpha: f64) -> ExperimentPlan {
         let arms = arms.iter().map(|arm| ArmPlan { name: arm.name.clone(), role: arm.role });
         let pairs_max = usize::try_from(self.pairs_max()).unwrap_or(usize::MAX);
-        Plan { arms: arms.collect(), alpha, pairs_max, limits: Limits::default(), seed: self.seed }
+        ExperimentPlan {
+            arms: arms.collect(),
+            alpha,
+            pairs_max,
+            limits: VerdictLimits::default(),
+            seed: self.seed,
+        }
     }
 
     /// Now, in nanoseconds since this run began.
@@ -260,7 +266,7 @@ impl<'a> Session<'a> {
     pub(crate) fn document(
         mut self,
         target: BenchTarget,
-        scratch: Option<Scratch>,
+        scratch: Option<ScratchFacts>,
         mut experiments: Vec<Experiment>,
         refusal: Option<RunRefusal>,
     ) -> Document {

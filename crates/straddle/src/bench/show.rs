@@ -2,17 +2,17 @@
 
 use std::io;
 
-use measure::Verdict;
+use measure::CostVerdict;
 use report::RefusalKind;
 use report::bench::{self, Bench as Document};
 
-use crate::arguments::{Bench, BenchFormat};
-use crate::exit::Outcome;
+use crate::arguments::{BenchFormat, SuiteSteps};
+use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said};
 
 /// Prints the result, and on standard error why there is none; whether anything was said.
 pub(super) fn result(
-    arguments: &Bench,
+    arguments: &SuiteSteps,
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
@@ -36,7 +36,7 @@ fn fio(document: &Document) -> String {
     bench::fio_json(document)
 }
 
-fn table(arguments: &Bench, document: &Document) -> String {
+fn table(arguments: &SuiteSteps, document: &Document) -> String {
     let look = printer::look(arguments.explain);
     let mut text = bench::table(document, &look);
     if arguments.explain {
@@ -50,20 +50,26 @@ fn table(arguments: &Bench, document: &Document) -> String {
 
 /// Returns what the process ends with, for the reason that was `said`. A penalty outranks a missing
 /// verdict.
-pub(super) fn outcome(document: &Document, signal: Option<i32>, said: Option<Said>) -> Outcome {
+pub(super) fn outcome(
+    document: &Document,
+    signal: Option<i32>,
+    said: Option<Said>,
+) -> CommandOutcome {
     let said = Said::or(said, "nothing was measured");
     if let Some(signal) = signal {
-        return Outcome::Interrupted(signal, said);
+        return CommandOutcome::Interrupted(signal, said);
     }
     let any = |verdict| document.experiments.iter().any(|one| one.verdict == verdict);
     match &document.refusal {
         Some(refusal) if refusal.kind != RefusalKind::NoVerdict => {
-            Outcome::of_refusal(refusal.kind, said)
+            CommandOutcome::of_refusal(refusal.kind, said)
         }
-        _ if any(Verdict::Penalty) => Outcome::Found(said),
-        Some(_) => Outcome::NoVerdict(said),
-        None if document.experiments.is_empty() => Outcome::NoVerdict(said),
-        None if any(Verdict::Void) || any(Verdict::Inconclusive) => Outcome::NoVerdict(said),
-        None => Outcome::Done,
+        _ if any(CostVerdict::Penalty) => CommandOutcome::Found(said),
+        Some(_) => CommandOutcome::NoVerdict(said),
+        None if document.experiments.is_empty() => CommandOutcome::NoVerdict(said),
+        None if any(CostVerdict::Void) || any(CostVerdict::Inconclusive) => {
+            CommandOutcome::NoVerdict(said)
+        }
+        None => CommandOutcome::Done,
     }
 }

@@ -6,16 +6,16 @@ use std::os::fd::OwnedFd;
 use device::{Action, Queue};
 use host::DiskStats;
 use host::engine::{Buffers, EngineError, SyncQueue, UringQueue};
-use measure::{Order, Role, Slots, SlotsPlan, Subject};
+use measure::{Role, SlotOrder, Slots, SlotsPlan, Subject};
 use report::bench::Experiment;
 use units::ByteRange;
 use units::prefix::Size;
 
-use super::document::{self, About, Seen};
+use super::document::{self, About, ArmRecord};
 use super::paired_loop::{self, Bounds, Timed};
-use super::plan::{self, Arm};
+use super::plan::{self, PlannedArm};
 use super::session::Session;
-use super::work::Work;
+use super::work::ArmWork;
 use crate::shared::halt::Halt;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::number::real;
@@ -28,10 +28,10 @@ const PAIRS_MIN: u64 = 12;
 const PAIRS_WANTED: u64 = 48;
 
 /// The arms of one comparison, and all that they share.
-pub(crate) struct Setting<'a> {
+pub(crate) struct ArmSetting<'a> {
     pub(crate) place: &'a MeasuredBytes,
-    pub(crate) arms: &'a [Arm],
-    pub(crate) work: Work,
+    pub(crate) arms: &'a [PlannedArm],
+    pub(crate) work: ArmWork,
     pub(crate) title: String,
     pub(crate) alpha: f64,
     pub(crate) bounds: Bounds,
@@ -43,10 +43,10 @@ pub(crate) struct Setting<'a> {
 /// arms, or one for each.
 pub(crate) fn compare(
     session: &mut Session<'_>,
-    setting: &Setting<'_>,
+    setting: &ArmSetting<'_>,
     files: Vec<(OwnedFd, Slots)>,
 ) -> Result<Experiment, Halt> {
-    let Work { depth, operation_bytes, .. } = setting.work;
+    let ArmWork { depth, operation_bytes, .. } = setting.work;
     let seed = session.seed;
     let buffers = || -> Result<Buffers, EngineError> {
         let mut buffers = Buffers::new(depth, operation_bytes)?;
@@ -66,10 +66,10 @@ pub(crate) fn compare(
 
 fn on_queues<Q: Queue>(
     session: &mut Session<'_>,
-    setting: &Setting<'_>,
+    setting: &ArmSetting<'_>,
     queues: Vec<(Q, Slots)>,
 ) -> Result<Experiment, Halt> {
-    let Setting { place, arms, work, title, .. } = setting;
+    let ArmSetting { place, arms, work, title, .. } = setting;
     // Arms that share a file have their offsets in it; each other has a file of its own.
     let (arms_each, first_bytes) = match &queues[..] {
         [(_, slots)] => (arms.len(), Some(slots.first_offset_bytes())),
@@ -83,7 +83,7 @@ fn on_queues<Q: Queue>(
     let block = calibrated(session, &mut subjects[0], setting.bounds.bytes, arms.len())?;
     session.wrote(subjects[0].written_bytes());
     subjects.iter_mut().for_each(|subject| subject.set_block_operations(block));
-    let mut turns = Turns { subjects, setting };
+    let mut turns = JobTurns { subjects, setting };
     let plan = session.experiment(arms, setting.alpha);
     let done = paired_loop::run(session, plan, title, setting.bounds, &mut turns)?;
     if let [subject] = &turns.subjects[..] {
@@ -114,15 +114,15 @@ fn on_queues<Q: Queue>(
 ///
 /// # Errors
 /// When there is no room for them.
-pub(crate) fn slots(session: &Session<'_>, setting: &Setting<'_>) -> Result<Slots, Halt> {
-    let Setting { place, arms, work, title, .. } = setting;
+pub(crate) fn slots(session: &Session<'_>, setting: &ArmSetting<'_>) -> Result<Slots, Halt> {
+    let ArmSetting { place, arms, work, title, .. } = setting;
     let shifts: Vec<u64> = arms.iter().map(|arm| arm.shift_bytes).collect();
     let plan = SlotsPlan {
         runs: &place.runs,
         unit: place.unit,
         operation_bytes: u64::from(work.operation_bytes),
         shifts_bytes: &shifts,
-        order: if work.in_order { Order::Cursor } else { Order::Random },
+        order: if work.in_order { SlotOrder::Cursor } else { SlotOrder::Random },
         seed: session.seed,
     };
     Slots::new(plan).map_err(|error| {
@@ -197,12 +197,12 @@ fn affordable(work: &measure::Work, bytes: u64, arms: usize) -> u64 {
 }
 
 /// The arms in their turns: on one subject for all of them, or on one for each.
-struct Turns<'a, Q: Queue> {
+struct JobTurns<'a, Q: Queue> {
     subjects: Vec<Subject<Q, DiskStats>>,
-    setting: &'a Setting<'a>,
+    setting: &'a ArmSetting<'a>,
 }
 
-impl<Q: Queue> Turns<'_, Q> {
+impl<Q: Queue> JobTurns<'_, Q> {
     /// Returns the subject of an arm, and the number of the arm on it.
     fn place(&self, arm: usize) -> (usize, usize) {
         if self.subjects.len() == 1 { (0, arm) } else { (arm, 0) }
@@ -212,11 +212,11 @@ impl<Q: Queue> Turns<'_, Q> {
         self.setting.arms.iter().map(|arm| arm.name.as_str()).collect()
     }
 
-    fn seen(&self, arm: usize) -> Seen {
+    fn seen(&self, arm: usize) -> ArmRecord {
         let (subject, arm) = self.place(arm);
         let seen = self.subjects[subject].seen(arm);
         let seconds = real(seen.busy_ns) / 1e9;
-        Seen {
+        ArmRecord {
             latencies: Some(seen.latencies.clone()),
             counts: seen.counts,
             seen: seen.observations,
@@ -236,7 +236,7 @@ impl<Q: Queue> Turns<'_, Q> {
     }
 }
 
-impl<Q: Queue> Timed for Turns<'_, Q> {
+impl<Q: Queue> Timed for JobTurns<'_, Q> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
         let (subject, number) = self.place(arm);
         self.subjects[subject].observe(number).map_err(|fault| match Halt::from(fault) {

@@ -1,14 +1,14 @@
 //! Work that each arm does: as options ask for it, as `measure` does it, as documents show it.
 
 use device::{Action, Durability, SyncKind};
-use report::bench::{self, Order, Sync, Workload};
+use report::bench::{self, Sync, Workload, WorkloadOrder};
 use units::prefix::Size;
 
-use crate::arguments::{Bench, Durable};
+use crate::arguments::{Durable, SuiteSteps};
 
 /// Work that each arm does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct ArmWork {
     pub(crate) read: bool,
     /// Sync that is called, and the number of writes after which it is called.
     pub(crate) sync: Option<(SyncKind, u32)>,
@@ -22,10 +22,10 @@ pub(crate) struct Work {
     pub(crate) direct: bool,
 }
 
-impl Work {
+impl ArmWork {
     /// Returns reads, or writes that are durable as `durable` says, at one depth. Synchronous
     /// writes at depth 1 go forward, as a log does.
-    fn direct(read: bool, durable: Durable, depth: u16, operation_bytes: u32) -> Work {
+    fn direct(read: bool, durable: Durable, depth: u16, operation_bytes: u32) -> ArmWork {
         let (sync, durability) = match durable {
             _ if read => (None, Durability::Cached),
             Durable::None => (None, Durability::Cached),
@@ -35,12 +35,12 @@ impl Work {
             Durable::Sync => (None, Durability::All),
         };
         let in_order = !read && depth == 1 && durable != Durable::None;
-        Work { read, sync, durability, depth, operation_bytes, in_order, direct: true }
+        ArmWork { read, sync, durability, depth, operation_bytes, in_order, direct: true }
     }
 
     /// Returns the workloads that were asked for, the headline first.
-    pub(crate) fn all(bench: &Bench, operation_bytes: u32) -> Vec<Work> {
-        let work = |read, durable, depth| Work::direct(read, durable, depth, operation_bytes);
+    pub(crate) fn all(bench: &SuiteSteps, operation_bytes: u32) -> Vec<ArmWork> {
+        let work = |read, durable, depth| ArmWork::direct(read, durable, depth, operation_bytes);
         if !bench.full {
             return vec![work(bench.read, bench.sync, bench.depth)];
         }
@@ -52,8 +52,8 @@ impl Work {
     }
 
     /// Returns the same as reads.
-    pub(crate) fn as_reads(self) -> Work {
-        Work::direct(true, Durable::None, self.depth, self.operation_bytes)
+    pub(crate) fn as_reads(self) -> ArmWork {
+        ArmWork::direct(true, Durable::None, self.depth, self.operation_bytes)
     }
 
     /// Returns it as a person says it.
@@ -89,12 +89,16 @@ impl Work {
         let sync = self.document_sync();
         let each = u64::from(sync != Sync::None);
         Workload {
-            action: if self.read { bench::Action::Read } else { bench::Action::Write },
+            action: if self.read {
+                bench::OperationDirection::Read
+            } else {
+                bench::OperationDirection::Write
+            },
             operation_bytes: Some(self.operation_bytes.into()),
             sync,
             sync_every: self.sync.map_or(each, |(_, every)| every.into()),
             depth: self.depth.into(),
-            order: Some(if self.in_order { Order::Cursor } else { Order::Random }),
+            order: Some(if self.in_order { WorkloadOrder::Cursor } else { WorkloadOrder::Random }),
             direct: self.direct,
             command: Vec::new(),
         }

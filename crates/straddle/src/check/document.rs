@@ -6,7 +6,7 @@ use format::filesystem::Beside;
 use report::{Fact, Finding};
 use stack::assemble::Assembled;
 use stack::judge::{self, Judgment, Miss};
-use stack::rule::{self, Case};
+use stack::rule::{self, RuleInput};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack, Verdict};
 use units::Source;
 
@@ -16,7 +16,7 @@ use crate::shared::plan_offer;
 use crate::shared::title;
 
 /// Settings that decide how a stack is reported.
-pub(crate) struct View<'a> {
+pub(crate) struct ReportSettings<'a> {
     /// The disk that the user tells.
     pub(crate) told: Option<&'a Condition>,
     /// Rules with another severity, or off.
@@ -26,15 +26,19 @@ pub(crate) struct View<'a> {
 }
 
 /// The stack as a target of the document.
-pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> report::Target {
+pub(crate) fn target(
+    name: String,
+    assembled: &Assembled,
+    view: &ReportSettings<'_>,
+) -> report::Target {
     let stack = &assembled.stack;
     let judgments = judge::judge_all(stack);
-    let case = Case { stack, judgments: &judgments, told: view.told };
+    let case = RuleInput { stack, judgments: &judgments, told: view.told };
     let bad = rule::first_bad(&case);
     let kept = kept(assembled, view.meant);
     let numbers = Numbers::of(stack, &kept);
     let hosts = hosts(assembled, &kept);
-    let layers: Vec<report::Layer> = (kept.iter())
+    let layers: Vec<report::LayerReport> = (kept.iter())
         .map(|&id| {
             let layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
             if hosts.contains(&id) { unasked(layer) } else { layer }
@@ -71,12 +75,12 @@ fn hosts(assembled: &Assembled, kept: &[LayerId]) -> BTreeSet<LayerId> {
 }
 
 /// A layer about which nobody asked: that it could not be read is no gap in the answer.
-fn unasked(layer: report::Layer) -> report::Layer {
+fn unasked(layer: report::LayerReport) -> report::LayerReport {
     if layer.verdict != Verdict::Unknown {
         return layer;
     }
     let reason = "it lies beneath the loop's file; its content was not looked at";
-    report::Layer { reason: format!("{}{reason}", report::NOT_JUDGED), ..layer }
+    report::LayerReport { reason: format!("{}{reason}", report::NOT_JUDGED), ..layer }
 }
 
 /// The numbers under which the document has the layers that it shows.
@@ -117,7 +121,7 @@ fn kept(assembled: &Assembled, meant: &[String]) -> Vec<LayerId> {
 /// The worst verdict of the layers on which nothing lies: what is put right further up is right.
 /// A disk whose bytes were not read is never aligned, whatever the kernel says of its partitions:
 /// what lies in them was not seen.
-fn worst(case: &Case<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
+fn worst(case: &RuleInput<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
     let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
     // Containers and helpers have no verdict that anyone should act on.
     let judged = tops.filter(|&&id| !rule::is_rarely_written(case, id));
@@ -137,11 +141,11 @@ fn layer(
     bad: &[LayerId],
     judgments: &[Judgment],
     numbers: &Numbers,
-) -> report::Layer {
+) -> report::LayerReport {
     let layer = stack.layer(id);
     let below = layer.mapping.below();
     let off = |id: LayerId| judgments[id.0].verdict == Verdict::Misaligned;
-    report::Layer {
+    report::LayerReport {
         id: numbers.get(id).unwrap_or(0),
         below: below.iter().filter_map(|&id| numbers.get(id)).collect(),
         kind: layer.kind.kind(),
@@ -252,7 +256,7 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
 }
 
 /// Returns where an image's file lies on its host.
-fn host(host: &stack::layer::Host) -> Fact {
+fn host(host: &stack::layer::HostPlace) -> Fact {
     Fact {
         key: "host".into(),
         value: host.on.clone().ok(),

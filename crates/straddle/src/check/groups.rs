@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A target that lacks members, and the ids of what it lacks them of.
-pub(super) struct Waiting {
+pub(super) struct WaitingTarget {
     pub(super) index: usize,
     pub(super) lacks: BTreeSet<String>,
 }
 
 /// Targets that share an array or a volume group, directly or through others, in order.
-pub(super) fn groups(waiting: &[Waiting]) -> Vec<Vec<usize>> {
+pub(super) fn groups(waiting: &[WaitingTarget]) -> Vec<Vec<usize>> {
     // The first target that lacks members of each array or group, and the next link from each
     // target toward the first of its group.
     let mut first: HashMap<&str, usize> = HashMap::new();
@@ -41,8 +41,8 @@ fn end(toward: &mut [usize], mut place: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn waiting(index: usize, lacks: &[&str]) -> Waiting {
-        Waiting { index, lacks: lacks.iter().map(|&id| id.to_owned()).collect() }
+    fn waiting(index: usize, lacks: &[&str]) -> WaitingTarget {
+        WaitingTarget { index, lacks: lacks.iter().map(|&id| id.to_owned()).collect() }
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! Judged targets: what is printed and saved of each, and the counts over all.
 
-use report::{Answer, Blocks, Refusal, Summary};
+use report::{Blocks, MonitorAnswer, Refusal, Summary};
 
 use super::baseline::Save;
-use super::show::{Page, Piece, Press};
+use super::show::{Pieces, Press, PrintedPiece};
 use crate::arguments::Check;
 use crate::shared::printer;
 
 /// Remainder of a target that was judged: its counts, and what is printed of it.
 pub(super) struct Shown {
     summary: Summary,
-    answer: Answer,
+    answer: MonitorAnswer,
     /// `None` where it is not to be shown.
-    pub(super) piece: Option<Piece>,
+    pub(super) piece: Option<PrintedPiece>,
     /// Blocks that are saved of it, where any are.
     pub(super) saved: Option<Blocks>,
     /// Why it could not be judged.
@@ -31,16 +31,16 @@ impl Shown {
 
 /// Counts, over everything that was shown.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct CheckTally {
     pub(super) summary: Summary,
-    pub(super) answer: Answer,
+    pub(super) answer: MonitorAnswer,
     pub(super) save: Option<Save>,
     /// True if at least one target could be opened.
     pub(super) has_opened: bool,
 }
 
-impl Tally {
-    pub(super) fn take(&mut self, page: &mut Page<'_>, shown: Shown) -> anyhow::Result<()> {
+impl CheckTally {
+    pub(super) fn take(&mut self, page: &mut Pieces<'_>, shown: Shown) -> anyhow::Result<()> {
         self.summary.merge(&shown.summary);
         self.answer.merge(shown.answer);
         self.has_opened |= shown.refusal.is_none();
@@ -55,9 +55,9 @@ impl Tally {
 
     /// Returns where there is no target, none could be opened, unless all that the baseline has are
     /// gone.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> MonitorAnswer {
         let none = self.summary.targets == 0 && !self.answer.unknown;
         let unopened = self.answer.unopened || none;
-        Answer { unopened, ..self.answer }
+        MonitorAnswer { unopened, ..self.answer }
     }
 }

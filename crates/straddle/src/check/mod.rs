@@ -18,22 +18,22 @@ use std::time::Instant;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::{Answer, Baseline, Refusal};
+use report::{Baseline, MonitorAnswer, Refusal};
 
 use crate::arguments::{Check, Format};
-use crate::exit::{self, Outcome};
+use crate::exit::{self, CommandOutcome};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::not_an_image;
-use crate::shared::printer::{self, Content, Said};
+use crate::shared::printer::{self, PrintedKind, Said};
 use crate::shared::run;
-use crate::shared::target::{self, Target, What};
+use crate::shared::target::{self, CheckTarget, What};
 use baseline::Save;
 use groups::groups;
-use judged::{Shown, Tally};
+use judged::{CheckTally, Shown};
 use round::{Rest, Round};
-use show::{Page, Press};
+use show::{Pieces, Press};
 
-pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
+pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     let (started, begun) = (Timestamp::now(), Instant::now());
     let baseline = check.watch.as_deref().map(baseline::read).transpose()?;
     let again = baseline.as_ref().filter(|_| check.targets.is_empty());
@@ -44,7 +44,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let targets = targets(check, &inspected, baseline.as_ref().filter(|_| again.is_some()));
     // Formats for machines hold no colors that would have to be taken out again.
     let people = check.chosen() == Format::Table;
-    let mut output = printer::output(if people { Content::Text } else { Content::Data });
+    let mut output = printer::output(if people { PrintedKind::Text } else { PrintedKind::Data });
     let mut own = run::run(started, &inspected);
     if again.is_some() {
         own.command = baseline::command(check);
@@ -54,8 +54,8 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;
-    let mut page = Page::begin(&press, &mut output)?;
-    let mut tally = Tally { save, ..Tally::default() };
+    let mut page = Pieces::begin(&press, &mut output)?;
+    let mut tally = CheckTally { save, ..CheckTally::default() };
     let round = Round {
         check,
         targets: &targets,
@@ -75,12 +75,12 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         tally.save = None;
         page.end(&tally.summary, tally.answer(), false)?;
         let said = Said::or(output.end()?, "interrupted");
-        return Ok(Outcome::Interrupted(signal, said));
+        return Ok(CommandOutcome::Interrupted(signal, said));
     }
     tally.summary.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     tally.answer.merge(page.take_vanished());
     let answer = tally.answer();
-    let answer = Answer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
+    let answer = MonitorAnswer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
     let is_saved = tally.save.is_some() && tally.has_opened;
     match tally.save.take() {
         Some(save) if is_saved => save.end(&tally.summary)?,
@@ -104,7 +104,7 @@ fn targets(
     check: &Check,
     inspected: &InspectedMachine,
     baseline: Option<&Baseline>,
-) -> Vec<Target> {
+) -> Vec<CheckTarget> {
     let mut targets = target::expand(&check.targets, inspected);
     if let Some(baseline) = baseline {
         let gone = gone(check, inspected);
@@ -119,7 +119,11 @@ fn targets(
 }
 
 /// Judges every target, then those that belong together, and says of directories that hold none.
-fn judged(round: &Round<'_>, tally: &mut Tally, page: &mut Page<'_>) -> anyhow::Result<Rest> {
+fn judged(
+    round: &Round<'_>,
+    tally: &mut CheckTally,
+    page: &mut Pieces<'_>,
+) -> anyhow::Result<Rest> {
     let Round { check, targets, inspected, press, .. } = round;
     let rest = round.each(|shown| tally.take(page, shown))?;
     let groups = groups(&rest.waiting);
@@ -130,7 +134,7 @@ fn judged(round: &Round<'_>, tally: &mut Tally, page: &mut Page<'_>) -> anyhow::
         if round.interrupt.is_raised() {
             break;
         }
-        let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
+        let members: Vec<&CheckTarget> = group.iter().map(|&index| &targets[index]).collect();
         let judged = target_stack::together(check, &members, inspected);
         tally.take(page, Shown::of(check, press, judged))?;
     }

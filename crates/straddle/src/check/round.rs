@@ -8,20 +8,20 @@ use report::Blocks;
 use stack::Verdict;
 use stack::kernel::NodeId;
 
-use super::groups::Waiting;
+use super::groups::WaitingTarget;
 use super::judged::Shown;
-use super::show::{Piece, Press};
+use super::show::{Press, PrintedPiece};
 use super::target_stack::{assembled, meant, refused, result};
 use crate::arguments::Check;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::target::{self, Target, What};
+use crate::shared::target::{self, CheckTarget, What};
 use crate::shared::{not_an_image, parallel, stack_beneath};
 
 /// Everything that is left when every target was looked at.
 #[derive(Default)]
 pub(super) struct Rest {
     /// Targets that lack members.
-    pub(super) waiting: Vec<Waiting>,
+    pub(super) waiting: Vec<WaitingTarget>,
     /// The names of what a directory happened to hold and that is no image, and which directory.
     pub(super) left_out: Vec<(usize, String)>,
     /// The directories in which something was judged.
@@ -51,7 +51,7 @@ enum Looked {
 
 /// Returns what names the stack of a target that is a device: the first of those that are joined to
 /// it.
-fn stack_id(target: &Target) -> Option<NodeId> {
+fn stack_id(target: &CheckTarget) -> Option<NodeId> {
     match &target.what {
         What::Devices { nodes, .. } => nodes.first().copied(),
         _ => None,
@@ -59,7 +59,7 @@ fn stack_id(target: &Target) -> Option<NodeId> {
 }
 
 /// The stacks of which several targets are devices.
-pub(super) fn shared(targets: &[Target]) -> BTreeSet<NodeId> {
+pub(super) fn shared(targets: &[CheckTarget]) -> BTreeSet<NodeId> {
     let mut seen = BTreeSet::new();
     targets.iter().filter_map(stack_id).filter(|&id| !seen.insert(id)).collect()
 }
@@ -72,7 +72,7 @@ static ONE_LARGE: Mutex<()> = Mutex::new(());
 /// One look at all targets.
 pub(super) struct Round<'a> {
     pub(super) check: &'a Check,
-    pub(super) targets: &'a [Target],
+    pub(super) targets: &'a [CheckTarget],
     /// The stacks of which several targets are devices.
     pub(super) shared: BTreeSet<NodeId>,
     pub(super) inspected: &'a InspectedMachine,
@@ -93,7 +93,7 @@ impl Round<'_> {
             self.look(&self.targets[index], hosts)
         };
         let take = |index, seen| {
-            let Target { name, found, .. } = &self.targets[index];
+            let CheckTarget { name, found, .. } = &self.targets[index];
             let directory = found.as_ref().map(|found| found.directory);
             if let (Looked::LeftOut, Some(directory)) = (&seen, directory) {
                 rest.left_out.push((directory, name.clone()));
@@ -105,11 +105,11 @@ impl Round<'_> {
                 // Nothing else may complete it.
                 Looked::Lacking(shown, _) if self.targets.len() < 2 => take(shown),
                 Looked::Lacking(_, lacks) => {
-                    rest.waiting.push(Waiting { index, lacks });
+                    rest.waiting.push(WaitingTarget { index, lacks });
                     Ok(())
                 }
                 Looked::Shared(id) => {
-                    rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
+                    rest.waiting.push(WaitingTarget { index, lacks: BTreeSet::from([id]) });
                     Ok(())
                 }
                 Looked::Shown(shown) => take(shown),
@@ -119,7 +119,7 @@ impl Round<'_> {
         Ok(rest)
     }
 
-    fn look(&self, target: &Target, hosts: &mut stack_beneath::FileHosts<'_>) -> Looked {
+    fn look(&self, target: &CheckTarget, hosts: &mut stack_beneath::FileHosts<'_>) -> Looked {
         let Round { check, inspected, press, .. } = self;
         if self.interrupt.is_raised() {
             return Looked::Missed;
@@ -172,7 +172,7 @@ impl Looked {
     fn bytes(&self) -> usize {
         match self {
             Looked::Shown(shown) | Looked::Lacking(shown, _) => {
-                let piece = shown.piece.as_ref().map_or(0, Piece::bytes);
+                let piece = shown.piece.as_ref().map_or(0, PrintedPiece::bytes);
                 piece + shown.saved.as_ref().map_or(0, Blocks::len)
             }
             Looked::LeftOut | Looked::Shared(_) | Looked::Missed => 0,

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use report::{
-    Answer, Baseline, Blocks, ChangeSummary, Changes, Compared, Digest, Look, Note, Notifications,
-    Row, Run, Shape, Summary, Target, TargetChange, names_target,
+    Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Look, MonitorAnswer, Note,
+    Notifications, Run, Summary, Target, TargetChange, TextRow, ViewShape, names_target,
 };
 
 use crate::arguments::{Check, Format};
@@ -38,25 +38,25 @@ pub(crate) struct Press {
 }
 
 /// Printed part of one target.
-pub(crate) enum Piece {
+pub(crate) enum PrintedPiece {
     /// Printed as it is.
     Text(Blocks),
     /// In columns with others.
-    Row(Row),
+    Row(TextRow),
     /// The results of a log, and the target where it has no verdict.
     Results(Blocks, Option<Box<Target>>),
     /// In a digest of what matters, where it does.
     Note(Option<Note>),
     /// With what the baseline says of it.
-    Compared(Box<Compared>),
+    Compared(Box<ComparedTarget>),
 }
 
-impl Piece {
+impl PrintedPiece {
     /// The bytes that wait to be printed, where they may be many.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Piece::Text(text) | Piece::Results(text, _) => text.len(),
-            Piece::Row(_) | Piece::Note(_) | Piece::Compared(_) => 0,
+            PrintedPiece::Text(text) | PrintedPiece::Results(text, _) => text.len(),
+            PrintedPiece::Row(_) | PrintedPiece::Note(_) | PrintedPiece::Compared(_) => 0,
         }
     }
 }
@@ -103,40 +103,49 @@ impl Press {
 
     /// Returns what `target` means for the exit code, and what is printed of it; nothing where
     /// `only_bad` are wanted and it is not.
-    pub(crate) fn judge(&self, target: Target, only_bad: bool) -> (Answer, Option<Piece>) {
+    pub(crate) fn judge(
+        &self,
+        target: Target,
+        only_bad: bool,
+    ) -> (MonitorAnswer, Option<PrintedPiece>) {
         if let Some(baseline) = &self.baseline {
             let compared = baseline.compare(&target);
             let change = compared.change.as_ref();
             let mut answer =
-                change.map_or_else(Answer::default, |change| change.answer(self.least));
+                change.map_or_else(MonitorAnswer::default, |change| change.answer(self.least));
             answer.unopened |= target.refusal.is_some();
-            return (answer, Some(Piece::Compared(Box::new(compared))));
+            return (answer, Some(PrintedPiece::Compared(Box::new(compared))));
         }
-        let answer = Answer::of(&target, self.least);
+        let answer = MonitorAnswer::of(&target, self.least);
         let wanted = !only_bad || report::is_bad(&target);
         (answer, wanted.then(|| self.piece(target)))
     }
 
-    fn piece(&self, target: Target) -> Piece {
+    fn piece(&self, target: Target) -> PrintedPiece {
         match (self.format, self.shape()) {
-            (Format::Table, Shape::Tree) => {
-                Piece::Text(report::tree(&target, self.is_for_many(), &self.look).into())
+            (Format::Table, ViewShape::Tree) => {
+                PrintedPiece::Text(report::tree(&target, self.is_for_many(), &self.look).into())
             }
-            (Format::Table, Shape::Lines) => Piece::Row(Row::of(&target, &self.look)),
-            (Format::Json, _) => Piece::Text(report::element(&target)),
-            (Format::Jsonl, _) => Piece::Text(report::target_line(&target)),
-            (Format::Junit, _) => Piece::Text(report::junit_suite(&target, self.fails)),
+            (Format::Table, ViewShape::Lines) => {
+                PrintedPiece::Row(TextRow::of(&target, &self.look))
+            }
+            (Format::Json, _) => PrintedPiece::Text(report::element(&target)),
+            (Format::Jsonl, _) => PrintedPiece::Text(report::target_line(&target)),
+            (Format::Junit, _) => PrintedPiece::Text(report::junit_suite(&target, self.fails)),
             (Format::Sarif, _) => {
                 let results = report::sarif_results(&target, &self.rules);
-                Piece::Results(results, Notifications::wants(&target).then(|| Box::new(target)))
+                PrintedPiece::Results(
+                    results,
+                    Notifications::wants(&target).then(|| Box::new(target)),
+                )
             }
             (Format::Nagios | Format::Npd, _) => {
-                Piece::Note(Note::of(&target, self.least, &self.look))
+                PrintedPiece::Note(Note::of(&target, self.least, &self.look))
             }
         }
     }
 
-    fn changes(&self, changes: &Changes, answer: Answer) -> String {
+    fn changes(&self, changes: &Changes, answer: MonitorAnswer) -> String {
         let headline = || report::changes_headline(&changes.summary);
         match self.format {
             Format::Json => report::changes_json(changes, true),
@@ -162,8 +171,8 @@ impl Press {
         digest
     }
 
-    fn shape(&self) -> Shape {
-        if self.is_for_many() && !self.look.explain { Shape::Lines } else { Shape::Tree }
+    fn shape(&self) -> ViewShape {
+        if self.is_for_many() && !self.look.explain { ViewShape::Lines } else { ViewShape::Tree }
     }
 }
 
@@ -171,13 +180,13 @@ impl Press {
 const BATCH: usize = 256;
 
 /// Takes pieces in order, and keeps as few as it can.
-pub(crate) struct Page<'a> {
+pub(crate) struct Pieces<'a> {
     press: &'a Press,
     output: &'a mut dyn Write,
     shown: u64,
     /// True if something was printed that a comma has to follow.
     is_begun: bool,
-    rows: Vec<Row>,
+    rows: Vec<TextRow>,
     /// Targets without a verdict, where they are reported at the end.
     notifications: Notifications,
     digest: Digest,
@@ -187,12 +196,12 @@ pub(crate) struct Page<'a> {
     counts: ChangeSummary,
 }
 
-impl<'a> Page<'a> {
+impl<'a> Pieces<'a> {
     /// A page onto `output`, begun.
     ///
     /// # Errors
     /// When nothing can be written.
-    pub(crate) fn begin(press: &'a Press, output: &'a mut dyn Write) -> anyhow::Result<Page<'a>> {
+    pub(crate) fn begin(press: &'a Press, output: &'a mut dyn Write) -> anyhow::Result<Pieces<'a>> {
         let version = env!("CARGO_PKG_VERSION");
         let head = match press.format {
             _ if press.baseline.is_some() => String::new(),
@@ -202,7 +211,7 @@ impl<'a> Page<'a> {
             _ => String::new(),
         };
         output.write_all(head.as_bytes())?;
-        Ok(Page {
+        Ok(Pieces {
             press,
             output,
             shown: 0,
@@ -220,20 +229,20 @@ impl<'a> Page<'a> {
     ///
     /// # Errors
     /// When nothing can be written.
-    pub(crate) fn take(&mut self, piece: Piece) -> anyhow::Result<()> {
+    pub(crate) fn take(&mut self, piece: PrintedPiece) -> anyhow::Result<()> {
         match piece {
-            Piece::Text(text) => self.print(text)?,
-            Piece::Results(results, refused) => {
+            PrintedPiece::Text(text) => self.print(text)?,
+            PrintedPiece::Results(results, refused) => {
                 self.print(results)?;
                 refused.into_iter().for_each(|target| self.notifications.take(&target));
             }
-            Piece::Row(row) => self.rows.push(row),
-            Piece::Compared(compared) => {
+            PrintedPiece::Row(row) => self.rows.push(row),
+            PrintedPiece::Compared(compared) => {
                 self.counts.add(compared.change.as_ref());
                 self.changes.extend(compared.change);
                 self.seen.insert(compared.target);
             }
-            Piece::Note(note) => note.into_iter().for_each(|note| self.digest.take(note)),
+            PrintedPiece::Note(note) => note.into_iter().for_each(|note| self.digest.take(note)),
         }
         self.shown += 1;
         if self.rows.len() >= BATCH { self.flush() } else { Ok(()) }
@@ -266,8 +275,8 @@ impl<'a> Page<'a> {
     }
 
     /// Takes what the baseline has and nobody saw; what that means for the exit code.
-    pub(crate) fn take_vanished(&mut self) -> Answer {
-        let mut answer = Answer::default();
+    pub(crate) fn take_vanished(&mut self) -> MonitorAnswer {
+        let mut answer = MonitorAnswer::default();
         let Some(baseline) = &self.press.baseline else { return answer };
         let asked = &self.press.asked;
         let is_asked =
@@ -294,7 +303,7 @@ impl<'a> Page<'a> {
     pub(crate) fn end(
         mut self,
         summary: &Summary,
-        answer: Answer,
+        answer: MonitorAnswer,
         is_saved: bool,
     ) -> anyhow::Result<()> {
         self.flush()?;
@@ -314,7 +323,7 @@ impl<'a> Page<'a> {
         let text = match self.press.format {
             Format::Table => {
                 let shape = self.press.shape();
-                if self.press.is_for_many() && shape == Shape::Tree && self.shown > 0 {
+                if self.press.is_for_many() && shape == ViewShape::Tree && self.shown > 0 {
                     self.output.write_all(b"\n")?;
                 }
                 let text = report::closing(summary, self.shown, shape, &self.press.look);

@@ -7,17 +7,17 @@ use report::Refusal;
 use stack::Verdict;
 use stack::assemble::{self, Devices as _};
 
-use super::document::{self, View};
+use super::document::{self, ReportSettings};
 use crate::arguments::Check;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
-use crate::shared::target::{self, Target, What};
+use crate::shared::target::{self, CheckTarget, What};
 
 /// The stack of targets that belong together. One that cannot be opened is left out where there are
 /// others: what it held is then missing from the stack, which says so.
 pub(super) fn assembled(
     check: &Check,
-    members: &[&Target],
+    members: &[&CheckTarget],
     inspected: &InspectedMachine,
     hosts: &mut stack_beneath::FileHosts<'_>,
 ) -> Result<assemble::Assembled, Refusal> {
@@ -58,7 +58,7 @@ pub(super) fn assembled(
         (true, Some(refusal)) => Err(refusal),
         _ => {
             let mut assembled = assemble::assemble(starts, &beside(check, members), told);
-            if let [Target { what: What::File(path) | What::Again { path, .. }, .. }] = members
+            if let [CheckTarget { what: What::File(path) | What::Again { path, .. }, .. }] = members
                 && !inspected.is_captured
                 && let Some(&root) = assembled.roots.first()
             {
@@ -71,8 +71,8 @@ pub(super) fn assembled(
 
 /// Returns which files these images may name: what lies in a directory was chosen by nobody, so
 /// nothing in it leads elsewhere.
-fn beside(check: &Check, members: &[&Target]) -> ImageFiles {
-    let is_found = |target: &&Target| matches!(target.what, What::Found(_));
+fn beside(check: &Check, members: &[&CheckTarget]) -> ImageFiles {
+    let is_found = |target: &&CheckTarget| matches!(target.what, What::Found(_));
     match check.follow_references && !members.iter().any(is_found) {
         true => ImageFiles::Everywhere,
         false => ImageFiles::Directory,
@@ -80,7 +80,7 @@ fn beside(check: &Check, members: &[&Target]) -> ImageFiles {
 }
 
 /// The kernel's name of the device that was meant.
-pub(super) fn meant(target: &Target, inspected: &InspectedMachine) -> Option<String> {
+pub(super) fn meant(target: &CheckTarget, inspected: &InspectedMachine) -> Option<String> {
     let What::Devices { meant: Some(id), .. } = target.what else { return None };
     Some(units::text::escape(inspected.machine().ok()?.node(id).name.as_bytes()))
 }
@@ -88,7 +88,7 @@ pub(super) fn meant(target: &Target, inspected: &InspectedMachine) -> Option<Str
 /// Members of one stack, judged together.
 pub(super) fn together(
     check: &Check,
-    members: &[&Target],
+    members: &[&CheckTarget],
     inspected: &InspectedMachine,
 ) -> report::Target {
     let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
@@ -109,7 +109,7 @@ pub(super) fn result(
     assembled: &assemble::Assembled,
     meant: &[String],
 ) -> report::Target {
-    let view = View { told: check.on.as_ref(), rules: &check.rules, meant };
+    let view = ReportSettings { told: check.on.as_ref(), rules: &check.rules, meant };
     document::target(name, assembled, &view)
 }
 

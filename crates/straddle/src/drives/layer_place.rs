@@ -105,8 +105,9 @@ impl LayerPlace {
             }
         };
         let is_whole = |bytes: u64| bytes.is_multiple_of(sector_bytes);
-        let cut =
-            |run: &&stack::amplify::Run| !is_whole(run.start_bytes) || !is_whole(run.length_bytes);
+        let cut = |run: &&stack::amplify::ByteRun| {
+            !is_whole(run.start_bytes) || !is_whole(run.length_bytes)
+        };
         match work.runs.iter().find(cut) {
             Some(run) => Err(format!(
                 "its byte {at} lies at byte {}, in the middle of a logical sector of \

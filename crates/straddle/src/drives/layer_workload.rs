@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use drive::Action;
-use drive::run::{Piece, Source};
+use drive::CommandKind;
+use drive::run::{CommandPart, OperationSource};
 use stack::amplify::Io;
 use units::ByteRange;
 
@@ -35,15 +35,15 @@ pub(super) struct LayerBytes<'a> {
 /// Operations of a layer, without those that fall into holes.
 pub(super) struct LayerWorkload<'a> {
     /// Place where they come from: bytes of the layer.
-    pub(super) inner: Box<dyn Source + 'a>,
+    pub(super) inner: Box<dyn OperationSource + 'a>,
     /// The layer.
     pub(super) depth: LayerBytes<'a>,
     /// Fate of them.
     pub(super) way: &'a RefCell<Descent>,
 }
 
-impl Source for LayerWorkload<'_> {
-    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+impl OperationSource for LayerWorkload<'_> {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
         let mut way = self.way.borrow_mut();
         for _ in 0..TRIES_MAX {
             pieces.clear();
@@ -65,11 +65,11 @@ impl Source for LayerWorkload<'_> {
 impl LayerWorkload<'_> {
     /// Returns whether all of an operation lies somewhere; false where a part of it lies nowhere
     /// yet.
-    fn lie(&self, pieces: &[Piece]) -> Result<bool, String> {
-        for piece in pieces.iter().filter(|piece| piece.action != Action::Flush) {
+    fn lie(&self, pieces: &[CommandPart]) -> Result<bool, String> {
+        for piece in pieces.iter().filter(|piece| piece.action != CommandKind::Flush) {
             let range = ByteRange::new(piece.offset_bytes, piece.length_bytes);
             let range = range.ok_or("it reaches past the last address")?;
-            let io = Io { write: piece.action != Action::Read, range };
+            let io = Io { write: piece.action != CommandKind::Read, range };
             let LayerBytes { ground, on_floor, sector_bytes } = self.depth;
             if !ground.holds(on_floor, io, sector_bytes)? {
                 return Ok(false);

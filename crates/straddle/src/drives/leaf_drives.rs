@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use drive::{Action, Command, Done, Fault, Model, Tally};
-use stack::amplify::{Io, Run, Work, work};
+use drive::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
+use stack::amplify::{ByteRun, Io, Work, work};
 use stack::{LayerId, Stack};
 use units::ByteRange;
 
@@ -29,21 +29,21 @@ pub(super) struct LeafDrives {
     leaves: Vec<Leaf>,
     now_ns: u64,
     /// By the numbers of their commands.
-    flights: BTreeMap<u64, Flight>,
+    flights: BTreeMap<u64, LeafCommand>,
     /// Of which flight a drive's command is, by its number.
     owners: BTreeMap<u64, u64>,
     next_id: u64,
-    tally: Tally,
+    tally: DriveTally,
 }
 
 /// A command that has not ended.
-struct Flight {
-    command: Command,
+struct LeafCommand {
+    command: DriveCommand,
     /// Writes that are done when all reads have ended.
-    writes: Vec<Run>,
+    writes: Vec<ByteRun>,
     /// Commands of drives that have not ended.
     left: usize,
-    outcome: Result<(), Fault>,
+    outcome: Result<(), CommandFault>,
 }
 
 impl LeafDrives {
@@ -57,7 +57,7 @@ impl LeafDrives {
             flights: BTreeMap::new(),
             owners: BTreeMap::new(),
             next_id: 0,
-            tally: Tally::default(),
+            tally: DriveTally::default(),
         }
     }
 
@@ -67,35 +67,36 @@ impl LeafDrives {
     }
 
     /// Returns what a command becomes.
-    fn work(&self, command: &Command) -> Result<Work, Fault> {
+    fn work(&self, command: &DriveCommand) -> Result<Work, CommandFault> {
         let range = ByteRange::new(command.offset_bytes, command.length_bytes);
-        let range = range.ok_or(Fault::Bounds)?;
-        let io = Io { write: command.action != Action::Read, range };
-        work(&self.stack, self.layer, io).map_err(|_| Fault::Bounds)
+        let range = range.ok_or(CommandFault::Bounds)?;
+        let io = Io { write: command.action != CommandKind::Read, range };
+        work(&self.stack, self.layer, io).map_err(|_| CommandFault::Bounds)
     }
 
     /// Sends the first commands of a command that came now.
-    fn begin(&mut self, command: Command, heard: &mut Vec<Done>) {
+    fn begin(&mut self, command: DriveCommand, heard: &mut Vec<DriveCompletion>) {
         let id = command.id;
-        let flight = Flight { command, writes: Vec::new(), left: 0, outcome: Ok(()) };
+        let flight = LeafCommand { command, writes: Vec::new(), left: 0, outcome: Ok(()) };
         self.flights.insert(id, flight);
-        if command.action == Action::Flush {
+        if command.action == CommandKind::Flush {
             for place in 0..self.leaves.len() {
-                self.send(id, place, Action::Flush, (0, 0), heard);
+                self.send(id, place, CommandKind::Flush, (0, 0), heard);
             }
             return;
         }
         match self.work(&command) {
             // Zeros that parity could rely on are promised by few drives: md ignores it too.
-            Ok(work) if command.action == Action::Discard && work.parity_updates > 0 => {}
+            Ok(work) if command.action == CommandKind::Discard && work.parity_updates > 0 => {}
             Ok(work) => {
                 self.tally.parity_updates += work.parity_updates;
                 self.tally.parity_rmws += work.parity_rmws;
-                let is_written = |run: &Run| run.write;
-                let (writes, reads) = work.runs.into_iter().partition::<Vec<Run>, _>(is_written);
+                let is_written = |run: &ByteRun| run.write;
+                let (writes, reads) =
+                    work.runs.into_iter().partition::<Vec<ByteRun>, _>(is_written);
                 if let (false, Some(flight)) = (reads.is_empty(), self.flights.get_mut(&id)) {
                     flight.writes = writes;
-                    self.send_all(id, Action::Read, &reads, heard);
+                    self.send_all(id, CommandKind::Read, &reads, heard);
                 } else {
                     self.send_all(id, command.action, &writes, heard);
                 }
@@ -108,7 +109,13 @@ impl LeafDrives {
         }
     }
 
-    fn send_all(&mut self, id: u64, action: Action, runs: &[Run], heard: &mut Vec<Done>) {
+    fn send_all(
+        &mut self,
+        id: u64,
+        action: CommandKind,
+        runs: &[ByteRun],
+        heard: &mut Vec<DriveCompletion>,
+    ) {
         for run in runs {
             let place = self.leaves.iter().position(|leaf| leaf.id == run.leaf);
             let place = place.expect("all leaves under the layer were given");
@@ -120,9 +127,9 @@ impl LeafDrives {
         &mut self,
         id: u64,
         place: usize,
-        action: Action,
+        action: CommandKind,
         bytes: (u64, u64),
-        heard: &mut Vec<Done>,
+        heard: &mut Vec<DriveCompletion>,
     ) {
         let own = self.next_id;
         self.next_id += 1;
@@ -131,14 +138,14 @@ impl LeafDrives {
             flight.left += 1;
         }
         let leaf = &mut self.leaves[place];
-        let raised = if action == Action::Flush { 0 } else { leaf.raised_bytes };
+        let raised = if action == CommandKind::Flush { 0 } else { leaf.raised_bytes };
         let offset_bytes = bytes.0.saturating_add(raised);
-        let command = Command { id: own, action, offset_bytes, length_bytes: bytes.1 };
+        let command = DriveCommand { id: own, action, offset_bytes, length_bytes: bytes.1 };
         leaf.model.submit(command, self.now_ns, heard);
     }
 
     /// Takes what the drives have done, and goes on with what waits for it.
-    fn settle(&mut self, heard: &mut Vec<Done>, done: &mut Vec<Done>) {
+    fn settle(&mut self, heard: &mut Vec<DriveCompletion>, done: &mut Vec<DriveCompletion>) {
         while let Some(one) = heard.pop() {
             let id = self.owners.remove(&one.id).expect("a command has an owner");
             let flight = self.flights.get_mut(&id).expect("it has not ended");
@@ -154,18 +161,18 @@ impl LeafDrives {
     }
 
     /// Ends a command, where nothing is left of it.
-    fn end(&mut self, id: u64, done: &mut Vec<Done>) {
+    fn end(&mut self, id: u64, done: &mut Vec<DriveCompletion>) {
         if self.flights.get(&id).is_none_or(|flight| flight.left > 0) {
             return;
         }
-        let Some(Flight { command, outcome, .. }) = self.flights.remove(&id) else { return };
+        let Some(LeafCommand { command, outcome, .. }) = self.flights.remove(&id) else { return };
         self.tally.count(&command);
-        done.push(Done { id, at_ns: self.now_ns, outcome });
+        done.push(DriveCompletion { id, at_ns: self.now_ns, outcome });
     }
 }
 
 impl Model for LeafDrives {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         let mut heard = Vec::new();
         self.begin(command, &mut heard);
@@ -178,7 +185,7 @@ impl Model for LeafDrives {
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         assert!(to_ns >= self.now_ns, "time does not run backward");
         let mut heard = Vec::new();
         while let Some(next_ns) = self.next_ns().filter(|&next_ns| next_ns <= to_ns) {
@@ -199,9 +206,9 @@ impl Model for LeafDrives {
         self.leaves.iter().map(|leaf| leaf.model.logical_bytes()).max().unwrap_or(512)
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DriveTally {
         let all = self.leaves.iter().map(|leaf| leaf.model.tally());
-        all.fold(Tally::default(), Tally::plus).over(self.tally)
+        all.fold(DriveTally::default(), DriveTally::plus).over(self.tally)
     }
 
     fn has_write_cache(&self) -> bool {

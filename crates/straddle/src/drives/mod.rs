@@ -37,9 +37,9 @@ mod workload_place;
 mod workload_source;
 
 use crate::arguments::{Drive, DriveWhat};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 
-pub(crate) fn run(drive: &Drive) -> anyhow::Result<Outcome> {
+pub(crate) fn run(drive: &Drive) -> anyhow::Result<CommandOutcome> {
     match &drive.what {
         DriveWhat::List(list) => profiles::list(list),
         DriveWhat::Show(show) => profiles::show(show),

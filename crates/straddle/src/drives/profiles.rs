@@ -10,27 +10,27 @@ use report::drive::{
 use workload::profile_text::PROFILE_BYTES_MAX;
 
 use crate::arguments::{DriveList, DriveShow};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, shown};
 
 /// Lists the built-in drives.
-pub(super) fn list(list: &DriveList) -> anyhow::Result<Outcome> {
+pub(super) fn list(list: &DriveList) -> anyhow::Result<CommandOutcome> {
     let drives = document(profile::built_in().iter());
     let text = match list.document.json {
         true => drives_json(&drives),
         false => drive_list(&drives, &printer::look(false)),
     };
     printer::print(&text)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Shows a drive.
-pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
+pub(super) fn show(show: &DriveShow) -> anyhow::Result<CommandOutcome> {
     if show.toml
         && let Some(text) = profile::text(&show.drive)
     {
         printer::print(text)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     let found = named(&show.drive)?;
     if show.toml {
@@ -46,7 +46,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
         _ => drives_json(&drives),
     };
     printer::print(&text)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// The drive that `word` names: a built-in one, else a file.

@@ -1,14 +1,14 @@
 //! `drive simulate --published`.
 
-use drive::published::{Compared, Standing, published};
+use drive::published::{LineOrigin, PublishedNumber, published};
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
 
 use crate::arguments::Simulate;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said};
 
 /// Puts every published number beside the model's.
-pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
+pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
     let compared = published(asked.seed);
     let document = Published {
         schema: PUBLISHED_SCHEMA.to_owned(),
@@ -21,15 +21,19 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         false => published_table(&document, &printer::look(false)),
     };
     let said = Said::or(printer::print(&text)?, "there are no published numbers");
-    Ok(if compared.iter().all(is_fine) { Outcome::Done } else { Outcome::Found(said) })
+    Ok(if compared.iter().all(is_fine) {
+        CommandOutcome::Done
+    } else {
+        CommandOutcome::Found(said)
+    })
 }
 
 /// Returns whether a figure is within its bounds, or is known not to be.
-fn is_fine(line: &Compared) -> bool {
-    line.is_within() || !line.outside.is_empty() || line.standing == Standing::Fitted
+fn is_fine(line: &PublishedNumber) -> bool {
+    line.is_within() || !line.outside.is_empty() || line.standing == LineOrigin::Fitted
 }
 
-fn line(compared: &Compared) -> PublishedLine {
+fn line(compared: &PublishedNumber) -> PublishedLine {
     // Nothing but its reason excuses a figure that is outside.
     let notes: &[&str] = match is_fine(compared) {
         true => &[compared.outside, compared.note],
@@ -58,13 +62,13 @@ mod tests {
 
     #[test]
     fn a_figure_outside_its_bounds_is_found_unless_its_reason_is_known() {
-        let within = published(1).into_iter().find(Compared::is_within).expect("one is");
-        let off = Compared { model: within.published_max * 9.0, outside: "", ..within };
-        let predicted = Compared { standing: Standing::Predicted, ..off };
+        let within = published(1).into_iter().find(PublishedNumber::is_within).expect("one is");
+        let off = PublishedNumber { model: within.published_max * 9.0, outside: "", ..within };
+        let predicted = PublishedNumber { standing: LineOrigin::Predicted, ..off };
         assert!(is_fine(&within) && !is_fine(&predicted));
-        let noted = Compared { note: "seen in 2013", ..predicted };
+        let noted = PublishedNumber { note: "seen in 2013", ..predicted };
         assert!(!is_fine(&noted) && line(&noted).note.is_none(), "a note is no reason");
-        assert!(is_fine(&Compared { outside: "known", ..predicted }));
-        assert!(is_fine(&Compared { standing: Standing::Fitted, ..off }));
+        assert!(is_fine(&PublishedNumber { outside: "known", ..predicted }));
+        assert!(is_fine(&PublishedNumber { standing: LineOrigin::Fitted, ..off }));
     }
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
-use drive::run::Layout;
-use workload::trace::{Action, Entry, Notes, Stage, Stream, StreamError, TraceFormat};
+use drive::run::TraceLayout;
+use workload::trace::{
+    Notes, Stage, StreamError, TraceAction, TraceEntry, TraceFormat, TraceStream,
+};
 
 use crate::shared::printer::shown;
 
@@ -17,7 +19,7 @@ pub(super) struct RecordedTrace {
     stage: Stage,
     format: TraceFormat,
     /// Place where its files and devices lie.
-    pub(super) layout: Layout,
+    pub(super) layout: TraceLayout,
     /// Distance after a multiple of 4 KiB at which more than half of its writes begin; 0 where that
     /// is not the same for so many. Of reads, where it has no writes.
     pub(super) behind_bytes: u64,
@@ -31,7 +33,7 @@ pub(super) struct RecordedTrace {
 
 type Feed = Box<dyn FnMut(&mut [u8]) -> Result<usize, std::io::Error>>;
 /// A trace as it is read.
-type Trace = Stream<Feed>;
+type Trace = TraceStream<Feed>;
 
 impl RecordedTrace {
     /// The workload in the file at `path`: what was given to the driver, else what was queued.
@@ -70,7 +72,7 @@ impl RecordedTrace {
     }
 
     /// Its operations, again. What goes wrong now ends it early: the file was changed meanwhile.
-    pub(super) fn entries(&self) -> anyhow::Result<impl Iterator<Item = Entry>> {
+    pub(super) fn entries(&self) -> anyhow::Result<impl Iterator<Item = TraceEntry>> {
         Ok(open(&self.path, self.stage)?.map_while(Result::ok))
     }
 
@@ -88,8 +90,8 @@ impl RecordedTrace {
                 }
                 let sector = usize::try_from(entry.offset_bytes % 4096 / 512).unwrap_or(0);
                 match entry.action {
-                    Action::Write { .. } => writes[sector] += 1,
-                    Action::Read => reads[sector] += 1,
+                    TraceAction::Write { .. } => writes[sector] += 1,
+                    TraceAction::Read => reads[sector] += 1,
                     _ => {}
                 }
                 Some(entry)
@@ -99,7 +101,7 @@ impl RecordedTrace {
                 None
             }
         });
-        let layout = Layout::of(entries);
+        let layout = TraceLayout::of(entries);
         if let Some(error) = fault.take() {
             let is_cut = trace.reader().notes().cut;
             return Err(if is_cut { cut(path, &error) } else { failed(path, &error) });
@@ -147,7 +149,7 @@ fn open(path: &Path, stage: Stage) -> anyhow::Result<Trace> {
         anyhow!("cannot read the trace {}: {error}\nhint: check the path", shown(path))
     })?;
     let feed: Feed = Box::new(move |buffer| file.read(buffer));
-    Stream::open(feed, stage).map_err(|error| failed(path, &error))
+    TraceStream::open(feed, stage).map_err(|error| failed(path, &error))
 }
 
 /// The last line has no end, and says nothing that can be read.

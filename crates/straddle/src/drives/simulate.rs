@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
-use drive::run::{EndedOperation, Job, Limits, run as run_jobs};
-use drive::{Model, Tally};
+use drive::run::{DriveJob, EndedOperation, RunLimits, run as run_jobs};
+use drive::{DriveTally, Model};
 use measure::Histogram;
 use report::drive::{
     SIMULATION_SCHEMA, SimulatedArm, SimulatedLeaf, SimulatedWork, Simulation, simulation_json,
@@ -24,7 +24,7 @@ use super::what_if::variants;
 use super::workload_place::{Owner, WorkloadPlace, on_drive, on_grounds};
 use super::workload_source::{Program, Workload};
 use crate::arguments::Simulate;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::number::real;
 use crate::shared::printer;
 
@@ -32,7 +32,7 @@ use crate::shared::printer;
 const TURNAROUND_NS: u64 = 10_000;
 
 /// Simulates a workload on each drive at each place.
-pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
+pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
     let workload = Workload::of(asked)?;
     let grounds = match &asked.stack[..] {
         [] => None,
@@ -79,7 +79,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         false => simulation_table(&document, &printer::look(false)),
     };
     printer::print(&text)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Returns what `workload` costs on a drive at a spot.
@@ -222,15 +222,18 @@ fn run_on(
     programs: &mut [Program<'_>],
     asked: &Simulate,
 ) -> SimulatedArm {
-    let limits =
-        Limits { operations: asked.operations(), time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
+    let limits = RunLimits {
+        operations: asked.operations(),
+        time_ns: u64::MAX,
+        turnaround_ns: TURNAROUND_NS,
+    };
     let (mut times, mut sum_ns, mut failed) = (Histogram::new(), 0, 0);
     let mut seen = |one: EndedOperation| {
         times.record(one.took_ns());
         sum_ns += u128::from(one.took_ns());
         failed += u64::from(one.fault.is_some());
     };
-    let mut jobs: Vec<Job<'_>> = programs.iter_mut().map(Program::job).collect();
+    let mut jobs: Vec<DriveJob<'_>> = programs.iter_mut().map(Program::job).collect();
     let elapsed_ns = run_jobs(model, &mut jobs, limits, &mut seen);
     let operations = times.count();
     let mean_ns = sum_ns.checked_div(operations.into()).unwrap_or(0);
@@ -252,7 +255,7 @@ fn run_on(
     }
 }
 
-fn did(tally: Tally) -> SimulatedWork {
+fn did(tally: DriveTally) -> SimulatedWork {
     SimulatedWork {
         commands: tally.commands,
         medium_reads: tally.medium_reads,

@@ -3,7 +3,10 @@
 use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
-use drive::run::{FioStream, Job, Order, Region, Replay, Source, Stream, streams};
+use drive::run::{
+    AccessOrder, DriveJob, FioStream, OperationSource, OperationStream, Region, TraceReplay,
+    streams,
+};
 use units::prefix::Size;
 use units::text::escape;
 
@@ -120,8 +123,8 @@ impl Workload {
     ) -> anyhow::Result<Vec<FioStream>> {
         let What::Jobs(jobs) = &self.what else {
             let plain = match asked.read {
-                true => Stream::reads(place, asked.size),
-                false => Stream::writes(place, asked.size),
+                true => OperationStream::reads(place, asked.size),
+                false => OperationStream::writes(place, asked.size),
             };
             let flushed = if asked.read || asked.no_sync { plain } else { plain.flushed() };
             let stream = if asked.random { flushed.at_random(asked.seed) } else { flushed };
@@ -181,29 +184,29 @@ impl Workload {
             );
         }
         let (entries, layout) = (recorded.entries()?, &recorded.layout);
-        let source = Box::new(Replay::new(entries, layout, place.start_bytes, sector_bytes));
+        let source = Box::new(TraceReplay::new(entries, layout, place.start_bytes, sector_bytes));
         Ok(vec![Program { source, lanes: asked.depth, has_barriers: true }])
     }
 }
 
 /// Describes the operations of `stream` that are no whole sectors, if any are.
-fn odd(stream: &Stream, sector_bytes: u64) -> Option<String> {
+fn odd(stream: &OperationStream, sector_bytes: u64) -> Option<String> {
     let is_whole = |bytes: u64| bytes.is_multiple_of(sector_bytes);
-    let Stream { region: Region { start_bytes, .. }, bytes, order, .. } = stream;
+    let OperationStream { region: Region { start_bytes, .. }, bytes, order, .. } = stream;
     if !is_whole(*bytes) || !is_whole(*start_bytes) {
         return Some(format!("of {bytes} bytes from {start_bytes} on"));
     }
     match order {
-        Order::Random { align_bytes, .. } if !is_whole(*align_bytes) => {
+        AccessOrder::Random { align_bytes, .. } if !is_whole(*align_bytes) => {
             Some(format!("at multiples of {align_bytes} bytes"))
         }
-        Order::Random { .. } | Order::Sequential => None,
+        AccessOrder::Random { .. } | AccessOrder::Sequential => None,
     }
 }
 
 /// A program of a workload.
 pub(super) struct Program<'a> {
-    source: Box<dyn Source + 'a>,
+    source: Box<dyn OperationSource + 'a>,
     lanes: u16,
     has_barriers: bool,
 }
@@ -216,8 +219,8 @@ impl<'a> Program<'a> {
     }
 
     /// It as a host runs it.
-    pub(super) fn job(&mut self) -> Job<'_> {
+    pub(super) fn job(&mut self) -> DriveJob<'_> {
         let Program { source, lanes, has_barriers } = self;
-        Job { source: &mut **source, lanes: *lanes, has_barriers: *has_barriers }
+        DriveJob { source: &mut **source, lanes: *lanes, has_barriers: *has_barriers }
     }
 }

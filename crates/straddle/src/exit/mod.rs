@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use report::{Answer, RefusalKind, State};
+use report::{MonitorAnswer, MonitorState, RefusalKind};
 
 use crate::arguments::{Arguments, Command, Format};
 use crate::shared::printer::{self, Said};
@@ -23,7 +23,7 @@ pub(crate) const CUT_OFF: &str =
 
 /// Outcome of a command that ran at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum CommandOutcome {
     /// Nothing at or above `--fail-on`.
     Done,
     /// Nothing found, and at least one verdict is missing.
@@ -40,53 +40,55 @@ pub(crate) enum Outcome {
     Monitor(u8, Said),
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// The end of a command that was refused, or gave up.
-    pub(crate) fn of_refusal(kind: RefusalKind, said: Said) -> Outcome {
+    pub(crate) fn of_refusal(kind: RefusalKind, said: Said) -> CommandOutcome {
         match kind {
-            RefusalKind::Misuse => Outcome::Misuse(said),
-            RefusalKind::Safety => Outcome::Refused(said),
-            RefusalKind::NoVerdict => Outcome::NoVerdict(said),
-            RefusalKind::Fault => Outcome::Found(said),
+            RefusalKind::Misuse => CommandOutcome::Misuse(said),
+            RefusalKind::Safety => CommandOutcome::Refused(said),
+            RefusalKind::NoVerdict => CommandOutcome::NoVerdict(said),
+            RefusalKind::Fault => CommandOutcome::Found(said),
         }
     }
 
     /// The code of the process; `--allow-unknown` takes a missing verdict for none that is bad.
     fn code(self, allows_unknown: bool) -> u8 {
         match self {
-            Outcome::Done => 0,
-            Outcome::Found(_) => 1,
-            Outcome::Misuse(_) => 2,
-            Outcome::Refused(_) => 3,
-            Outcome::NoVerdict(_) if allows_unknown => 0,
-            Outcome::NoVerdict(_) => 5,
-            Outcome::Interrupted(signal, _) => {
+            CommandOutcome::Done => 0,
+            CommandOutcome::Found(_) => 1,
+            CommandOutcome::Misuse(_) => 2,
+            CommandOutcome::Refused(_) => 3,
+            CommandOutcome::NoVerdict(_) if allows_unknown => 0,
+            CommandOutcome::NoVerdict(_) => 5,
+            CommandOutcome::Interrupted(signal, _) => {
                 u8::try_from(signal).map_or(130, |signal| signal.saturating_add(128))
             }
-            Outcome::Monitor(code, _) => code,
+            CommandOutcome::Monitor(code, _) => code,
         }
     }
 }
 
 /// Returns how a check ends that was shown in `format`. A monitor shows first what is known to be
 /// bad.
-pub(crate) fn of_check(format: Format, answer: Answer, said: Said) -> Outcome {
+pub(crate) fn of_check(format: Format, answer: MonitorAnswer, said: Said) -> CommandOutcome {
     match (format, answer.state()) {
-        (Format::Nagios | Format::Npd, State::Ok) => Outcome::Monitor(0, said),
-        (Format::Nagios, State::Warning) => Outcome::Monitor(1, said),
-        (Format::Nagios, State::Critical) => Outcome::Monitor(2, said),
-        (Format::Nagios, State::Unknown) => Outcome::Monitor(3, said),
-        (Format::Npd, State::Warning | State::Critical) => Outcome::Monitor(1, said),
-        (Format::Npd, State::Unknown) => Outcome::Monitor(2, said),
-        _ if answer.unopened => Outcome::Misuse(said),
-        _ if answer.found.is_some() => Outcome::Found(said),
-        _ if answer.unknown => Outcome::NoVerdict(said),
-        _ => Outcome::Done,
+        (Format::Nagios | Format::Npd, MonitorState::Ok) => CommandOutcome::Monitor(0, said),
+        (Format::Nagios, MonitorState::Warning) => CommandOutcome::Monitor(1, said),
+        (Format::Nagios, MonitorState::Critical) => CommandOutcome::Monitor(2, said),
+        (Format::Nagios, MonitorState::Unknown) => CommandOutcome::Monitor(3, said),
+        (Format::Npd, MonitorState::Warning | MonitorState::Critical) => {
+            CommandOutcome::Monitor(1, said)
+        }
+        (Format::Npd, MonitorState::Unknown) => CommandOutcome::Monitor(2, said),
+        _ if answer.unopened => CommandOutcome::Misuse(said),
+        _ if answer.found.is_some() => CommandOutcome::Found(said),
+        _ if answer.unknown => CommandOutcome::NoVerdict(said),
+        _ => CommandOutcome::Done,
     }
 }
 
 /// The process's exit code for `arguments`; an error is printed with what led to it.
-pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> ExitCode {
+pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<CommandOutcome>) -> ExitCode {
     match done {
         Ok(outcome) => ExitCode::from(outcome.code(arguments.command.allows_unknown())),
         Err(error) => {
@@ -107,7 +109,7 @@ pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> Exit
 /// The code of what failed; a monitor gets the message on standard output, where it listens.
 fn failure(format: Format, message: &str, said: Said) -> ExitCode {
     let line = message.replace('\n', "; ");
-    let unknown = Answer { unknown: true, unopened: true, ..Answer::default() };
+    let unknown = MonitorAnswer { unknown: true, unopened: true, ..MonitorAnswer::default() };
     let text = match format {
         Format::Nagios => report::nagios_failure(&line),
         Format::Npd => report::npd_message(&line, report::NPD_BYTES),
@@ -156,7 +158,7 @@ mod tests {
     #[test]
     fn every_answer_has_its_codes() {
         let codes = |found, unopened, unknown| {
-            let answer = Answer { found, unopened, unknown };
+            let answer = MonitorAnswer { found, unopened, unknown };
             [Format::Json, Format::Nagios, Format::Npd]
                 .map(|format| of_check(format, answer, SAID).code(false))
         };
@@ -178,12 +180,12 @@ mod tests {
     #[test]
     fn every_outcome_has_a_code_of_the_table_and_a_missing_verdict_may_be_allowed() {
         let outcomes = [
-            Outcome::Done,
-            Outcome::NoVerdict(SAID),
-            Outcome::Found(SAID),
-            Outcome::Misuse(SAID),
-            Outcome::Refused(SAID),
-            Outcome::Interrupted(2, SAID),
+            CommandOutcome::Done,
+            CommandOutcome::NoVerdict(SAID),
+            CommandOutcome::Found(SAID),
+            CommandOutcome::Misuse(SAID),
+            CommandOutcome::Refused(SAID),
+            CommandOutcome::Interrupted(2, SAID),
         ];
         for outcome in outcomes {
             let code = outcome.code(false);

@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use stack::history::defaults;
 
 use crate::arguments::Arguments;
-use crate::lexicon::{GROUPS, Page, pages};
+use crate::lexicon::{GROUPS, LexiconPage, pages};
 
 /// The command to type after a change.
 const UPDATE: &str = "STRADDLE_UPDATE_DOCS=1 cargo test -p straddle explain::docs";
@@ -32,7 +32,7 @@ fn words() -> String {
     text
 }
 
-fn entry(page: &Page) -> String {
+fn entry(page: &LexiconPage) -> String {
     let mut text = format!("\n### {}\n\n**{}**\n", plain(page.name), plain(page.title));
     let mut paragraph = |label: &str, body: String| {
         if !body.is_empty() {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read as _};
 
 use super::answer::answer;
 use super::page;
-use crate::lexicon::{self, Entry};
+use crate::lexicon::{self, LexiconEntry};
 use anyhow::{anyhow, bail};
 
 /// Bytes that are read of a line; the rest of a longer one is skipped.
@@ -38,8 +38,8 @@ pub(super) fn pages(input: impl BufRead) -> anyhow::Result<String> {
 }
 
 /// The entries that lines name, with how many do, and the beginning of the text.
-fn read(mut input: impl BufRead) -> io::Result<(Vec<(Entry, u64)>, String)> {
-    let mut found: Vec<(Entry, u64)> = Vec::new();
+fn read(mut input: impl BufRead) -> io::Result<(Vec<(LexiconEntry, u64)>, String)> {
+    let mut found: Vec<(LexiconEntry, u64)> = Vec::new();
     let mut head = String::new();
     let mut line = Vec::new();
     loop {

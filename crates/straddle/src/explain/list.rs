@@ -4,7 +4,7 @@ use stack::rule::RULES;
 use workload::Engines;
 
 use super::page::wrap;
-use crate::lexicon::{GROUPS, Group, pages};
+use crate::lexicon::{GROUPS, PageGroup, pages};
 
 /// The word for the codes, which have their own table.
 const RULES_WORD: &str = "rules";
@@ -53,7 +53,7 @@ fn engines() -> String {
     out
 }
 
-fn of_group(group: &'static Group) -> String {
+fn of_group(group: &'static PageGroup) -> String {
     let mut out = head(group.title, group.word);
     for page in pages().iter().filter(|page| page.group == group) {
         out += &line(page.name, NAME_WIDTH, page.title);

@@ -8,10 +8,10 @@ mod list;
 mod page;
 
 use crate::arguments::Explain;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::printer;
 
-pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
+pub(crate) fn run(explain: &Explain) -> anyhow::Result<CommandOutcome> {
     let text = explain.words.join(" ");
     let printed = match text.trim() {
         "" => list::all(),
@@ -19,5 +19,5 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
         words => answer::answer(words)?,
     };
     printer::print(&printed)?;
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

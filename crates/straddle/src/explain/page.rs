@@ -5,16 +5,16 @@ use stack::rule::Rule;
 use workload::Duration;
 use workload::Profile;
 
-use crate::lexicon::{Entry, Page};
+use crate::lexicon::{LexiconEntry, LexiconPage};
 
 /// Lines are broken here.
 const WIDTH: usize = 80;
 
-pub(super) fn page(entry: Entry) -> String {
+pub(super) fn page(entry: LexiconEntry) -> String {
     match entry {
-        Entry::Rule(rule) => of_rule(rule),
-        Entry::Page(page) => of_page(page),
-        Entry::History => history(),
+        LexiconEntry::Rule(rule) => of_rule(rule),
+        LexiconEntry::Page(page) => of_page(page),
+        LexiconEntry::History => history(),
     }
 }
 
@@ -25,7 +25,7 @@ fn of_rule(rule: &Rule) -> String {
     out
 }
 
-fn of_page(page: &Page) -> String {
+fn of_page(page: &LexiconPage) -> String {
     let mut out = String::new();
     wrap(&mut out, &format!("{}: {}", page.name, page.title), "", "  ");
     let also = page.also.join(", ");
@@ -124,8 +124,9 @@ mod tests {
 
     #[test]
     fn every_page_fits_a_terminal() {
-        let rules = RULES.iter().map(Entry::Rule);
-        let entries = rules.chain(pages().iter().map(Entry::Page)).chain([Entry::History]);
+        let rules = RULES.iter().map(LexiconEntry::Rule);
+        let entries =
+            rules.chain(pages().iter().map(LexiconEntry::Page)).chain([LexiconEntry::History]);
         for entry in entries {
             for line in page(entry).lines() {
                 let is_address = line.contains("https://");

@@ -5,7 +5,7 @@ use measure::fitness::rounded;
 use report::fsync::FsyncVerdict;
 use workload::Profile;
 
-use super::measured::Measured;
+use super::measured::FsyncMeasured;
 use super::pace::Pace;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
@@ -15,7 +15,7 @@ use crate::fsync::engine;
 /// tell; where nothing counts, with the reason.
 pub(super) fn advised(
     session: &Session<'_>,
-    measured: &Measured<'_>,
+    measured: &FsyncMeasured<'_>,
     profile: &Profile,
     verdict: FsyncVerdict,
 ) -> FsyncVerdict {

@@ -1,8 +1,8 @@
 //! Budget of a run: seconds and bytes, and the parts of them that are the rows' and a sustained
 //! run's.
 
-use device::durable::Way;
-use measure::durable::Span;
+use device::durable::DurableMethod;
+use measure::durable::SeriesLimits;
 use workload::Profile;
 
 use super::schedule::Schedule;
@@ -25,7 +25,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Limits of what a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget {
+pub(super) struct RunBudget {
     schedule: Schedule,
     seconds: u64,
     bytes_max: u64,
@@ -35,10 +35,10 @@ pub(super) struct Budget {
     enough: Option<(u64, u64)>,
 }
 
-impl Budget {
-    pub(super) fn of(arguments: &Fsync, profile: Option<&Profile>) -> Budget {
+impl RunBudget {
+    pub(super) fn of(arguments: &Fsync, profile: Option<&Profile>) -> RunBudget {
         let profile = profile.filter(|_| arguments.seconds <= FSYNC_SECONDS);
-        Budget {
+        RunBudget {
             schedule: Schedule::of(arguments.seconds),
             seconds: arguments.seconds.into(),
             bytes_max: arguments.bytes_max,
@@ -87,7 +87,7 @@ impl Budget {
     /// The most bytes that are written and the most seconds that it takes, where `made_bytes` are
     /// written to make the files.
     pub(super) fn most(self, made_bytes: u64) -> (u64, u64) {
-        let Budget { schedule, .. } = self;
+        let RunBudget { schedule, .. } = self;
         let longest_ns = schedule.ready_ns().saturating_add(self.rows_ns(0));
         let longest_ns = longest_ns.saturating_add(schedule.look_ns()).min(schedule.total_ns());
         let seconds = longest_ns.div_ceil(SECOND_NS);
@@ -101,13 +101,13 @@ impl Budget {
     }
 
     /// Returns how far a sustained run of `way` goes, where `written_bytes` were written before.
-    pub(super) fn span(self, way: &Way, written_bytes: u64) -> Span {
+    pub(super) fn span(self, way: &DurableMethod, written_bytes: u64) -> SeriesLimits {
         let left = self.bytes_max.saturating_sub(written_bytes);
         let bytes = left.saturating_sub(honesty::WRITTEN_BYTES_MAX);
         // Enough stretches for a knee to be told where few bytes may be written.
         let few = bytes.div_euclid(STRETCHES_WANTED).max(way.operation_bytes());
         let elapsed_ns = self.seconds.saturating_mul(SECOND_NS);
-        Span { bytes, elapsed_ns, stretch_bytes: few.min(STRETCH_BYTES) }
+        SeriesLimits { bytes, elapsed_ns, stretch_bytes: few.min(STRETCH_BYTES) }
     }
 }
 

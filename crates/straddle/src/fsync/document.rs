@@ -3,10 +3,10 @@
 use device::DurableFault;
 use device::durable::{self, WritePlace};
 use measure::durable::{DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
-use report::fsync::{FsyncRow, Method, Path, Rounds, RowComparison, SustainedPoint};
+use report::fsync::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod, SustainedPoint};
 
 use super::pace::SECONDS_MAX;
-use super::plan::Plan;
+use super::plan::FsyncRunPlan;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
 use crate::shared::halt::Halt;
@@ -23,7 +23,12 @@ const WARM_UP: &str =
     "the first round is left out as warm-up, and the first operation of each slice";
 
 /// Puts what was seen into the document.
-pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, slice_ns: u64) {
+pub(super) fn fill(
+    session: &mut Session<'_>,
+    plan: &FsyncRunPlan,
+    seen: &DurableSeen,
+    slice_ns: u64,
+) {
     let document = &mut session.document;
     document.rounds = Some(Rounds {
         rounds: seen.rounds,
@@ -94,7 +99,7 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
         group: plan.group,
         label: plan.label.clone(),
         is_pg: plan.is_pg,
-        path: if way.is_direct { Path::Direct } else { Path::Buffered },
+        path: if way.is_direct { DataPath::Direct } else { DataPath::Buffered },
         method: method(way.method),
         place: place(way.place).to_owned(),
         write_bytes: u64::from(way.write_bytes),
@@ -117,17 +122,17 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     }
 }
 
-fn method(method: durable::Method) -> Method {
+fn method(method: durable::Method) -> RowMethod {
     match method {
-        durable::Method::OpenDatasync => Method::OpenDatasync,
-        durable::Method::OpenSync => Method::OpenSync,
-        durable::Method::Fdatasync => Method::Fdatasync,
+        durable::Method::OpenDatasync => RowMethod::OpenDatasync,
+        durable::Method::OpenSync => RowMethod::OpenSync,
+        durable::Method::Fdatasync => RowMethod::Fdatasync,
         durable::Method::Fsync
         | durable::Method::WriteFsyncClose
-        | durable::Method::WriteCloseFsync => Method::Fsync,
-        durable::Method::Writethrough => Method::FsyncWritethrough,
-        durable::Method::SyncFileRange => Method::SyncFileRange,
-        durable::Method::None => Method::None,
+        | durable::Method::WriteCloseFsync => RowMethod::Fsync,
+        durable::Method::Writethrough => RowMethod::FsyncWritethrough,
+        durable::Method::SyncFileRange => RowMethod::SyncFileRange,
+        durable::Method::None => RowMethod::None,
     }
 }
 
@@ -142,7 +147,7 @@ fn place(place: WritePlace) -> &'static str {
 }
 
 /// The questions about rows that were both measured.
-fn comparisons(plan: &Plan, seen: &DurableSeen) -> Vec<RowComparison> {
+fn comparisons(plan: &FsyncRunPlan, seen: &DurableSeen) -> Vec<RowComparison> {
     let found = |id: &str| {
         let number = plan.rows.iter().position(|row| row.id == id)?;
         Some(&seen.rows[number]).filter(|row| row.errors.is_empty() && row.mean_ns().is_some())

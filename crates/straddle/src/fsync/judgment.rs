@@ -6,7 +6,7 @@ use report::fsync::{FsyncVerdict, Honesty};
 use units::text::{escape, shell_word};
 
 use super::advice;
-use super::measured::Measured;
+use super::measured::FsyncMeasured;
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
 use crate::fsync::engine::{self, Circumstances};
@@ -15,7 +15,7 @@ use crate::shared::halt::Halt;
 
 /// Returns whether that is fast enough for the engine, as far as its syncs are real; `None` where
 /// none was named.
-pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<FsyncVerdict> {
+pub(super) fn verdict(session: &Session<'_>, measured: &FsyncMeasured<'_>) -> Option<FsyncVerdict> {
     let profile = measured.plan.profile.as_ref()?;
     let (_, seen) = measured.row(&engine::row_id(profile))?;
     let series: &[u64] = if seen.errors.is_empty() { seen.series.values() } else { &[] };

@@ -33,25 +33,25 @@ mod show;
 mod target;
 mod with_progress;
 
-use device::durable::Way;
+use device::durable::DurableMethod;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
 use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
-use crate::exit::{CUT_OFF, Outcome};
+use crate::exit::{CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::scratch;
 use durability::Process;
-use measured::Measured;
-use plan::Plan;
+use measured::FsyncMeasured;
+use plan::FsyncRunPlan;
 use schedule::Schedule;
 use session::Session;
 use with_progress::WithProgress;
 
-pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<CommandOutcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(arguments, interrupt.clone());
     let destination = Destination::of_result(destination::FSYNC, &arguments.printed)?;
@@ -90,10 +90,10 @@ fn previewed(session: &mut Session<'_>) -> anyhow::Result<Result<(), Halt>> {
 }
 
 /// Plans which rows are measured, and where, and forecasts what that means.
-fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
+fn planned(session: &mut Session<'_>) -> Result<FsyncRunPlan, Halt> {
     misuse::refused(session.arguments)?;
     session.document.target = target::of(&session.inspected, session.directory()?)?;
-    let plan = Plan::of(session)?;
+    let plan = FsyncRunPlan::of(session)?;
     if let Some(note) = plan.shortened() {
         session.note(note);
     }
@@ -103,7 +103,7 @@ fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
 
 /// Refuses what cannot be done here, as far as that can be told without writing, or removing what
 /// an earlier run left.
-fn possible(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
+fn possible(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<(), Halt> {
     refusal::writable(session)?;
     refusal::fits(session, plan)?;
     let named = session.arguments.pid.map_or(Ok(String::new()), host::process_name);
@@ -147,7 +147,7 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
 }
 
 /// The scratch files, made in the part of the time that is theirs.
-fn created(session: &Session<'_>, plan: &Plan) -> Result<DurableFiles, Halt> {
+fn created(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<DurableFiles, Halt> {
     let mut line = session.progress(0);
     line.announce(|look| {
         let what = format!("making scratch files, {}", Size(plan.forecast.scratch_bytes));
@@ -166,7 +166,7 @@ fn created(session: &Session<'_>, plan: &Plan) -> Result<DurableFiles, Halt> {
 /// All rounds, and what comes after them.
 fn rounds(
     session: &mut Session<'_>,
-    plan: &Plan,
+    plan: &FsyncRunPlan,
     files: &mut DurableFiles,
     process: Option<Process>,
 ) -> Result<(), Halt> {
@@ -181,7 +181,7 @@ fn rounds(
     if session.interrupt.is_raised() {
         return Err(Halt::Interrupted);
     }
-    let measured = Measured { plan, seen: &seen, beside_ns };
+    let measured = FsyncMeasured { plan, seen: &seen, beside_ns };
     let look_ns = Schedule::of(session.arguments.seconds).look_ns();
     session.document.honesty = Some(judgment::honesty(session, process, look_ns)?);
     session.document.verdict = judgment::verdict(session, &measured);
@@ -196,8 +196,8 @@ fn rounds(
 /// Writes on until the drive's buffer is full, or the limits are reached.
 fn sustained(
     session: &mut Session<'_>,
-    plan: &Plan,
-    (number, way): (usize, &Way),
+    plan: &FsyncRunPlan,
+    (number, way): (usize, &DurableMethod),
     files: &mut DurableFiles,
 ) -> Result<(), Halt> {
     let span = plan.budget.span(way, device::Durable::written_bytes(files));

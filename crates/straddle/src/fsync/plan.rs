@@ -1,14 +1,14 @@
 //! Choice of the rows to measure, and of their files.
 
-use device::durable::{Method, Way, WritePlace};
+use device::durable::{DurableMethod, Method, WritePlace};
 use host::{DurablePlan, Pinned};
-use measure::durable::{DurableLimits, RowPlan, Rows};
+use measure::durable::{DurableLimits, RowChoice, RowPlan};
 use report::fsync::Forecast;
 use units::prefix::Size;
 use units::text::escape;
 use workload::Profile;
 
-use super::budget::Budget;
+use super::budget::RunBudget;
 use super::forecast::{self, Uses};
 use super::schedule::Schedule;
 use super::session::Session;
@@ -26,7 +26,7 @@ const PAGE_BYTES: u64 = 4096;
 const SLICE_NS: u64 = 10_000_000;
 /// Writes of a sustained run: a MiB by each operation, in the place of the last turn around the
 /// file, which takes a place in the drive's buffer all the same.
-const SUSTAINED: Way = Way {
+const SUSTAINED: DurableMethod = DurableMethod {
     method: Method::Fdatasync,
     is_direct: false,
     place: WritePlace::Sequential,
@@ -39,14 +39,14 @@ pub(super) const SUSTAINED_TITLE: &str = "8 writes of 128 KiB, fdatasync";
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Plan of a run.
-pub(super) struct Plan {
+pub(super) struct FsyncRunPlan {
     directory: Pinned,
     pub(super) rows: Vec<RowPlan>,
     /// Way of each row; that of a sustained run stands after those of the rows.
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<DurableMethod>,
     /// The engine that is asked about; `None` where none is.
     pub(super) profile: Option<Profile>,
-    pub(super) budget: Budget,
+    pub(super) budget: RunBudget,
     pub(super) forecast: Forecast,
     lengths: Lengths,
     slice_bytes: u64,
@@ -61,27 +61,27 @@ struct Lengths {
     others: u64,
 }
 
-impl Plan {
-    pub(super) fn of(session: &Session<'_>) -> Result<Plan, Halt> {
+impl FsyncRunPlan {
+    pub(super) fn of(session: &Session<'_>) -> Result<FsyncRunPlan, Halt> {
         let arguments = session.arguments;
         let kind = match arguments.rows {
-            FsyncRows::Pg => Rows::Pg,
-            FsyncRows::Wal => Rows::Wal,
-            FsyncRows::Usual => Rows::Usual,
-            FsyncRows::All => Rows::All,
-            FsyncRows::None => return Plan::of_look(session),
+            FsyncRows::Pg => RowChoice::Pg,
+            FsyncRows::Wal => RowChoice::Wal,
+            FsyncRows::Usual => RowChoice::Usual,
+            FsyncRows::All => RowChoice::All,
+            FsyncRows::None => return FsyncRunPlan::of_look(session),
         };
         let profile = profile(arguments)?;
         let rows = profile.as_ref().map_or_else(|| kind.plans(), |own| vec![engine::row(own)]);
         let sustained = arguments.sustained.then_some(SUSTAINED);
-        let ways: Vec<Way> = rows.iter().map(|row| row.way).chain(sustained).collect();
-        let budget = Budget::of(arguments, profile.as_ref());
+        let ways: Vec<DurableMethod> = rows.iter().map(|row| row.way).chain(sustained).collect();
+        let budget = RunBudget::of(arguments, profile.as_ref());
         let lengths = Lengths::of(profile.as_ref(), &ways, budget);
         let forecast = Forecast::default();
         let directory = session.directory()?.clone();
         let slice_bytes = 0;
         let mut plan =
-            Plan { directory, rows, ways, profile, budget, forecast, lengths, slice_bytes };
+            FsyncRunPlan { directory, rows, ways, profile, budget, forecast, lengths, slice_bytes };
         let (scratch_bytes, made_bytes) = {
             let files = plan.files(session);
             (files.scratch_bytes(), files.made_bytes())
@@ -101,18 +101,18 @@ impl Plan {
     }
 
     /// No rows: only what is written to look at syncs.
-    fn of_look(session: &Session<'_>) -> Result<Plan, Halt> {
+    fn of_look(session: &Session<'_>) -> Result<FsyncRunPlan, Halt> {
         let uses = Uses {
             scratch_bytes: honesty::LENGTH_BYTES_MAX,
             written_bytes: honesty::WRITTEN_BYTES_MAX,
             seconds: session.arguments.seconds.into(),
         };
-        Ok(Plan {
+        Ok(FsyncRunPlan {
             directory: session.directory()?.clone(),
             rows: Vec::new(),
             ways: Vec::new(),
             profile: None,
-            budget: Budget::of(session.arguments, None),
+            budget: RunBudget::of(session.arguments, None),
             forecast: forecast::of(&session.document.target, uses),
             lengths: Lengths::default(),
             slice_bytes: 0,
@@ -168,7 +168,7 @@ impl Plan {
     }
 
     /// The ways that take turns.
-    pub(super) fn in_turns(&self) -> &[Way] {
+    pub(super) fn in_turns(&self) -> &[DurableMethod] {
         &self.ways[..self.rows.len()]
     }
 
@@ -190,7 +190,7 @@ impl Plan {
     }
 
     /// The number and the way of a sustained run; `None` where none was asked for.
-    pub(super) fn sustained(&self) -> Option<(usize, &Way)> {
+    pub(super) fn sustained(&self) -> Option<(usize, &DurableMethod)> {
         let number = self.rows.len();
         self.ways.get(number).map(|way| (number, way))
     }
@@ -212,7 +212,7 @@ impl Lengths {
     /// Those of an engine as its profile says, half of what may be written at most. A file that is
     /// filled before the run is no longer than what is written over it in the run, since the rest
     /// would not be touched.
-    fn of(profile: Option<&Profile>, ways: &[Way], budget: Budget) -> Lengths {
+    fn of(profile: Option<&Profile>, ways: &[DurableMethod], budget: RunBudget) -> Lengths {
         let Some(profile) = profile else {
             return Lengths { first: FILE_BYTES, others: ROOM_BYTES };
         };
@@ -230,7 +230,7 @@ impl Lengths {
 }
 
 /// `true` if `way` writes to the file that is filled before the run.
-fn is_in_first(way: &Way) -> bool {
+fn is_in_first(way: &DurableMethod) -> bool {
     matches!(way.place, WritePlace::Overwrite | WritePlace::Sequential)
 }
 

@@ -1,13 +1,13 @@
 //! Refusals of what cannot be done here, and of what was measured and means nothing; each with what
 //! to do.
 
-use device::durable::Way;
+use device::durable::DurableMethod;
 use host::ScratchError;
 use measure::durable::{DurableSeen, RowSeen};
 use units::prefix::Size;
 
 use super::pace::SECONDS_MAX;
-use super::plan::Plan;
+use super::plan::FsyncRunPlan;
 use super::schedule::{SECOND_NS, Schedule};
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
@@ -27,7 +27,7 @@ pub(super) fn writable(session: &Session<'_>) -> Result<(), Halt> {
 }
 
 /// Refuses files for which there is no room.
-pub(super) fn fits(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
+pub(super) fn fits(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<(), Halt> {
     if plan.is_look() {
         return Ok(());
     }
@@ -36,7 +36,7 @@ pub(super) fn fits(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
 }
 
 /// That there are no scratch files, with what would take as much room as there is.
-pub(super) fn no_files(session: &Session<'_>, plan: &Plan, error: &ScratchError) -> Halt {
+pub(super) fn no_files(session: &Session<'_>, plan: &FsyncRunPlan, error: &ScratchError) -> Halt {
     match error {
         ScratchError::Stopped { .. } => Halt::Interrupted,
         _ => {
@@ -48,7 +48,7 @@ pub(super) fn no_files(session: &Session<'_>, plan: &Plan, error: &ScratchError)
 
 /// The option with which all files fit into the room that there is: those of an engine follow the
 /// bytes that may be written, and other rows need the files that they are about.
-fn smaller(arguments: &Fsync, plan: &Plan, error: &ScratchError) -> Option<String> {
+fn smaller(arguments: &Fsync, plan: &FsyncRunPlan, error: &ScratchError) -> Option<String> {
     let room_bytes = error.room_bytes()?;
     if plan.profile.is_some() {
         let mebibytes = Some(room_bytes >> 20).filter(|number| *number > 0);
@@ -59,7 +59,7 @@ fn smaller(arguments: &Fsync, plan: &Plan, error: &ScratchError) -> Option<Strin
 }
 
 /// That making the files took all the time that it may; the first is made up to `written_bytes`.
-pub(super) fn given_up(session: &Session<'_>, plan: &Plan, written_bytes: u64) -> Halt {
+pub(super) fn given_up(session: &Session<'_>, plan: &FsyncRunPlan, written_bytes: u64) -> Halt {
     let seconds = session.arguments.seconds;
     let ready_ns = Schedule::of(seconds).ready_ns();
     let all_ns = u128::from(ready_ns) * u128::from(plan.files(session).made_bytes());
@@ -86,9 +86,9 @@ fn longer(session: &Session<'_>, needed_ns: u64) -> u64 {
 /// Returns how long a run is likely to take in which each row has two rounds that count, at the
 /// pace of
 /// `seen`, in nanoseconds.
-fn two_rounds_ns(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> u64 {
+fn two_rounds_ns(session: &Session<'_>, plan: &FsyncRunPlan, seen: &DurableSeen) -> u64 {
     let rows = || plan.in_turns().iter().zip(&seen.rows);
-    let done = |(way, row): (&Way, &RowSeen)| {
+    let done = |(way, row): (&DurableMethod, &RowSeen)| {
         way.syncs().saturating_mul(row.discarded.saturating_add(row.latencies.count()))
     };
     let each_ns = seen.elapsed_ns.div_ceil(rows().map(done).sum::<u64>().max(1));
@@ -127,7 +127,11 @@ pub(super) fn standing(session: &Session<'_>, seen: &DurableSeen) -> Result<(), 
 }
 
 /// Refuses a run that ended before a row counted, though none failed.
-pub(super) fn whole(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> Result<(), Halt> {
+pub(super) fn whole(
+    session: &Session<'_>,
+    plan: &FsyncRunPlan,
+    seen: &DurableSeen,
+) -> Result<(), Halt> {
     let is_empty = |row: &RowSeen| row.latencies.count() == 0 && row.errors.is_empty();
     if session.document.verdict.is_some() || !seen.rows.iter().all(is_empty) {
         return Ok(());

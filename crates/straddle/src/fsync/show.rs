@@ -7,14 +7,14 @@ use measure::fitness::Fitness;
 use report::RefusalKind;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
 
-use super::plan::Plan;
+use super::plan::FsyncRunPlan;
 use super::session::Session;
 use crate::arguments::{BenchFormat, Fsync, FsyncFailOn, FsyncRows};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said};
 
 /// Says on standard error what is going to be written, before it is.
-pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
+pub(super) fn forecast(session: &Session<'_>, plan: &FsyncRunPlan) {
     let forecast = &plan.forecast;
     printer::note(&format!(
         "in {}, for at most {} s: {}",
@@ -26,7 +26,7 @@ pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
 }
 
 /// Prints what would be done.
-pub(super) fn preview(session: &Session<'_>, plan: &Plan) -> io::Result<()> {
+pub(super) fn preview(session: &Session<'_>, plan: &FsyncRunPlan) -> io::Result<()> {
     let row = |row: &measure::durable::RowPlan| {
         let path = if row.way.is_direct { "direct" } else { "buffered" };
         format!("{}: {}, {path}", row.id, row.label.trim())
@@ -80,9 +80,9 @@ pub(super) fn outcome(
     document: &Document,
     signal: Option<i32>,
     said: Option<Said>,
-) -> Outcome {
+) -> CommandOutcome {
     if arguments.start.dry_run && document.refusal.is_none() && signal.is_none() {
-        return Outcome::Done;
+        return CommandOutcome::Done;
     }
     let said = Said::or(said, "nothing was measured");
     let grade = document.honesty.as_ref().map(|honesty| honesty.grade);
@@ -96,14 +96,16 @@ pub(super) fn outcome(
     };
     let wanted = arguments.rows != FsyncRows::None;
     match (signal, document.refusal.as_ref().map(|refusal| refusal.kind)) {
-        (Some(signal), _) => Outcome::Interrupted(signal, said),
-        (None, Some(kind)) if kind != RefusalKind::NoVerdict => Outcome::of_refusal(kind, said),
-        _ if fails => Outcome::Found(said),
-        (None, Some(_)) => Outcome::NoVerdict(said),
-        _ if wanted && document.rows.iter().all(|row| row.operations == 0) => {
-            Outcome::NoVerdict(said)
+        (Some(signal), _) => CommandOutcome::Interrupted(signal, said),
+        (None, Some(kind)) if kind != RefusalKind::NoVerdict => {
+            CommandOutcome::of_refusal(kind, said)
         }
-        _ if verdict == Some(Fitness::NotEnough) => Outcome::NoVerdict(said),
-        _ => Outcome::Done,
+        _ if fails => CommandOutcome::Found(said),
+        (None, Some(_)) => CommandOutcome::NoVerdict(said),
+        _ if wanted && document.rows.iter().all(|row| row.operations == 0) => {
+            CommandOutcome::NoVerdict(said)
+        }
+        _ if verdict == Some(Fitness::NotEnough) => CommandOutcome::NoVerdict(said),
+        _ => CommandOutcome::Done,
     }
 }

@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use device::mountinfo::MountLine;
-use host::{Identity, Pinned};
+use host::{PathIdentity, Pinned};
 use report::fsync::{FsyncLayer, FsyncTarget};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 use units::{Known, text};
@@ -28,7 +28,7 @@ pub(super) fn of(inspected: &InspectedMachine, directory: &Pinned) -> Result<Fsy
     let name = shown(directory.given());
     let hint = || Some("check the path, or name another directory on the drive".to_owned());
     match directory.identity() {
-        Identity::Block { .. } => {
+        PathIdentity::Block { .. } => {
             return Err(Halt::refused(
                 format!("cannot measure syncs on {name}: a device, not a directory"),
                 Some(format!(
@@ -37,8 +37,8 @@ pub(super) fn of(inspected: &InspectedMachine, directory: &Pinned) -> Result<Fsy
                 )),
             ));
         }
-        Identity::File { .. } if directory.is_directory() => {}
-        Identity::File { .. } => {
+        PathIdentity::File { .. } if directory.is_directory() => {}
+        PathIdentity::File { .. } => {
             let parent = directory.given().parent().filter(|parent| !parent.as_os_str().is_empty());
             let parent = parent.map_or(".".to_owned(), shown);
             return Err(Halt::refused(
@@ -75,7 +75,7 @@ struct Beneath<'a> {
     inspected: &'a InspectedMachine,
     target: &'a mut FsyncTarget,
     /// The drives that were met.
-    drives: Vec<Drive>,
+    drives: Vec<KernelDrive>,
 }
 
 impl Beneath<'_> {
@@ -141,7 +141,7 @@ impl Beneath<'_> {
 
     /// Returns what is behind a loop device whose file could not be traced: it may still be told
     /// which file system that is on.
-    fn behind(&mut self, drive: &Drive, depth: usize) -> Result<(), String> {
+    fn behind(&mut self, drive: &KernelDrive, depth: usize) -> Result<(), String> {
         let Some(path) = &drive.backing_file else { return Ok(()) };
         let path = Path::new(OsStr::from_bytes(path.raw()));
         let mounted = path_mount::behind_loop(self.inspected, &drive.name, path)?;
@@ -170,7 +170,7 @@ fn unread() -> Known<u64> {
 }
 
 /// Puts into the target which drive it is.
-fn named(target: &mut FsyncTarget, drive: &Drive) {
+fn named(target: &mut FsyncTarget, drive: &KernelDrive) {
     let identity = &drive.identity;
     let said = |text: &String| text::escape(text.trim().as_bytes());
     target.drive = Some(drive.name.clone());

@@ -9,14 +9,14 @@ mod sysroot;
 use clap::CommandFactory as _;
 
 use crate::arguments::{Arguments, GenerateWhat as What, Man};
-use crate::exit::Outcome;
-use crate::shared::printer::{self, Content};
+use crate::exit::CommandOutcome;
+use crate::shared::printer::{self, PrintedKind};
 
-pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
+pub(crate) fn run(what: &What) -> anyhow::Result<CommandOutcome> {
     let text = match what {
         What::Man(Man { to: Some(directory), .. }) => {
             man::write(directory)?;
-            return Ok(Outcome::Done);
+            return Ok(CommandOutcome::Done);
         }
         What::Sysroot(sysroot) => return sysroot::write(sysroot),
         What::Raidtest(requests) => return raidtest::write(requests),
@@ -29,6 +29,6 @@ pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
         }
         What::Schema(schema) => schema::text(schema.name).into(),
     };
-    printer::print_bytes(Content::Data, &text)?;
-    Ok(Outcome::Done)
+    printer::print_bytes(PrintedKind::Data, &text)?;
+    Ok(CommandOutcome::Done)
 }

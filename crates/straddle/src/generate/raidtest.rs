@@ -7,10 +7,10 @@ use anyhow::Context as _;
 use workload::raidtest::{GeneratePlan, Mix, Requests};
 
 use crate::arguments::{Raidtest, RaidtestKind, is_standard_output};
-use crate::exit::Outcome;
-use crate::shared::printer::{self, Content};
+use crate::exit::CommandOutcome;
+use crate::shared::printer::{self, PrintedKind};
 
-pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
+pub(super) fn write(asked: &Raidtest) -> anyhow::Result<CommandOutcome> {
     let plan = GeneratePlan {
         media_bytes: asked.media,
         sector_bytes: asked.sector,
@@ -26,9 +26,9 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
         .map_err(|error| anyhow::Error::msg(format!("{error}\nhint: {}", error.hint())))?;
     if is_standard_output(&asked.file) {
         // These are no words: nothing is taken out of them.
-        printer::print_bytes(Content::Data, &requests.encode())?;
+        printer::print_bytes(PrintedKind::Data, &requests.encode())?;
         printer::note(&requests.title());
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     let write = || -> std::io::Result<()> {
         let mut file = File::create_new(&asked.file)?;
@@ -41,5 +41,5 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
         format!("cannot write the requests to {name}")
     })?;
     printer::note(&requests.title());
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }

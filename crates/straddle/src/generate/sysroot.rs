@@ -10,10 +10,10 @@ use host::capture::{self, Mask};
 use units::text::escape;
 
 use crate::arguments::{Sysroot, is_standard_output};
-use crate::exit::Outcome;
-use crate::shared::printer::{self, Content};
+use crate::exit::CommandOutcome;
+use crate::shared::printer::{self, PrintedKind};
 
-pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
+pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<CommandOutcome> {
     let file = sysroot.output.as_deref().filter(|path| !is_standard_output(path));
     // Before the disks are asked, since that may take long.
     if let Some(path) = file
@@ -28,13 +28,13 @@ pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
     put(file, sysroot.force, text.as_bytes())?;
     let masked = mask.count();
     printer::note(&format!("{masked} serials, identifiers, hosts and directories are masked"));
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Writes `bytes` to `path`, which must not exist yet unless `force` is set, or to standard output.
 fn put(path: Option<&Path>, force: bool, bytes: &[u8]) -> anyhow::Result<()> {
     let Some(path) = path else {
-        printer::print_bytes(Content::Data, bytes)?;
+        printer::print_bytes(PrintedKind::Data, bytes)?;
         return Ok(());
     };
     let mut options = OpenOptions::new();

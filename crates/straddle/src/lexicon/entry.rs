@@ -2,27 +2,27 @@
 
 use stack::rule::Rule;
 
-use super::page::Page;
+use super::page::LexiconPage;
 
 /// Something that can be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum LexiconEntry {
     /// A rule, by its code.
     Rule(&'static Rule),
     /// A word or a log line.
-    Page(&'static Page),
+    Page(&'static LexiconPage),
     /// The defaults of partitioners: [`stack::history`].
     History,
 }
 
-impl Entry {
+impl LexiconEntry {
     /// Returns the word to type to get it.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Entry::Rule(rule) => rule.code,
-            Entry::Page(page) => page.name,
-            Entry::History => HISTORY,
+            LexiconEntry::Rule(rule) => rule.code,
+            LexiconEntry::Page(page) => page.name,
+            LexiconEntry::History => HISTORY,
         }
     }
 }

@@ -12,9 +12,9 @@ mod pattern;
 mod rank;
 mod search;
 
-pub(crate) use entry::Entry;
-pub(crate) use group::{GROUPS, Group};
-pub(crate) use page::{Page, pages};
+pub(crate) use entry::LexiconEntry;
+pub(crate) use group::{GROUPS, PageGroup};
+pub(crate) use page::{LexiconPage, pages};
 pub(crate) use search::{find, find_in_line, named, search};
 
 #[cfg(test)]

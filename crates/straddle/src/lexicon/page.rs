@@ -15,20 +15,20 @@
 
 use std::sync::LazyLock;
 
-use super::group::{GROUPS, Group};
-use super::pattern::Pattern;
+use super::group::{GROUPS, PageGroup};
+use super::pattern::LogPattern;
 
 /// The meaning of a word or a log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct LexiconPage {
     /// The group that it belongs to.
-    pub(crate) group: &'static Group,
+    pub(crate) group: &'static PageGroup,
     /// The word, or the part of the log line by which it is known.
     pub(crate) name: &'static str,
     /// Other words for it.
     pub(crate) also: Vec<&'static str>,
     /// The log lines that it explains.
-    pub(crate) lines: Vec<Pattern>,
+    pub(crate) lines: Vec<LogPattern>,
     /// It in one line.
     pub(crate) title: &'static str,
     /// The meaning. May hold line breaks, which are blanks.
@@ -43,9 +43,9 @@ pub(crate) struct Page {
     pub(crate) see: Vec<&'static str>,
 }
 
-impl Page {
-    fn new(group: &'static Group, name: &'static str) -> Page {
-        Page {
+impl LexiconPage {
+    fn new(group: &'static PageGroup, name: &'static str) -> LexiconPage {
+        LexiconPage {
             group,
             name,
             also: Vec::new(),
@@ -68,7 +68,7 @@ impl Page {
     fn put(&mut self, key: &str, value: &'static str) -> bool {
         match key {
             "also" => self.also.extend(names(value)),
-            "line" => self.lines.push(Pattern::new(value)),
+            "line" => self.lines.push(LogPattern::new(value)),
             "title" => self.title = value,
             "means" => self.means = value,
             "cause" => self.cause = value,
@@ -85,20 +85,20 @@ fn names(value: &'static str) -> impl Iterator<Item = &'static str> {
     value.split('|').map(str::trim)
 }
 
-static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| GROUPS.iter().flat_map(read).collect());
+static PAGES: LazyLock<Vec<LexiconPage>> = LazyLock::new(|| GROUPS.iter().flat_map(read).collect());
 
 /// Every page, group by group.
 #[must_use]
-pub(crate) fn pages() -> &'static [Page] {
+pub(crate) fn pages() -> &'static [LexiconPage] {
     &PAGES
 }
 
 /// The pages of a group. A line that is no field is left out; a test holds that there is none.
-pub(super) fn read(group: &'static Group) -> Vec<Page> {
-    let mut pages: Vec<Page> = Vec::new();
+pub(super) fn read(group: &'static PageGroup) -> Vec<LexiconPage> {
+    let mut pages: Vec<LexiconPage> = Vec::new();
     for field in fields(group.text) {
         match (field.split_once(' '), field.split_once(':')) {
-            (Some(("=", name)), _) => pages.push(Page::new(group, name.trim())),
+            (Some(("=", name)), _) => pages.push(LexiconPage::new(group, name.trim())),
             (_, Some((key, value))) => {
                 let known = pages.last_mut().is_some_and(|page| page.put(key, value.trim()));
                 debug_assert!(known, "{}: no field: {field}", group.word);

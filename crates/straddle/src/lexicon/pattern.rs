@@ -2,18 +2,18 @@
 
 /// Fragments that stand in a log line in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub(crate) struct LogPattern {
     /// Parts as [`normal`] text; none is empty.
     fragments: Vec<String>,
     /// The line as people know it, with `...` for what varies.
     pub(crate) text: &'static str,
 }
 
-impl Pattern {
+impl LogPattern {
     /// From text in which ` ... ` stands for what varies.
-    pub(super) fn new(text: &'static str) -> Pattern {
+    pub(super) fn new(text: &'static str) -> LogPattern {
         let fragments = text.split("...").map(normal).filter(|part| !part.is_empty()).collect();
-        Pattern { fragments, text }
+        LogPattern { fragments, text }
     }
 
     /// Returns how many bytes of [`normal`] `line` it accounts for; `None` when it does not fit.
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn fragments_fit_in_their_order_only() {
-        let pattern = Pattern::new("sync duration of ... expected less than");
+        let pattern = LogPattern::new("sync duration of ... expected less than");
         let line = normal("etcd[1]: sync duration of 2.1s,  expected less than 1s");
         assert_eq!(pattern.fit(&line), Some(16 + 18));
         assert_eq!(pattern.fit("expected less than sync duration of"), None);

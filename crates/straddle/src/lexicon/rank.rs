@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use strsim::osa_distance;
 
-use super::entry::{Entry, HISTORY};
+use super::entry::{HISTORY, LexiconEntry};
 use super::page::pages;
 use super::pattern::normal;
 use stack::rule::RULES;
@@ -41,30 +41,30 @@ const COMMON: &[&str] = &[
 ];
 
 /// The words of an entry.
-struct Words {
-    entry: Entry,
+struct EntryWords {
+    entry: LexiconEntry,
     names: Vec<String>,
     title: Vec<String>,
     text: Vec<String>,
 }
 
-static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
-    let pages = pages().iter().map(|page| Words {
-        entry: Entry::Page(page),
+static ALL: LazyLock<Vec<EntryWords>> = LazyLock::new(|| {
+    let pages = pages().iter().map(|page| EntryWords {
+        entry: LexiconEntry::Page(page),
         names: page.words().flat_map(words).collect(),
         title: words(page.title).collect(),
         text: (page.check.iter().chain([&page.means, &page.cause]))
             .flat_map(|text| words(text))
             .collect(),
     });
-    let rules = RULES.iter().map(|rule| Words {
-        entry: Entry::Rule(rule),
+    let rules = RULES.iter().map(|rule| EntryWords {
+        entry: LexiconEntry::Rule(rule),
         names: words(rule.code).collect(),
         title: words(rule.title).collect(),
         text: [rule.why, rule.fix].into_iter().flat_map(words).collect(),
     });
-    let history = Words {
-        entry: Entry::History,
+    let history = EntryWords {
+        entry: LexiconEntry::History,
         names: words(HISTORY).collect(),
         title: words("what each partitioner did by default").collect(),
         text: Vec::new(),
@@ -74,16 +74,16 @@ static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
 
 /// The entries that are near to the words of `text`, best first, at most [`RANKED_MAX`]; none where
 /// no entry is.
-pub(super) fn ranked(text: &str) -> Vec<Entry> {
+pub(super) fn ranked(text: &str) -> Vec<LexiconEntry> {
     let asked: Vec<String> = words(text)
         .filter(|word| !COMMON.contains(&word.as_str()) && word.len() > 1)
         .take(WORDS_MAX)
         .collect();
     let weights: Vec<f64> = asked.iter().map(|word| weight(word)).collect();
-    let score = |one: &Words| -> f64 {
+    let score = |one: &EntryWords| -> f64 {
         (asked.iter().zip(&weights)).map(|(word, weight)| weight * one.fit(word)).sum()
     };
-    let mut scored: Vec<(f64, Entry)> =
+    let mut scored: Vec<(f64, LexiconEntry)> =
         ALL.iter().map(|one| (score(one), one.entry)).filter(|(score, _)| *score > 0.0).collect();
     let asked_for: f64 = weights.iter().sum();
     if !scored.iter().any(|(score, _)| *score >= NEAR * asked_for) {
@@ -94,7 +94,7 @@ pub(super) fn ranked(text: &str) -> Vec<Entry> {
     scored.into_iter().take(RANKED_MAX).map(|(_, entry)| entry).collect()
 }
 
-impl Words {
+impl EntryWords {
     fn fit(&self, word: &str) -> f64 {
         let is_in = |words: &[String]| words.iter().any(|own| is_same(own, word));
         match () {

@@ -1,7 +1,7 @@
 //! The page of a word, a code or a log line.
 
-use super::entry::{Entry, HISTORY};
-use super::page::{Page, pages};
+use super::entry::{HISTORY, LexiconEntry};
+use super::page::{LexiconPage, pages};
 use super::pattern::{name, normal};
 use super::rank;
 use stack::rule::{RULES, rule};
@@ -11,7 +11,7 @@ const PART_MIN: usize = 8;
 
 /// The entry of a code, a word, a log line or a part of one; `None` where nothing is called so.
 #[must_use]
-pub(crate) fn find(text: &str) -> Option<Entry> {
+pub(crate) fn find(text: &str) -> Option<LexiconEntry> {
     named(text).or_else(|| find_in_line(text)).or_else(|| {
         let mut holding = holding(text);
         holding.next().filter(|_| holding.next().is_none())
@@ -21,8 +21,8 @@ pub(crate) fn find(text: &str) -> Option<Entry> {
 /// The entries that fit `text` best, best first, at most five; none where no entry is near. For
 /// text that [`find`] does not know.
 #[must_use]
-pub(crate) fn search(text: &str) -> Vec<Entry> {
-    let mut found: Vec<Entry> = holding(text).collect();
+pub(crate) fn search(text: &str) -> Vec<LexiconEntry> {
+    let mut found: Vec<LexiconEntry> = holding(text).collect();
     for entry in rank::ranked(text) {
         if !found.contains(&entry) {
             found.push(entry);
@@ -33,29 +33,30 @@ pub(crate) fn search(text: &str) -> Vec<Entry> {
 }
 
 /// The pages that have a line of which `text` is a part.
-fn holding(text: &str) -> impl Iterator<Item = Entry> {
+fn holding(text: &str) -> impl Iterator<Item = LexiconEntry> {
     let part = normal(text);
-    let holds = move |page: &&'static Page| {
+    let holds = move |page: &&'static LexiconPage| {
         part.len() >= PART_MIN && page.lines.iter().any(|line| line.holds(&part))
     };
-    pages().iter().filter(holds).map(Entry::Page)
+    pages().iter().filter(holds).map(LexiconEntry::Page)
 }
 
 /// The entry that is called `text`: a code, or a word or one of its other names.
 #[must_use]
-pub(crate) fn named(text: &str) -> Option<Entry> {
+pub(crate) fn named(text: &str) -> Option<LexiconEntry> {
     let word = name(text);
     if word == HISTORY {
-        return Some(Entry::History);
+        return Some(LexiconEntry::History);
     }
-    let is_it = |page: &&Page| page.words().any(|own| name(own) == word);
-    (rule(&word).map(Entry::Rule)).or_else(|| pages().iter().find(is_it).map(Entry::Page))
+    let is_it = |page: &&LexiconPage| page.words().any(|own| name(own) == word);
+    (rule(&word).map(LexiconEntry::Rule))
+        .or_else(|| pages().iter().find(is_it).map(LexiconEntry::Page))
 }
 
 /// The entry of a line of a log, or of straddle's own output: the page whose fixed parts account
 /// for most of it, else the rule whose code stands in it. `None` when it is none that is known.
 #[must_use]
-pub(crate) fn find_in_line(line: &str) -> Option<Entry> {
+pub(crate) fn find_in_line(line: &str) -> Option<LexiconEntry> {
     let line = normal(line);
     let fits = pages().iter().flat_map(|page| {
         page.lines
@@ -65,12 +66,12 @@ pub(crate) fn find_in_line(line: &str) -> Option<Entry> {
     });
     // Of equals, the first.
     let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best });
-    best.map(|(_, page)| Entry::Page(page)).or_else(|| code_in(&line))
+    best.map(|(_, page)| LexiconEntry::Page(page)).or_else(|| code_in(&line))
 }
 
-fn code_in(line: &str) -> Option<Entry> {
+fn code_in(line: &str) -> Option<LexiconEntry> {
     let mut words = line.split(|character: char| !character.is_ascii_alphanumeric());
     words
         .find_map(|word| RULES.iter().find(|rule| rule.code.eq_ignore_ascii_case(word)))
-        .map(Entry::Rule)
+        .map(LexiconEntry::Rule)
 }

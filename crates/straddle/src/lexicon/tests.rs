@@ -1,6 +1,6 @@
 //! Every page is whole, and every famous line finds its own.
 
-use super::{Entry, GROUPS, find, find_in_line, page, pages, pattern, search};
+use super::{GROUPS, LexiconEntry, find, find_in_line, page, pages, pattern, search};
 use stack::rule::rule;
 
 #[test]
@@ -42,8 +42,8 @@ fn no_word_has_two_pages() {
 fn every_page_is_found_by_each_of_its_words_and_lines() {
     for page in pages() {
         for word in page.words().chain(page.lines.iter().map(|line| line.text)) {
-            assert_eq!(find(word), Some(Entry::Page(page)), "{word}");
-            assert_eq!(find(&word.to_uppercase()), Some(Entry::Page(page)), "{word}");
+            assert_eq!(find(word), Some(LexiconEntry::Page(page)), "{word}");
+            assert_eq!(find(&word.to_uppercase()), Some(LexiconEntry::Page(page)), "{word}");
         }
     }
 }
@@ -81,7 +81,7 @@ fn famous_lines_find_their_page_with_whatever_stands_around_them() {
             continue;
         }
         for line in [line.to_owned(), line.to_uppercase(), format!("x | {line}\n")] {
-            assert_eq!(find_in_line(&line).map(Entry::name), Some(name), "{line}");
+            assert_eq!(find_in_line(&line).map(LexiconEntry::name), Some(name), "{line}");
         }
     }
     let with_lines = pages().iter().filter(|page| !page.lines.is_empty()).count();
@@ -98,11 +98,11 @@ fn lines_that_are_not_known_find_nothing() {
 #[test]
 fn a_part_of_one_line_is_enough_and_a_code_in_our_own_output() {
     assert_eq!(
-        find("does not start on phys").map(Entry::name),
+        find("does not start on phys").map(LexiconEntry::name),
         Some("does not start on physical sector boundary")
     );
     let ours = "   │  ST102  warning: start is not on a 4 KiB granule (granule assumed)";
-    assert_eq!(find(ours).map(Entry::name), Some("ST102"));
+    assert_eq!(find(ours).map(LexiconEntry::name), Some("ST102"));
 }
 
 #[test]

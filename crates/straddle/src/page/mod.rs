@@ -5,21 +5,21 @@ mod source;
 use report::html::{Odd, Outlier};
 
 use crate::arguments::Report;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::destination::{self, Destination};
-use crate::shared::printer::{self, Content};
+use crate::shared::printer::{self, PrintedKind};
 
 /// The most hosts that are named on standard error; the page names more.
 const NAMED_MAX: usize = 20;
 
-pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
+pub(crate) fn run(report: &Report) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(destination::PAGE, report.output.as_ref())?;
     let draft = source::read(&report.files)?;
-    let mut outcome = Outcome::Done;
+    let mut outcome = CommandOutcome::Done;
     for unread in draft.missing() {
         let message = format!("cannot show {}: {}", unread.name, unread.reason);
         // A page that lacks a file is not the one that was asked for.
-        outcome = Outcome::Misuse(printer::refusal(&message, Some(&unread.hint)));
+        outcome = CommandOutcome::Misuse(printer::refusal(&message, Some(&unread.hint)));
     }
     if draft.is_empty() {
         return Ok(outcome);
@@ -30,7 +30,7 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
         Some(destination) => destination.write(&page)?,
         None => {
             // A page has no colors of a terminal that would have to be taken out.
-            printer::print_bytes(Content::Data, page.as_bytes())?;
+            printer::print_bytes(PrintedKind::Data, page.as_bytes())?;
         }
     }
     Ok(outcome)

@@ -36,7 +36,7 @@ pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Draft> {
         let name = if is_input(path) { "standard input".to_owned() } else { shown(path) };
         let text = match text(path, left) {
             Ok(text) => text,
-            Err(Fault { reason, hint }) => {
+            Err(PageSourceFault { reason, hint }) => {
                 draft.unread(Unread { name, reason, hint });
                 continue;
             }
@@ -73,17 +73,17 @@ fn is_input(path: &Path) -> bool {
 }
 
 /// Why a file cannot be read.
-struct Fault {
+struct PageSourceFault {
     reason: String,
     hint: String,
 }
 
-fn fault(reason: &impl ToString, hint: &str) -> Fault {
-    Fault { reason: reason.to_string(), hint: hint.to_owned() }
+fn fault(reason: &impl ToString, hint: &str) -> PageSourceFault {
+    PageSourceFault { reason: reason.to_string(), hint: hint.to_owned() }
 }
 
 /// Returns what the file at `path` holds, of which at most `left` bytes are read.
-fn text(path: &Path, left: u64) -> Result<String, Fault> {
+fn text(path: &Path, left: u64) -> Result<String, PageSourceFault> {
     let hint = "name a file that you may read";
     let most = left.min(FILE_BYTES);
     let read = match is_input(path) {

@@ -9,14 +9,14 @@ use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
-use crate::shared::target::{self, Target, What};
+use crate::shared::target::{self, CheckTarget, What};
 
 /// Why there is no plan, and which exit code that is.
 pub(super) type Refused = (RefusalKind, Refusal);
 
 /// The stack of a target, and the kernel's name of the device that was meant.
 pub(super) fn assembled(
-    target: &Target,
+    target: &CheckTarget,
     inspected: &InspectedMachine,
     on: Option<&Condition>,
 ) -> Result<(Assembled, Option<String>), Refusal> {

@@ -7,7 +7,7 @@ use device::Disk;
 use layout::{DiskAfter, DiskPlan};
 use stack::assemble::{self, Start, StartKind};
 use stack::judge::{self, Verdict};
-use stack::rule::{self, Case, Finding, Severity};
+use stack::rule::{self, Finding, RuleInput, Severity};
 use stack::{Condition, LayerId, LayerKind, Stack};
 
 /// Returns what one write costs before and after, for each row of the plan.
@@ -23,7 +23,7 @@ pub(super) fn gains(stack: &Stack, plan: &DiskPlan, findings: &[Finding]) -> Vec
 
 /// The disk as it will be when the plan is carried out.
 #[derive(Default)]
-pub(super) struct Effect {
+pub(super) struct EffectOnDisk {
     /// Sentences on what is still wrong in what lies on the partitions.
     pub(super) left: Vec<String>,
     /// Partitions in which something is worse than now, and the rule that would say so.
@@ -38,7 +38,7 @@ pub(super) fn verified(
     stack: &Stack,
     plan: &DiskPlan,
     on: Option<&Condition>,
-) -> Result<Effect, String> {
+) -> Result<EffectOnDisk, String> {
     let layer = stack.layer(plan.disk);
     let kind = match &layer.kind {
         LayerKind::Drive(drive) => StartKind::Drive(drive.clone()),
@@ -47,9 +47,9 @@ pub(super) fn verified(
             let identity = device::FileIdentity { device: 0, inode: 0 };
             StartKind::File { path, identity }
         }
-        _ => return Ok(Effect::default()),
+        _ => return Ok(EffectOnDisk::default()),
     };
-    let Some(bytes) = stack.bytes(plan.disk) else { return Ok(Effect::default()) };
+    let Some(bytes) = stack.bytes(plan.disk) else { return Ok(EffectOnDisk::default()) };
     let assembled = |bytes: Rc<dyn Disk>| {
         let start = Start { kind: kind.clone(), name: layer.name.clone(), bytes: Some(Ok(bytes)) };
         assemble::assemble(vec![start], &device::NoFiles, on)
@@ -84,7 +84,7 @@ pub(super) fn verified(
     };
     let left = findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect();
     let old = worst(&before.stack, &self::findings(&before.stack, on));
-    Ok(Effect { left, worse: worse(&old, &worst(stack, &findings)) })
+    Ok(EffectOnDisk { left, worse: worse(&old, &worst(stack, &findings)) })
 }
 
 /// The worst finding on each layer in a partition, by the partition's number and the layer's name.
@@ -113,7 +113,7 @@ fn worse(old: &Worst, new: &Worst) -> BTreeMap<u32, &'static str> {
 
 fn findings(stack: &Stack, on: Option<&Condition>) -> Vec<Finding> {
     let judgments = judge::judge_all(stack);
-    rule::findings(&Case { stack, judgments: &judgments, told: on })
+    rule::findings(&RuleInput { stack, judgments: &judgments, told: on })
 }
 
 fn worst(stack: &Stack, findings: &[Finding]) -> Worst {
@@ -137,7 +137,7 @@ pub(super) fn is_priced(stack: &Stack, on: Option<&Condition>) -> bool {
 /// Returns the findings on the image formats that hold the disk: no move in it mends them.
 pub(super) fn in_format(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
     let judgments = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
+    let findings = rule::findings(&RuleInput { stack, judgments: &judgments, told: on });
     let under = stack.under(disk);
     let about = findings.iter().filter(|one| {
         under.contains(&one.layer)
@@ -185,7 +185,7 @@ mod tests {
             .map(|words| words.parse::<Condition>().expect("a condition"));
         let stack = stack_of(&disk, &large);
         let judgments = judge::judge_all(&stack);
-        let case = Case { stack: &stack, judgments: &judgments, told: Some(&large) };
+        let case = RuleInput { stack: &stack, judgments: &judgments, told: Some(&large) };
         let id = layout::disk_of(&stack, None).expect("there is a table");
         let plan = layout::plan(&case, id).expect("there is a plan");
         assert_eq!(plan.moves[0].to_bytes, 4 << 20);

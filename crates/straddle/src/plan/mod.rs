@@ -8,12 +8,12 @@ use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Refusal, RefusalKind};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
-use stack::rule::{self, Case};
+use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::destination::{Destination, PLAN, SCRIPT};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
@@ -28,7 +28,7 @@ mod script;
 use disk::{Refused, assembled, meant, raw_copy, serial, unread};
 use script::PlannedDisk;
 
-pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
+pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(plan.measured.is_ignored);
     if plan.new {
         return new_disk::run(plan, &inspected);
@@ -44,19 +44,19 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     };
     let mut steps = Vec::new();
     let (outcome, script) = match planned(plan, &inspected) {
-        Ok(Answer::Plan(found)) => {
+        Ok(PlanAnswer::Plan(found)) => {
             fill(&mut document, &found);
             steps = script::next(plan, &found);
-            (Outcome::Done, script::script(plan, &found))
+            (CommandOutcome::Done, script::script(plan, &found))
         }
-        Ok(Answer::Nothing(instead)) => {
+        Ok(PlanAnswer::Nothing(instead)) => {
             document.instead = instead;
-            (Outcome::Done, None)
+            (CommandOutcome::Done, None)
         }
         Err((kind, refusal)) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
             document.refusal = Some(refusal);
-            (Outcome::of_refusal(kind, said), None)
+            (CommandOutcome::of_refusal(kind, said), None)
         }
     };
     let json = document.json();
@@ -77,13 +77,13 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
 }
 
 /// Result for a target.
-enum Answer {
+enum PlanAnswer {
     Plan(Box<PlannedDisk>),
     /// No table, and nothing to be changed; says why.
     Nothing(String),
 }
 
-fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<Answer, Refused> {
+fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refused> {
     let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
     let refuse = |reason: &str, hint: Option<String>| {
@@ -117,7 +117,7 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<Answer, Refused>
         refuse(&wrong.reason, hint)
     };
     let judgments = judge::judge_all(&stack);
-    let case = Case { stack: &stack, judgments: &judgments, told: on };
+    let case = RuleInput { stack: &stack, judgments: &judgments, told: on };
     let mut held = BTreeMap::new();
     let (found, mut also_left) = loop {
         let found = match layout::plan_around(&case, disk, &held) {
@@ -142,13 +142,20 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<Answer, Refused>
     let gains = effect::gains(&stack, &found, &findings);
     let serial = serial(inspected, &stack, disk);
     also_left.extend(of_format);
-    Ok(Answer::Plan(Box::new(PlannedDisk { plan: found, stack, copy, serial, gains, also_left })))
+    Ok(PlanAnswer::Plan(Box::new(PlannedDisk {
+        plan: found,
+        stack,
+        copy,
+        serial,
+        gains,
+        also_left,
+    })))
 }
 
 /// Returns what to say of a disk that nobody writes in place.
-fn read_only(stack: &Stack, disk: LayerId) -> Option<Answer> {
+fn read_only(stack: &Stack, disk: LayerId) -> Option<PlanAnswer> {
     let what = rule::read_only_medium(stack, disk)?;
-    Some(Answer::Nothing(format!("read-only: {what}")))
+    Some(PlanAnswer::Nothing(format!("read-only: {what}")))
 }
 
 /// Returns what to say of a disk that has no partition table.
@@ -157,7 +164,7 @@ fn without_table(
     device: Option<&str>,
     name: &str,
     refuse: &dyn Fn(&str, Option<String>) -> Refused,
-) -> Result<Answer, Refused> {
+) -> Result<PlanAnswer, Refused> {
     let disk = meant(stack, device).ok_or_else(|| refuse("no such disk is known", None))?;
     if let Some(reason) = unread(stack, disk) {
         return Err(refuse(&reason, None));
@@ -202,7 +209,7 @@ fn without_table(
     }
     let kind = stack.layer(top).kind.word();
     let judged = judge::judge(stack, top);
-    Ok(Answer::Nothing(match judged.verdict {
+    Ok(PlanAnswer::Nothing(match judged.verdict {
         Verdict::Unknown => {
             let hint = format!("see what is known: straddle check {}", shell_word(name));
             return Err(refuse(&judged.reason, Some(hint)));

@@ -1,6 +1,6 @@
 //! `straddle plan --new`: how to lay out a disk without data.
 
-use format::image::Layout;
+use format::image::ImageLayout;
 use layout::Advice;
 use report::{Refusal, RefusalKind};
 use stack::judge;
@@ -9,20 +9,20 @@ use units::text::shell_word;
 
 use super::disk::{Refused, assembled, meant, unread};
 use crate::arguments::Plan;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::target;
 
-pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<Outcome> {
+pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<CommandOutcome> {
     match lines(plan, inspected) {
         Ok(text) => {
             printer::print(&text)?;
-            Ok(Outcome::Done)
+            Ok(CommandOutcome::Done)
         }
         Err((kind, refusal)) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
-            Ok(Outcome::of_refusal(kind, said))
+            Ok(CommandOutcome::of_refusal(kind, said))
         }
     }
 }
@@ -46,7 +46,7 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refused> {
     let is_format = |id: &LayerId| matches!(stack.layer(*id).kind, LayerKind::ImageFormat(_));
     let disk = stack.over(outer).into_iter().rfind(is_format).unwrap_or(outer);
     if let LayerKind::ImageFormat(image) = &stack.layer(disk).kind
-        && matches!(image.layout, Layout::Unknown(_))
+        && matches!(image.layout, ImageLayout::Unknown(_))
     {
         let reason = judge::judge(stack, disk).reason;
         let hint = format!("see which command repairs it: straddle check {}", shell_word(&name));

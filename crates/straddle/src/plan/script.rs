@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use layout::{DiskPlan, Source};
+use layout::{DiskPlan, NamedDisk};
 use report::plan::Layout;
 use stack::rule;
 use stack::{LayerKind, Stack};
@@ -110,7 +110,7 @@ pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
         return None;
     }
     let path = if found.copy { Some(copy_of(plan)) } else { path(plan, found) };
-    let source = Source { path, copy: typed(plan, found).1, serial: found.serial.clone() };
+    let source = NamedDisk { path, copy: typed(plan, found).1, serial: found.serial.clone() };
     Some(layout::script(&found.plan, &source))
 }
 

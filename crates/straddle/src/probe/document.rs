@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use measure::Interval;
-use measure::probe::{Answer, Compared, Reading, Written};
+use measure::probe::{ArmComparison, Estimate, Reading, WriteAnswers};
 use report::probe::{
-    Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundDepth,
-    FoundTurn, FoundTurns, Kept, PROBE_SCHEMA, Probe as Document, ProbeTarget, Reported,
-    SAVED_SCHEMA, Saved, SavedGranule, Spent, tools,
+    Answers, FoundAlignment, FoundBytes, FoundCount, FoundDepth, FoundTurn, FoundTurns,
+    PROBE_SCHEMA, Probe as Document, ProbeAnswer as Said, ProbeComparison, ProbeTarget, Reported,
+    ResultFate, SAVED_SCHEMA, Saved, SavedGranule, Spent, tools,
 };
 use stack::UnitKind;
 
@@ -40,7 +40,7 @@ pub(super) fn begun(run: &Session<'_>, started: Timestamp) -> Document {
         reported: Reported::default(),
         comparisons: Vec::new(),
         tools: Vec::new(),
-        kept: Kept::default(),
+        kept: ResultFate::default(),
         notes: Vec::new(),
         refusal: None,
     }
@@ -83,7 +83,7 @@ pub(super) fn answer(
     document: &mut Document,
 ) {
     let mut answers = Answers::not_tried(READS_ALONE);
-    if let Some(Written { granule, turn, turns }) = &found.written {
+    if let Some(WriteAnswers { granule, turn, turns }) = &found.written {
         answers.alignment = said(&granule.alignment, |found| FoundAlignment {
             bytes: found.bytes,
             origin_bytes: found.origin_bytes,
@@ -120,16 +120,16 @@ pub(super) fn answer(
     document.kept = kept(run, bed, found, document);
 }
 
-fn said<T, U>(answer: &Answer<T>, map: impl FnOnce(&T) -> U) -> Said<U> {
+fn said<T, U>(answer: &Estimate<T>, map: impl FnOnce(&T) -> U) -> Said<U> {
     match answer {
-        Answer::Found { value, alpha, said_by } => Said {
+        Estimate::Found { value, alpha, said_by } => Said {
             value: Some(map(value)),
             alpha: Some(*alpha),
             said_by: Some(said_by.clone()),
             why: None,
             reason: None,
         },
-        Answer::Not { why, reason } => Said {
+        Estimate::Not { why, reason } => Said {
             value: None,
             alpha: None,
             said_by: None,
@@ -139,8 +139,8 @@ fn said<T, U>(answer: &Answer<T>, map: impl FnOnce(&T) -> U) -> Said<U> {
     }
 }
 
-fn comparison(one: &Compared) -> Comparison {
-    Comparison {
+fn comparison(one: &ArmComparison) -> ProbeComparison {
+    ProbeComparison {
         panel: one.panel.to_owned(),
         arm: one.arm.clone(),
         against: one.against.clone(),
@@ -154,8 +154,13 @@ fn comparison(one: &Compared) -> Comparison {
 }
 
 /// Keeps the granule, where there is one and a drive to name.
-fn kept(run: &Session<'_>, bed: &OpenTarget, found: &ProbeResults, document: &Document) -> Kept {
-    let not = |reason: String| Kept { file: None, reason: Some(reason) };
+fn kept(
+    run: &Session<'_>,
+    bed: &OpenTarget,
+    found: &ProbeResults,
+    document: &Document,
+) -> ResultFate {
+    let not = |reason: String| ResultFate { file: None, reason: Some(reason) };
     if run.probe.no_save {
         return not("--no-save".to_owned());
     }
@@ -182,7 +187,7 @@ fn kept(run: &Session<'_>, bed: &OpenTarget, found: &ProbeResults, document: &Do
         granule,
     };
     match store.keep(&saved) {
-        Ok(path) => Kept { file: Some(shown(&path)), reason: None },
+        Ok(path) => ResultFate { file: Some(shown(&path)), reason: None },
         Err(reason) => not(reason),
     }
 }
@@ -190,7 +195,7 @@ fn kept(run: &Session<'_>, bed: &OpenTarget, found: &ProbeResults, document: &Do
 /// The granule with the bounds of the comparisons that say it.
 fn saved_granule(found: &ProbeResults) -> Option<SavedGranule> {
     let granule = &found.written.as_ref()?.granule;
-    let Answer::Found { value, alpha, said_by } = &granule.alignment else { return None };
+    let Estimate::Found { value, alpha, said_by } = &granule.alignment else { return None };
     let shifts = granule.compared.iter().filter(|one| one.panel == "alignment");
     // The panel that says it is the last one.
     let last = granule.compared.iter().rfind(|one| one.panel == "alignment")?;

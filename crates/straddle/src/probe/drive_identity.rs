@@ -4,7 +4,7 @@
 use report::Refusal;
 use report::probe::Probe as Document;
 use stack::UnitKind;
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
@@ -29,12 +29,12 @@ pub(super) fn drive(
     inspected: &InspectedMachine,
     place: &MeasuredBytes,
     document: &mut Document,
-) -> Result<Drive, String> {
+) -> Result<KernelDrive, String> {
     if let Some((name, note)) = place.cached.as_ref().zip(place.cache_note()) {
         document.notes.push(note);
         return Err(format!("the page cache below {name} lies above the drive"));
     }
     let drive =
         place.drive.as_ref().ok_or("it lies on several drives, or on none that is known")?;
-    Ok(Drive::read(inspected.tree(), &drive.name))
+    Ok(KernelDrive::read(inspected.tree(), &drive.name))
 }

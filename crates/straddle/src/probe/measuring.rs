@@ -6,7 +6,9 @@
 
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
 use measure::Fault;
-use measure::probe::{self, Ask, Budget, Spending, Stripe, Written, depth, granule, stripe};
+use measure::probe::{
+    self, Ask, ProbeBudget, Spending, Stripe, WriteAnswers, depth, granule, stripe,
+};
 use report::probe::{Probe as Document, RunRefusal};
 
 use super::open_target::OpenTarget;
@@ -33,7 +35,7 @@ const AGAIN_SEED: u64 = 0xa6a1;
 
 /// Results of the questions; `None` where one was not asked.
 pub(super) struct ProbeResults {
-    pub(super) written: Option<Written>,
+    pub(super) written: Option<WriteAnswers>,
     pub(super) stripe: Stripe,
     pub(super) depth: depth::QueueDepth,
 }
@@ -90,7 +92,7 @@ pub(super) fn run(
 
 /// All that may be used from now on.
 fn whole(run: &Session<'_>, target: &OpenTarget) -> Spending {
-    let budget = Budget {
+    let budget = ProbeBudget {
         written_bytes: run.probe.bytes_max.saturating_sub(target.prepared_bytes),
         operations: OPERATIONS,
         nanoseconds: u64::from(run.probe.seconds).saturating_mul(1_000_000_000),
@@ -99,7 +101,7 @@ fn whole(run: &Session<'_>, target: &OpenTarget) -> Spending {
 }
 
 /// An array that was not looked for.
-fn not_read(reason: &str, written: Option<&mut Written>) -> Stripe {
+fn not_read(reason: &str, written: Option<&mut WriteAnswers>) -> Stripe {
     let stripe = Stripe::not_tried(reason);
     if let Some(written) = written {
         stripe.judge(&mut written.granule);
@@ -122,7 +124,7 @@ impl Asking<'_, '_> {
     }
 
     /// Returns what durable writes say that use `purse`; all bytes are theirs.
-    fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<Written, RunRefusal> {
+    fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<WriteAnswers, RunRefusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
         buffers.fill(ask.seed);
@@ -131,7 +133,8 @@ impl Asking<'_, '_> {
         self.watched.begin("durable writes");
         let mut purse = purse.with_bytes(self.whole.left(now_ns()).written_bytes);
         let watched = &mut *self.watched;
-        let found = Written::ask(&mut queue, &ask, &mut purse, &mut |took| watched.pause(took));
+        let found =
+            WriteAnswers::ask(&mut queue, &ask, &mut purse, &mut |took| watched.pause(took));
         self.whole.settle(&purse);
         found.map_err(|fault| faulty(&fault))
     }
@@ -152,7 +155,7 @@ impl Asking<'_, '_> {
     }
 
     /// Returns what reads at a depth say of an array.
-    fn reads(&mut self, written: Option<&mut Written>) -> Result<Stripe, RunRefusal> {
+    fn reads(&mut self, written: Option<&mut WriteAnswers>) -> Result<Stripe, RunRefusal> {
         let mut queue = match self.deep(DEPTH, stripe::BUFFER_BYTES)? {
             Ok(queue) => queue,
             Err(reason) => return Ok(not_read(&reason, written)),
@@ -186,7 +189,11 @@ impl Asking<'_, '_> {
     }
 
     /// Returns what `written` says, asked again with all that is left where it left something open.
-    fn again(&mut self, written: Written, stripe: &Stripe) -> Result<Written, RunRefusal> {
+    fn again(
+        &mut self,
+        written: WriteAnswers,
+        stripe: &Stripe,
+    ) -> Result<WriteAnswers, RunRefusal> {
         let left = self.whole.left(now_ns());
         let all = whole(self.run, self.target).left(now_ns());
         let is_enough =

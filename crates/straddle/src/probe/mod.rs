@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 
 use crate::arguments::Probe;
-use crate::exit::{CUT_OFF, Outcome};
+use crate::exit::{CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measure_target::MeasureTarget;
@@ -35,7 +35,7 @@ use open_target::OpenTarget;
 use pauses::Pauses;
 use session::Session;
 
-pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
+pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
@@ -80,7 +80,7 @@ fn show(
     run: &Session<'_>,
     document: &Document,
     destination: Option<Destination>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let refused = document.refusal.as_ref();
     let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
     let signal = run.interrupt.signal();
@@ -95,9 +95,9 @@ fn show(
     let said = Said::or(printer::print(&text)?.or(said), "nothing was measured");
     kept?;
     Ok(match (&document.refusal, signal) {
-        (_, Some(signal)) => Outcome::Interrupted(signal, said),
-        (Some(refusal), None) => Outcome::of_refusal(refusal.kind, said),
-        (None, None) if document.dry_run || document.answers.found_any() => Outcome::Done,
-        (None, None) => Outcome::NoVerdict(said),
+        (_, Some(signal)) => CommandOutcome::Interrupted(signal, said),
+        (Some(refusal), None) => CommandOutcome::of_refusal(refusal.kind, said),
+        (None, None) if document.dry_run || document.answers.found_any() => CommandOutcome::Done,
+        (None, None) => CommandOutcome::NoVerdict(said),
     })
 }

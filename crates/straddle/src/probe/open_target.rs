@@ -7,7 +7,7 @@ use host::engine::{Access, open_pinned};
 use host::scratch::Scratch;
 use host::{FileDisk, Pinned};
 use report::probe::{Probe as Document, RunRefusal};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 
 use super::drive_identity::{drive, placed};
 use super::pauses::Pauses;
@@ -23,17 +23,17 @@ use crate::shared::scratch;
 pub(super) struct OpenTarget {
     pub(super) place: MeasuredBytes,
     /// The one drive; `Err` says why what is found here is of none.
-    pub(super) drive: Result<Drive, String>,
+    pub(super) drive: Result<KernelDrive, String>,
     pub(super) writes: bool,
     pub(super) length_bytes: u64,
     /// Bytes that writing it took of those that may be written.
     pub(super) prepared_bytes: u64,
     /// The least step.
     pub(super) sector_bytes: u64,
-    ground: Ground,
+    ground: SiteBase,
 }
 
-enum Ground {
+enum SiteBase {
     Scratch(Scratch),
     Claimed(Claim),
     Device(Pinned),
@@ -81,7 +81,7 @@ impl OpenTarget {
             writes: true,
             length_bytes,
             prepared_bytes: length_bytes,
-            ground: Ground::Scratch(scratch),
+            ground: SiteBase::Scratch(scratch),
         })
     }
 
@@ -97,12 +97,12 @@ impl OpenTarget {
             true => {
                 let claim = raw_claim::claimed(&run.probe.raw, node, scratch_bytes(run)?)?;
                 let length_bytes = claim.length_bytes();
-                (Ground::Claimed(claim), length_bytes)
+                (SiteBase::Claimed(claim), length_bytes)
             }
             false => {
                 let disk = FileDisk::of(node);
                 let disk = disk.map_err(|error| refused(error.to_string(), error.hint()))?;
-                (Ground::Device(node.clone()), device::Disk::length_bytes(&disk))
+                (SiteBase::Device(node.clone()), device::Disk::length_bytes(&disk))
             }
         };
         let length_bytes = raw_bytes(run, node.given(), device_bytes)?;
@@ -129,9 +129,9 @@ impl OpenTarget {
     pub(super) fn open(&self, access: Access) -> Result<OwnedFd, RunRefusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         match &self.ground {
-            Ground::Scratch(scratch) => scratch.open(access, true).map_err(engine),
-            Ground::Device(node) => open_pinned(node, Access::Read, true).map_err(engine),
-            Ground::Claimed(claim) => claim.try_clone().map_err(|error| {
+            SiteBase::Scratch(scratch) => scratch.open(access, true).map_err(engine),
+            SiteBase::Device(node) => open_pinned(node, Access::Read, true).map_err(engine),
+            SiteBase::Claimed(claim) => claim.try_clone().map_err(|error| {
                 refused(format!("cannot open the claimed device again: {error}"), None)
             }),
         }
@@ -139,7 +139,7 @@ impl OpenTarget {
 
     /// Why what was measured is nothing: it lies elsewhere now.
     pub(super) fn moved(&self) -> Option<String> {
-        let Ground::Scratch(scratch) = &self.ground else { return None };
+        let SiteBase::Scratch(scratch) = &self.ground else { return None };
         scratch::moved(scratch)
     }
 }

@@ -12,7 +12,7 @@ use format::filesystem::{Beside, FileSystem};
 use host::FileDisk;
 use stack::file::Space;
 use stack::mapping::{Mapping, Segment};
-use stack::view::View;
+use stack::view::LayerView;
 use stack::{Layer, LayerId, LayerKind, Stack, volumes};
 use units::{ByteRange, Known, Source};
 
@@ -72,7 +72,7 @@ fn chunks(
 
 /// The chunks that the bytes of these devices say.
 fn chunks_on(stack: &Stack, devices: impl Iterator<Item = LayerId>) -> Option<Parsed<ChunkMap>> {
-    let disks = View::all(&Rc::new(stack.clone()), devices);
+    let disks = LayerView::all(&Rc::new(stack.clone()), devices);
     let disks: Vec<&dyn Disk> = disks.iter().map(Rc::as_ref).collect();
     btrfs::chunks(&disks)
 }

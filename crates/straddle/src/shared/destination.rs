@@ -17,7 +17,7 @@ use crate::shared::printer::shown;
 
 /// Content that goes to a file, and the files that it may replace.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Content {
+pub(crate) struct NewContent {
     /// Its name.
     name: &'static str,
     /// First bytes of each such file.
@@ -26,7 +26,7 @@ pub(crate) struct Content {
     writer: &'static str,
 }
 
-impl Content {
+impl NewContent {
     /// Returns the first bytes of each such file.
     pub(crate) fn mark(&self) -> &'static str {
         self.mark
@@ -34,13 +34,13 @@ impl Content {
 }
 
 /// A page of `straddle report`.
-pub(crate) const PAGE: Content =
-    Content { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };
+pub(crate) const PAGE: NewContent =
+    NewContent { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };
 
 /// A result of a command, which begins with its schema.
 macro_rules! result_of {
     ($command:literal) => {
-        Content {
+        NewContent {
             name: concat!("result of ", $command),
             mark: concat!("{\n  \"schema\": \"straddle.", $command, "/"),
             writer: concat!("`straddle ", $command, " -o`"),
@@ -49,21 +49,21 @@ macro_rules! result_of {
 }
 
 /// A result of `straddle bench`.
-pub(crate) const BENCH: Content = result_of!("bench");
+pub(crate) const BENCH: NewContent = result_of!("bench");
 /// A result of `straddle fsync`.
-pub(crate) const FSYNC: Content = result_of!("fsync");
+pub(crate) const FSYNC: NewContent = result_of!("fsync");
 /// A result of `straddle probe`.
-pub(crate) const PROBE: Content = result_of!("probe");
+pub(crate) const PROBE: NewContent = result_of!("probe");
 
 /// A plan of `straddle plan`.
-pub(crate) const PLAN: Content = Content {
+pub(crate) const PLAN: NewContent = NewContent {
     name: "plan",
     mark: "{\n  \"schema\": \"straddle.plan/",
     writer: "`straddle plan -o`",
 };
 
 /// A script of `straddle plan`.
-pub(crate) const SCRIPT: Content = Content {
+pub(crate) const SCRIPT: NewContent = NewContent {
     name: "script",
     mark: "#!/bin/sh\n# Aligns the partitions of one disk, as straddle plan computed it.",
     writer: "`straddle plan --script`",
@@ -72,7 +72,7 @@ pub(crate) const SCRIPT: Content = Content {
 /// A file that something may be written to.
 #[derive(Debug)]
 pub(crate) struct Destination {
-    content: Content,
+    content: NewContent,
     path: PathBuf,
 }
 
@@ -82,7 +82,7 @@ impl Destination {
     /// # Errors
     /// When something is there that is neither empty nor such content, or no file can be made in
     /// its directory.
-    pub(crate) fn new(content: Content, path: &Path) -> anyhow::Result<Destination> {
+    pub(crate) fn new(content: NewContent, path: &Path) -> anyhow::Result<Destination> {
         if path.file_name().is_none() {
             bail!(
                 "cannot write the {} to {}: a directory\nhint: name a file: -o result.json",
@@ -103,7 +103,7 @@ impl Destination {
     /// # Errors
     /// When [`Destination::new`] fails.
     pub(crate) fn of(
-        content: Content,
+        content: NewContent,
         path: Option<&PathBuf>,
     ) -> anyhow::Result<Option<Destination>> {
         let file = path.filter(|path| !is_standard_output(path));
@@ -115,7 +115,7 @@ impl Destination {
     /// # Errors
     /// When [`Destination::new`] fails, or two documents would go to standard output.
     pub(crate) fn of_result(
-        content: Content,
+        content: NewContent,
         printed: &Printed,
     ) -> anyhow::Result<Option<Destination>> {
         let is_document = printed.format() == BenchFormat::Json;
@@ -152,10 +152,10 @@ impl Destination {
     }
 }
 
-impl Content {
+impl NewContent {
     /// Returns whether it may be put at `path`: nothing is there, or nothing in it, or its like.
     fn may_replace(self, path: &Path) -> anyhow::Result<()> {
-        let Content { name: what, mark, writer } = self;
+        let NewContent { name: what, mark, writer } = self;
         let name = shown(path);
         let hint = format!("hint: name a new file, or one that {writer} wrote");
         match std::fs::symlink_metadata(path) {

@@ -2,12 +2,12 @@
 
 use format::identify::{nvme, scsi};
 use report::Fact;
-use stack::drive::{Drive, Path};
+use stack::drive::{KernelDrive, NamespacePath};
 use units::{Known, Source};
 
 /// Everything that the kernel and the drive say, each with its source; what was not said by a drive
 /// that was never asked is left out.
-pub(crate) fn facts(drive: &Drive) -> Vec<Fact> {
+pub(crate) fn facts(drive: &KernelDrive) -> Vec<Fact> {
     let mut facts = sectors(drive);
     facts.extend(identity(drive));
     facts.extend(queue(drive));
@@ -16,7 +16,7 @@ pub(crate) fn facts(drive: &Drive) -> Vec<Fact> {
     facts
 }
 
-fn sectors(drive: &Drive) -> Vec<Fact> {
+fn sectors(drive: &KernelDrive) -> Vec<Fact> {
     let mut facts = vec![
         number("logical-sector-bytes", &drive.logical_bytes),
         number("physical-sector-bytes", &drive.physical_bytes),
@@ -39,7 +39,7 @@ fn sectors(drive: &Drive) -> Vec<Fact> {
     facts
 }
 
-fn identity(drive: &Drive) -> Vec<Fact> {
+fn identity(drive: &KernelDrive) -> Vec<Fact> {
     let model = drive.identity.full_model.as_ref();
     let model = model.map(|model| Known::yes(model.to_string(), Source::Identify));
     let model = model.unwrap_or_else(|| Known::no("the drive was not asked"));
@@ -52,7 +52,7 @@ fn identity(drive: &Drive) -> Vec<Fact> {
     said_only(words.map(|(key, known)| fact(key, known, String::clone)))
 }
 
-fn queue(drive: &Drive) -> Vec<Fact> {
+fn queue(drive: &KernelDrive) -> Vec<Fact> {
     let queue = &drive.queue;
     let mut facts = vec![
         number("discard-alignment-bytes", &drive.discard_alignment_bytes),
@@ -76,7 +76,7 @@ fn queue(drive: &Drive) -> Vec<Fact> {
 }
 
 /// Returns what the drive says in its own language.
-fn said(drive: &Drive) -> Vec<Fact> {
+fn said(drive: &KernelDrive) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(namespace) = drive.said.namespace.value() {
         facts.extend(namespace_facts(namespace));
@@ -140,7 +140,7 @@ fn limits(said: &scsi::BlockLimits) -> Vec<Fact> {
 }
 
 /// A path of NVMe multipath, and what it allows that its head may not.
-fn path(path: &Path) -> [Fact; 2] {
+fn path(path: &NamespacePath) -> [Fact; 2] {
     let name = Known::yes(path.name.clone(), Source::Sysfs);
     [
         fact("path", &name, String::clone),

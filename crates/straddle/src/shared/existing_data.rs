@@ -2,7 +2,7 @@
 //! what it does not, and whether the rest is blank.
 
 use device::{Disk, disk};
-use format::probe::{self, Content, Hint};
+use format::probe::{self, Hint, ProbedContent};
 use format::{image, signature};
 use host::claim::Contents;
 use host::{FileDisk, HeadCache};
@@ -45,16 +45,16 @@ fn signatures(disk: &dyn Disk) -> Vec<String> {
     all
 }
 
-fn words(content: &Content) -> String {
+fn words(content: &ProbedContent) -> String {
     match content {
-        Content::Table(table) => format!("a partition table ({})", table.kind.word()),
-        Content::Md(_) => "a member of an md array".to_owned(),
-        Content::Lvm(_) => "a physical volume of LVM".to_owned(),
-        Content::Luks(_) => "a LUKS container".to_owned(),
-        Content::Bcache(_) => "a bcache device".to_owned(),
-        Content::Integrity(_) => "a dm-integrity device".to_owned(),
-        Content::FileSystem(system) => format!("{} data", system.kind),
-        Content::Named(entry) => format!("{} data", entry.kind),
+        ProbedContent::Table(table) => format!("a partition table ({})", table.kind.word()),
+        ProbedContent::Md(_) => "a member of an md array".to_owned(),
+        ProbedContent::Lvm(_) => "a physical volume of LVM".to_owned(),
+        ProbedContent::Luks(_) => "a LUKS container".to_owned(),
+        ProbedContent::Bcache(_) => "a bcache device".to_owned(),
+        ProbedContent::Integrity(_) => "a dm-integrity device".to_owned(),
+        ProbedContent::FileSystem(system) => format!("{} data", system.kind),
+        ProbedContent::Named(entry) => format!("{} data", entry.kind),
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use device::{Disk, KernelTree};
 use host::{FileDisk, HeadCache, ImageFiles, Inquiry, LiveTree};
 use stack::assemble::{Devices, Start, StartKind, World};
-use stack::drive::{Answers, Drive};
-use stack::kernel::{Listed, Machine, NodeId, Part};
+use stack::drive::{Answers, KernelDrive};
+use stack::kernel::{Listed, Machine, NodeId, PartitionedDisk};
 use units::text;
 
 use crate::shared::parallel;
@@ -82,7 +82,7 @@ impl InspectedMachine {
 fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
     let disks = Listed::all(tree)?;
     let mut parts = Vec::with_capacity(disks.len());
-    let read = |index: usize| Part::read(tree, &disks[index]);
+    let read = |index: usize| PartitionedDisk::read(tree, &disks[index]);
     let taken = parallel::in_order(disks.len(), read, |_, part| {
         parts.push(part);
         Ok(())
@@ -93,7 +93,7 @@ fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
 
 impl Devices for InspectedMachine {
     fn disk(&self, name: &str) -> Start {
-        let mut drive = Drive::read(self.tree(), name);
+        let mut drive = KernelDrive::read(self.tree(), name);
         let bytes = (!self.is_captured).then(|| {
             let disk = open(name)?;
             if let Some(inquiry) = disk.inquiry() {

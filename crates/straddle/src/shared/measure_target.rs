@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use host::{Identity, Pinned};
+use host::{PathIdentity, Pinned};
 use report::bench::RunRefusal;
 use units::text::shell_word;
 
@@ -34,11 +34,13 @@ impl MeasureTarget {
             )
         })?;
         match pinned.identity() {
-            Identity::Block { major, minor } => {
+            PathIdentity::Block { major, minor } => {
                 Ok(MeasureTarget::Device { node: pinned, number: (major, minor) })
             }
-            Identity::File { .. } if pinned.is_directory() => Ok(MeasureTarget::Directory(pinned)),
-            Identity::File { .. } => Err(refused(
+            PathIdentity::File { .. } if pinned.is_directory() => {
+                Ok(MeasureTarget::Directory(pinned))
+            }
+            PathIdentity::File { .. } => Err(refused(
                 format!("cannot measure in {name}: neither a directory nor a block device"),
                 Some(format!(
                     "measure in its directory: straddle {command} {}",

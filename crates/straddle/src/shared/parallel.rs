@@ -48,7 +48,7 @@ pub(crate) fn in_order_with<S, T: Send>(
         return (0..count).try_for_each(|index| take(index, work(&mut state, index)));
     }
     let next = AtomicUsize::new(0);
-    let turn = Turn::default();
+    let turn = ResultTurn::default();
     // A few targets may be slow disks: those are shared out one by one.
     let batch = count.div_euclid(workers * BATCH).clamp(1, BATCH);
     std::thread::scope(|scope| {
@@ -64,7 +64,7 @@ pub(crate) fn in_order_with<S, T: Send>(
                         return;
                     }
                     let end = count.min(first + batch);
-                    let mut done = Batch::at(first);
+                    let mut done = OrderedResults::at(first);
                     for index in first..end {
                         // What was done is handed over before anything is waited for.
                         if done.results.is_empty() && !turn.wait_for(index, workers * AHEAD * batch)
@@ -76,7 +76,7 @@ pub(crate) fn in_order_with<S, T: Send>(
                         done.results.push(result);
                         if done.bytes >= HEAVY_BYTES || index + 1 == end {
                             turn.hold(done.bytes);
-                            let ready = std::mem::replace(&mut done, Batch::at(index + 1));
+                            let ready = std::mem::replace(&mut done, OrderedResults::at(index + 1));
                             if send.send(ready).is_err() {
                                 return;
                             }
@@ -93,21 +93,21 @@ pub(crate) fn in_order_with<S, T: Send>(
 }
 
 /// Results one after the other.
-struct Batch<T> {
+struct OrderedResults<T> {
     first: usize,
     results: Vec<T>,
     bytes: usize,
 }
 
-impl<T> Batch<T> {
-    fn at(first: usize) -> Batch<T> {
-        Batch { first, results: Vec::new(), bytes: 0 }
+impl<T> OrderedResults<T> {
+    fn at(first: usize) -> OrderedResults<T> {
+        OrderedResults { first, results: Vec::new(), bytes: 0 }
     }
 }
 
 fn sorted<T>(
-    receive: Receiver<Batch<T>>,
-    turn: &Turn,
+    receive: Receiver<OrderedResults<T>>,
+    turn: &ResultTurn,
     take: &mut impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut early = BTreeMap::new();
@@ -128,23 +128,23 @@ fn sorted<T>(
 /// Number of the result that is taken next, and how much waits: workers stay within a bound of
 /// both.
 #[derive(Default)]
-struct Turn {
-    state: Mutex<State>,
+struct ResultTurn {
+    state: Mutex<CrewState>,
     moved: std::sync::Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct CrewState {
     next: usize,
     held_bytes: usize,
     is_over: bool,
 }
 
-impl Turn {
+impl ResultTurn {
     /// Waits until `index` is less than `ahead` before the one that is next and not too much is
     /// held; the next one itself waits for nothing. False to give up.
     fn wait_for(&self, index: usize, ahead: usize) -> bool {
-        let early = |state: &mut State| {
+        let early = |state: &mut CrewState| {
             let far = index >= state.next.saturating_add(ahead);
             let full = state.held_bytes > HELD_BYTES && index != state.next;
             !state.is_over && (far || full)
@@ -170,7 +170,7 @@ impl Turn {
         self.moved.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CrewState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

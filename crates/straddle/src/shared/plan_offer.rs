@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use layout::{DiskPlan, NoPlan};
-use stack::rule::{self, Case, Finding, Remedy};
+use stack::rule::{self, Finding, Remedy, RuleInput};
 use stack::{LayerId, LayerKind};
 
 /// Offers a plan of a table for other sectors only where there is one, else says why there is none.
 /// Puts the plan of the disk before each remedy of `findings` that erases, where moving the
 /// partition below mends the same: an LVM volume whose data is off, on a partition that is not.
-pub(crate) fn before_erasing(case: &Case<'_>, findings: &mut [Finding]) {
+pub(crate) fn before_erasing(case: &RuleInput<'_>, findings: &mut [Finding]) {
     let mut plans: BTreeMap<LayerId, Result<DiskPlan, NoPlan>> = BTreeMap::new();
     for finding in findings.iter_mut().filter(|one| one.rule.code == "ST301") {
         let disk = finding.layer;
@@ -50,7 +50,7 @@ fn mends(plan: &DiskPlan, partition: LayerId) -> bool {
 
 /// The disk whose table is planned for a finding on layer `id`, and the partition that the layer
 /// lies on; `None` where there is none, or several disks, or its bytes were not read.
-fn place(case: &Case<'_>, id: LayerId) -> Option<(LayerId, LayerId)> {
+fn place(case: &RuleInput<'_>, id: LayerId) -> Option<(LayerId, LayerId)> {
     let stack = case.stack;
     let mut under = stack.under(id);
     under.sort_unstable();

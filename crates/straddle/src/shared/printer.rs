@@ -12,7 +12,7 @@ use crate::arguments::Color;
 
 /// Kind of content that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum PrintedKind {
     /// Text for people, in colors where they are wanted.
     Text,
     /// Bytes that are printed as they are.
@@ -78,9 +78,9 @@ impl io::Write for Output {
 }
 
 /// Standard output for `content`.
-pub(crate) fn output(content: Content) -> Output {
+pub(crate) fn output(content: PrintedKind) -> Output {
     let is_colorful =
-        content == Content::Data || AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        content == PrintedKind::Data || AutoStream::choice(&io::stdout()) != ColorChoice::Never;
     let stream = io::BufWriter::with_capacity(1 << 16, io::stdout());
     let colorless = (!is_colorful).then(StripBytes::new);
     Output { stream, colorless, is_empty: true, is_unread: false }
@@ -106,14 +106,14 @@ impl Said {
 /// # Errors
 /// When standard output does not take it.
 pub(crate) fn print(text: &str) -> io::Result<Option<Said>> {
-    print_bytes(Content::Text, text.as_bytes())
+    print_bytes(PrintedKind::Text, text.as_bytes())
 }
 
 /// Prints `bytes` on standard output, whole; `None` for no bytes.
 ///
 /// # Errors
 /// When standard output does not take them.
-pub(crate) fn print_bytes(content: Content, bytes: &[u8]) -> io::Result<Option<Said>> {
+pub(crate) fn print_bytes(content: PrintedKind, bytes: &[u8]) -> io::Result<Option<Said>> {
     let mut output = output(content);
     output.write_all(bytes)?;
     output.end()

@@ -6,7 +6,7 @@ use host::FileFacts;
 use report::Refusal;
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
-use stack::layer::Host;
+use stack::layer::HostPlace;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::prefix::Exact;
 
@@ -58,17 +58,17 @@ impl FileHosts<'_> {
     }
 
     /// Returns where the file at `path` lies, holes counted as what they will be.
-    pub(crate) fn of(&mut self, path: &Path) -> Host {
+    pub(crate) fn of(&mut self, path: &Path) -> HostPlace {
         let found = match self.0.file(path) {
             Ok(traced) => host(&self.0, &traced),
-            Err(refusal) => Host { on: Err(refusal.message), off: None },
+            Err(refusal) => HostPlace { on: Err(refusal.message), off: None },
         };
         self.0.keep_devices();
         found
     }
 }
 
-fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
+fn host(tracer: &Tracer<'_>, traced: &Traced) -> HostPlace {
     let stack = &tracer.stack;
     let under = stack.under(traced.id).into_iter().rev().filter(|&id| id != traced.id);
     let names: Vec<&str> = under.map(|id| stack.layer(id).name.as_str()).take(NAMES_MAX).collect();
@@ -87,7 +87,7 @@ fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
         Verdict::Unknown => Err(judgment.reason),
         _ => Ok(names.join(" on ")),
     };
-    Host { on, off }
+    HostPlace { on, off }
 }
 
 /// The stack under the file at `path`, the file's layer in it, and what statx says of the file.

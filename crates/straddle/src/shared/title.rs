@@ -5,7 +5,7 @@ use format::image::{ImageKind, ReferenceRole};
 use format::member::bcache::BcacheRole;
 use format::member::md::MdMember;
 use format::table::{Partition, PartitionRole, TableKind};
-use stack::drive::{Drive, Measured};
+use stack::drive::{KeptMeasurement, KernelDrive};
 use stack::{Layer, LayerKind};
 use units::Known;
 use units::prefix::Size;
@@ -73,7 +73,7 @@ fn mounted(layer: &Layer) -> Option<String> {
     })
 }
 
-fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {
+fn drive_words(drive: &KernelDrive, layer: &Layer) -> Vec<String> {
     let model = drive.model.as_ref().map(ToString::to_string).unwrap_or_default();
     let medium = match drive.rotational.value() {
         Some(true) => "rotating",
@@ -83,11 +83,11 @@ fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {
     };
     let behind = drive.backing_file.as_ref().map(|file| format!("loop over {file}"));
     let measured = match &drive.measured {
-        Some(Measured::Granule(found)) => {
+        Some(KeptMeasurement::Granule(found)) => {
             let bytes = Size(found.alignment_bytes);
             format!("granule of {bytes} measured {}", found.date)
         }
-        Some(Measured::NotUsed(_)) | None => String::new(),
+        Some(KeptMeasurement::NotUsed(_)) | None => String::new(),
     };
     let zones = match drive.zoned.value().map(String::as_str) {
         Some("host-managed") => "host-managed zones",

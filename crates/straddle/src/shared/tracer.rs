@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use device::mountinfo::MountLine;
 use device::{Extents as _, ExtentsError};
-use host::{FileDisk, FileFacts, Identity};
+use host::{FileDisk, FileFacts, PathIdentity};
 use report::Refusal;
-use stack::file::{self, Run, Space, State};
+use stack::file::{self, FileRun, RunState, Space};
 use stack::kernel::{NodeId, Number};
 use stack::mapping::Below;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
@@ -55,7 +55,7 @@ pub(crate) struct Traced {
     /// Its length in bytes.
     pub(crate) length_bytes: u64,
     /// Its extents and holes.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<FileRun>,
     /// Facts that statx gives of it.
     pub(crate) facts: FileFacts,
     /// Mount that it is on.
@@ -183,7 +183,7 @@ impl<'a> Tracer<'a> {
     /// Notes what a reader of the trace of the file at `path` should know.
     pub(crate) fn note(&mut self, Traced { runs, mount, .. }: &Traced, path: &Path) {
         let mut note = |text: &str| self.notes.push(text.to_owned());
-        if runs.iter().any(|run| run.state == State::Delayed) {
+        if runs.iter().any(|run| run.state == RunState::Delayed) {
             note("parts are not allocated yet (delayed allocation); to flush them first: --sync");
         }
         let shared = device::ExtentFlags::SHARED;
@@ -262,7 +262,7 @@ impl<'a> Tracer<'a> {
         for device in listed {
             let path = text::escape(device.path.as_os_str().as_encoded_bytes());
             match host::identity(&device.path) {
-                Ok(Identity::Block { major, minor }) => {
+                Ok(PathIdentity::Block { major, minor }) => {
                     found.insert(device.number, self.device((major, minor))?);
                 }
                 _ => {
@@ -361,7 +361,7 @@ impl<'a> Tracer<'a> {
         let offset = String::from_utf8_lossy(&read("offset")?).trim().parse::<u64>();
         let offset_bytes = offset.map_err(|error| format!("its offset is no number: {error}"))?;
         let path = PathBuf::from(OsStr::from_bytes(&path));
-        if matches!(host::identity(&path), Ok(Identity::Block { .. })) {
+        if matches!(host::identity(&path), Ok(PathIdentity::Block { .. })) {
             return self.on_device(&path, offset_bytes);
         }
         confirm(name, &path)?;
@@ -371,7 +371,7 @@ impl<'a> Tracer<'a> {
 
     /// A loop may lie on a block device, too.
     fn on_device(&mut self, path: &Path, offset_bytes: u64) -> Result<Mapping, String> {
-        let Ok(Identity::Block { major, minor }) = host::identity(path) else {
+        let Ok(PathIdentity::Block { major, minor }) = host::identity(path) else {
             return Err("its file is gone".to_owned());
         };
         let identity = ((major, minor), u64::MAX);

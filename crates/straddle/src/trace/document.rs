@@ -9,9 +9,9 @@ use report::trace::{
 };
 use report::{Fact, Refusal};
 use stack::amplify::Effort;
-use stack::file::{Run, State};
+use stack::file::{FileRun, RunState};
 use stack::resolve::On;
-use stack::trace::{self, Alignment, Cost, Piece};
+use stack::trace::{self, Alignment, Cost, TracedPiece};
 use stack::{LayerId, LayerKind, Stack};
 use units::{ByteRange, Known, text};
 
@@ -56,12 +56,12 @@ pub(super) fn of(
     let stack = &tracer.stack;
     let kept = stack.under(traced.id);
     let numbers: Numbers = kept.iter().copied().zip(0..).collect();
-    let mut listing = Listing { stack, traced, numbers: &numbers, left: PIECES_MAX };
+    let mut listing = ExtentListing { stack, traced, numbers: &numbers, left: PIECES_MAX };
     let mut total = Alignment::default();
     let (mut extents, mut omitted_extents, mut count) = (Vec::new(), 0, 0);
     for run in &traced.runs {
         let Some(part) = run.range.intersection(range) else { continue };
-        count += u64::from(run.state != State::Hole);
+        count += u64::from(run.state != RunState::Hole);
         let extent = listing.extent(run, part, &mut total);
         if extents.len() < EXTENTS_MAX {
             extents.push(extent);
@@ -159,16 +159,16 @@ fn is_guarded(setting: &str, file: &Path) -> bool {
 }
 
 /// Lists extents with their pieces, as many as there is room for.
-struct Listing<'a> {
+struct ExtentListing<'a> {
     stack: &'a Stack,
     traced: &'a Traced,
     numbers: &'a Numbers,
     left: usize,
 }
 
-impl Listing<'_> {
+impl ExtentListing<'_> {
     /// The `part` of a run, which is counted in `total` too.
-    fn extent(&mut self, run: &Run, part: ByteRange, total: &mut Alignment) -> TraceExtent {
+    fn extent(&mut self, run: &FileRun, part: ByteRange, total: &mut Alignment) -> TraceExtent {
         let mut own = Alignment::default();
         let mut pieces = Vec::new();
         let mut pieces_end_bytes = None;
@@ -200,10 +200,10 @@ impl Listing<'_> {
     }
 }
 
-impl Listing<'_> {
+impl ExtentListing<'_> {
     /// Returns where a run starts whose bytes have no addresses of their own: compressed, in
     /// metadata.
-    fn start(&self, run: &Run) -> Vec<TraceCopy> {
+    fn start(&self, run: &FileRun) -> Vec<TraceCopy> {
         let place = run.physical_bytes.filter(|_| !run.state.has_place());
         let range = place.and_then(|place| ByteRange::new(place, 1));
         let Some((range, system)) = range.zip(self.traced.system) else { return Vec::new() };
@@ -216,7 +216,7 @@ impl Listing<'_> {
     }
 }
 
-fn listed(piece: &Piece, numbers: &Numbers) -> TracePiece {
+fn listed(piece: &TracedPiece, numbers: &Numbers) -> TracePiece {
     TracePiece {
         offset_bytes: piece.at_bytes,
         length_bytes: piece.length_bytes,
@@ -226,7 +226,7 @@ fn listed(piece: &Piece, numbers: &Numbers) -> TracePiece {
 }
 
 /// The ways of a piece without their first steps.
-fn copies(piece: &Piece, without: usize, numbers: &Numbers) -> Vec<TraceCopy> {
+fn copies(piece: &TracedPiece, without: usize, numbers: &Numbers) -> Vec<TraceCopy> {
     let copies = piece.ways.iter().map(|way| {
         let (end, reason) = match &way.end {
             On::Leaf(..) => (TraceEnd::Leaf, ""),

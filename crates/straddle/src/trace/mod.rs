@@ -3,20 +3,20 @@
 use jiff::Timestamp;
 use report::trace::Trace as Document;
 use report::{Look, Refusal};
-use stack::file::{Run, State};
+use stack::file::{FileRun, RunState};
 use units::ByteRange;
 use units::prefix::Exact;
 
 use crate::arguments::Trace;
-use crate::exit::Outcome;
+use crate::exit::CommandOutcome;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::printer::{self, Content, Said, shown};
+use crate::shared::printer::{self, PrintedKind, Said, shown};
 use crate::shared::run;
 use crate::shared::tracer::{Traced, Tracer};
 
 mod document;
 
-pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
+pub(crate) fn run(trace: &Trace) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(trace.measured.is_ignored);
     let run = run::run(Timestamp::now(), &inspected);
     let mut tracer = Tracer::new(&inspected, trace.sync);
@@ -25,7 +25,7 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
         Err(refusal) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
             print(trace, &document::refused(run, &trace.file, refusal))?;
-            return Ok(Outcome::Misuse(said));
+            return Ok(CommandOutcome::Misuse(said));
         }
     };
     tracer.note(&traced, &trace.file);
@@ -34,15 +34,16 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     let document = document::of(run, trace, &tracer, &traced, range);
     let said = Said::or(print(trace, &document)?, "nothing of the file has a known address");
     Ok(match is_unknown(&document, &traced, range) {
-        true => Outcome::NoVerdict(said),
-        false => Outcome::Done,
+        true => CommandOutcome::NoVerdict(said),
+        false => CommandOutcome::Done,
     })
 }
 
 /// Returns whether no byte of `range` has a known address, though something is there: holes have
 /// none to know.
 fn is_unknown(document: &Document, traced: &Traced, range: ByteRange) -> bool {
-    let is_there = |run: &Run| run.state != State::Hole && run.range.intersection(range).is_some();
+    let is_there =
+        |run: &FileRun| run.state != RunState::Hole && run.range.intersection(range).is_some();
     traced.runs.iter().any(is_there) && document.total.placed_bytes == 0
 }
 
@@ -87,5 +88,5 @@ fn print(trace: &Trace, document: &Document) -> std::io::Result<Option<Said>> {
             report::trace::table(document, &look)
         }
     };
-    printer::print_bytes(Content::Text, text.as_bytes())
+    printer::print_bytes(PrintedKind::Text, text.as_bytes())
 }

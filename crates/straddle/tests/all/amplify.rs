@@ -2,7 +2,7 @@
 
 use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Model as _, Tally};
+use drive::{CommandKind, DriveCommand, DriveTally, Model as _};
 use stack::amplify::{Effort, Io, amplify};
 use stack::mapping::{Below, Copies, Mapping};
 use stack::{Layer, LayerId, LayerKind, Stack, UnitKind};
@@ -128,7 +128,7 @@ fn model(case: &Case) -> Array<HardDisk> {
 }
 
 /// Returns what the model counted between two accounts, in the stack's words.
-fn counted(before: &Tally, after: &Tally, leaves: u64) -> Effort {
+fn counted(before: &DriveTally, after: &DriveTally, leaves: u64) -> Effort {
     let rmws = after.rmw_reads - before.rmw_reads;
     Effort {
         reads: after.sectors_read - before.sectors_read + rmws,
@@ -156,14 +156,14 @@ fn a_modeled_array_counts_what_amplify_says() {
             let most = if random.below(3) == 0 { 3 * full / 512 } else { 64 };
             let count = 1 + random.below(most.min(sectors - first));
             let write = random.below(3) > 0;
-            let action = if write { Action::Write { fua: false } } else { Action::Read };
+            let action = if write { CommandKind::Write { fua: false } } else { CommandKind::Read };
             let (offset_bytes, length_bytes) = (first * 512, count * 512);
             let accounts = |array: &Array<HardDisk>| {
                 array.members().map(|member| member.tally().commands).collect::<Vec<u64>>()
             };
             let (before, commands) = (array.tally(), accounts(&array));
             array.submit(
-                Command { id: number, action, offset_bytes, length_bytes },
+                DriveCommand { id: number, action, offset_bytes, length_bytes },
                 now_ns,
                 &mut done,
             );

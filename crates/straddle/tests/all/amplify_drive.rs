@@ -1,7 +1,7 @@
 //! The model of one drive counts what the stack says of writes and reads on that drive.
 
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Flash, FlashPlan, Memory, MemoryPlan, Model, Tally};
+use drive::{CommandKind, DriveCommand, DriveTally, Flash, FlashPlan, Memory, MemoryPlan, Model};
 use stack::amplify::{Effort, Io, amplify};
 use stack::mapping::{Below, Mapping};
 use stack::{Layer, LayerId, LayerKind, Stack, UnitKind};
@@ -112,20 +112,20 @@ fn layers(granule: u64, origin_bytes: u64, offset_bytes: u64) -> (Stack, LayerId
 }
 
 /// Picks the counters of a model that have what it read and wrote for a command.
-type Counted = fn(&Tally) -> [u64; 3];
+type Counted = fn(&DriveTally) -> [u64; 3];
 
 /// Sectors read for commands and for parts, sectors written, parts read first.
-fn of_a_disk(tally: &Tally) -> [u64; 3] {
+fn of_a_disk(tally: &DriveTally) -> [u64; 3] {
     [tally.sectors_read + tally.rmw_reads, tally.sectors_written, tally.rmw_reads]
 }
 
 /// Pages read, those of parts among them; pages written, parts read first.
-fn of_flash(tally: &Tally) -> [u64; 3] {
+fn of_flash(tally: &DriveTally) -> [u64; 3] {
     [tally.medium_reads, tally.medium_writes, tally.rmw_reads]
 }
 
 /// Lines read, and of parts; lines written, parts read first.
-fn of_memory(tally: &Tally) -> [u64; 3] {
+fn of_memory(tally: &DriveTally) -> [u64; 3] {
     [tally.medium_reads + tally.rmw_reads, tally.medium_writes, tally.rmw_reads]
 }
 
@@ -157,9 +157,13 @@ fn check(
             let range = ByteRange::new(start, length_bytes).expect("it is in the layer");
             let said = amplify(&stack, part, Io { write, range }).expect("all is known");
             let before = counted(&drive.tally());
-            let action = if write { Action::Write { fua: false } } else { Action::Read };
+            let action = if write { CommandKind::Write { fua: false } } else { CommandKind::Read };
             let offset_bytes = offset_bytes + start;
-            drive.submit(Command { id, action, offset_bytes, length_bytes }, now_ns, &mut done);
+            drive.submit(
+                DriveCommand { id, action, offset_bytes, length_bytes },
+                now_ns,
+                &mut done,
+            );
             while let Some(next_ns) = drive.next_ns() {
                 now_ns = next_ns;
                 drive.advance(now_ns, &mut done);

@@ -12,8 +12,8 @@ mod profile;
 mod reader;
 
 pub use engines::Engines;
-pub use pattern::{Pattern, Placement, Space, Sync};
-pub use profile::{Limit, Profile, Quantile, Source};
+pub use pattern::{Placement, Space, Sync, WritePattern};
+pub use profile::{Limit, LimitSource, Profile, Quantile};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use crate::Duration;
 
 /// The write pattern of an engine, at depth 1: one durable write behind the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub struct WritePattern {
     /// The bytes of one write.
     pub write_bytes: u64,
     /// The writes that one sync makes durable; with O_DSYNC each write is its own.
@@ -61,16 +61,16 @@ pub enum Sync {
 }
 
 /// Words for what a profile's key may hold.
-pub(super) trait Words: Copy + 'static {
+pub(super) trait PatternWords: Copy + 'static {
     const ALL: &'static [(&'static str, Self)];
 }
 
-impl Words for Placement {
+impl PatternWords for Placement {
     const ALL: &'static [(&'static str, Placement)] =
         &[("append", Placement::Append), ("rewrite", Placement::Rewrite)];
 }
 
-impl Words for Space {
+impl PatternWords for Space {
     const ALL: &'static [(&'static str, Space)] = &[
         ("growing", Space::Growing),
         ("preallocated", Space::Preallocated),
@@ -78,7 +78,7 @@ impl Words for Space {
     ];
 }
 
-impl Words for Sync {
+impl PatternWords for Sync {
     const ALL: &'static [(&'static str, Sync)] = &[
         ("fdatasync", Sync::Fdatasync),
         ("fsync", Sync::Fsync),
@@ -103,7 +103,7 @@ impl Sync {
     }
 }
 
-impl Pattern {
+impl WritePattern {
     /// It in words: `append 2300 B to preallocated files of 61 MiB, fdatasync after each write`.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -1,6 +1,6 @@
 //! An engine: what it does, and how long it can wait.
 
-use super::pattern::Pattern;
+use super::pattern::WritePattern;
 
 /// An engine: what it does, and how long it can wait.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Profile {
     /// Description in one line: `etcd: write-ahead log`.
     pub title: String,
     /// Writes, and how they are made durable.
-    pub pattern: Pattern,
+    pub pattern: WritePattern,
     /// The quantile that both limits are on.
     pub quantile: Quantile,
     /// True if a commit waits for the durable writes of a majority of nodes.
@@ -86,7 +86,7 @@ pub struct Limit {
     /// The longest time that is not above it, in nanoseconds.
     pub above_ns: u64,
     /// Origin of the limit.
-    pub source: Source,
+    pub source: LimitSource,
     /// Statement of that source, or why the limit is ours; empty where the address says it all.
     pub reason: String,
     /// Sentence for an operator above it, in the words of the engine's own trouble.
@@ -95,7 +95,7 @@ pub struct Limit {
 
 /// Origin of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum LimitSource {
     /// The address of a page that says so.
     Page(String),
     /// Whoever wrote the profile, since nobody else names a limit.
@@ -106,16 +106,16 @@ impl Limit {
     /// Returns whether nobody but the writer of the profile says so.
     #[must_use]
     pub fn is_ours(&self) -> bool {
-        self.source == Source::Ours
+        self.source == LimitSource::Ours
     }
 
     /// Returns where it is from, in one line: `https://etcd.io/docs/v3.5/faq/`, or `ours: ...`.
     #[must_use]
     pub fn from(&self) -> String {
         match (&self.source, self.reason.is_empty()) {
-            (Source::Ours, _) => format!("ours: {}", self.reason),
-            (Source::Page(address), true) => address.clone(),
-            (Source::Page(address), false) => format!("{address} ({})", self.reason),
+            (LimitSource::Ours, _) => format!("ours: {}", self.reason),
+            (LimitSource::Page(address), true) => address.clone(),
+            (LimitSource::Page(address), false) => format!("{address} ({})", self.reason),
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::pattern::{Pattern, Words};
-use super::profile::{Limit, Profile, QUANTILES, Source};
+use super::pattern::{PatternWords, WritePattern};
+use super::profile::{Limit, LimitSource, Profile, QUANTILES};
 use crate::profile_text::{ProfileText, Scalar};
 use crate::{Duration, InputError};
 
@@ -90,16 +90,16 @@ fn profile(source: &ProfileText<'_>) -> Result<Profile, InputError> {
     })
 }
 
-fn pattern(source: &ProfileText<'_>, raw: &RawPattern) -> Result<Pattern, InputError> {
+fn pattern(source: &ProfileText<'_>, raw: &RawPattern) -> Result<WritePattern, InputError> {
     let writes = raw.writes_per_sync.as_ref();
     let writes = writes.map(|writes| source.count("writes_per_sync", writes, (1, 1024)));
-    let pattern = Pattern {
+    let pattern = WritePattern {
         write_bytes: source.size("write", &raw.write, (1, 16 << 20))?,
         writes_per_sync: writes.transpose()?.unwrap_or(1),
-        placement: source.word("placement", &raw.placement, Words::ALL)?,
-        space: source.word("space", &raw.space, Words::ALL)?,
+        placement: source.word("placement", &raw.placement, PatternWords::ALL)?,
+        space: source.word("space", &raw.space, PatternWords::ALL)?,
         file_bytes: source.size("file", &raw.file, (4096, 1 << 30))?,
-        sync: source.word("sync", &raw.sync, Words::ALL)?,
+        sync: source.word("sync", &raw.sync, PatternWords::ALL)?,
         samples: source.count("samples", &raw.samples, (100, 1_000_000))?,
         time_ns: source.time("time", &raw.time, (1_000_000_000, 3_600_000_000_000))?,
     };
@@ -129,9 +129,9 @@ fn limit(source: &ProfileText<'_>, table: &str, raw: &RawLimit) -> Result<Limit,
             let hint = "add a line reason = \"...\"";
             return Err(source.error(&raw.source, &problem, hint));
         }
-        "ours" => Source::Ours,
+        "ours" => LimitSource::Ours,
         page if page.starts_with("https://") || page.starts_with("http://") => {
-            Source::Page(page.to_owned())
+            LimitSource::Page(page.to_owned())
         }
         _ => {
             let expects = "an address that begins with https://, or ours";

@@ -3,11 +3,11 @@
 use units::text::escape;
 
 use super::model::{JOBS_MAX, Job};
-use super::not_honored::{Group, NAMED};
+use super::not_honored::{NAMED, OptionGroup};
 use super::option::{OPTIONS, OptionRow};
-use super::reader::Reader;
+use super::reader::OptionReader;
 use super::remark::{Remark, SettingPlace};
-use super::section::{Section, Setting, sections};
+use super::section::{JobLine, Section, sections};
 use super::settings::Settings;
 use crate::InputError;
 use crate::edit_distance::distance;
@@ -32,14 +32,15 @@ impl JobFile {
     /// ([`super::TEXT_BYTES_MAX`], [`super::LINE_BYTES_MAX`], [`JOBS_MAX`]). The error names the
     /// line.
     pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<JobFile, InputError> {
-        let overrides: Vec<Setting<'_>> =
-            overrides.iter().map(|(name, value)| Setting::told(name, value)).collect();
+        let overrides: Vec<JobLine<'_>> =
+            overrides.iter().map(|(name, value)| JobLine::told(name, value)).collect();
         for setting in &overrides {
             if known(setting.name).is_none() {
                 return Err(SettingPlace::Told.refused(unknown(setting.name)));
             }
         }
-        let mut work = Work { overrides: &overrides, jobs: vec![], count: 0, remarks: vec![] };
+        let mut work =
+            JobFileReader { overrides: &overrides, jobs: vec![], count: 0, remarks: vec![] };
         let mut global = Settings::default();
         for section in sections(text)? {
             if section.is_global() {
@@ -59,15 +60,15 @@ impl JobFile {
 }
 
 /// The job file so far.
-struct Work<'a> {
-    overrides: &'a [Setting<'a>],
+struct JobFileReader<'a> {
+    overrides: &'a [JobLine<'a>],
     jobs: Vec<Job>,
     /// Of the jobs, clones counted.
     count: u64,
     remarks: Vec<Remark>,
 }
 
-impl Work<'_> {
+impl JobFileReader<'_> {
     /// Puts the lines of `section` into `settings`, but those that are told otherwise.
     fn section(
         &mut self,
@@ -81,7 +82,7 @@ impl Work<'_> {
         }
         for setting in in_order(&section.settings) {
             let place = section.place(setting.line);
-            let told = |other: &Setting<'_>| same(other.name, setting.name);
+            let told = |other: &JobLine<'_>| same(other.name, setting.name);
             if !self.overrides.iter().any(told) {
                 self.read(settings, &place, std::slice::from_ref(setting))?;
             }
@@ -94,19 +95,20 @@ impl Work<'_> {
         &mut self,
         settings: &mut Settings,
         place: &SettingPlace,
-        lines: &[Setting<'_>],
+        lines: &[JobLine<'_>],
     ) -> Result<(), InputError> {
         for setting in in_order(lines) {
             let fail = |problem| place.refused(problem);
             match known(setting.name) {
                 None => return Err(fail(unknown(setting.name))),
-                Some(Known::Honored(row)) => {
+                Some(FioOption::Honored(row)) => {
                     let text = setting.text(row.name, row.kind.may_be_bare()).map_err(fail)?;
                     let remarks = &mut self.remarks;
-                    let mut reader = Reader { option: row.name, text, settings, place, remarks };
+                    let mut reader =
+                        OptionReader { option: row.name, text, settings, place, remarks };
                     (row.store)(&mut reader).map_err(fail)?;
                 }
-                Some(Known::Named { name, why, may_be_bare }) => {
+                Some(FioOption::Named { name, why, may_be_bare }) => {
                     let text = setting.text(name, may_be_bare).map_err(fail)?;
                     self.remarks.push(Remark::not_honored(place.clone(), name, text, why));
                 }
@@ -139,23 +141,23 @@ impl Work<'_> {
 }
 
 /// `lines` in the order in which fio reads them: `kb_base` first, since it decides what `k` means.
-fn in_order<'a, 'b>(lines: &'a [Setting<'b>]) -> impl Iterator<Item = &'a Setting<'b>> {
-    let is_first = |setting: &&Setting<'_>| setting.name == "kb_base";
+fn in_order<'a, 'b>(lines: &'a [JobLine<'b>]) -> impl Iterator<Item = &'a JobLine<'b>> {
+    let is_first = |setting: &&JobLine<'_>| setting.name == "kb_base";
     lines.iter().filter(is_first).chain(lines.iter().filter(move |setting| !is_first(setting)))
 }
 
 /// An option that fio knows.
-enum Known {
+enum FioOption {
     Honored(&'static OptionRow),
     Named { name: &'static str, why: &'static str, may_be_bare: bool },
 }
 
-fn known(name: &str) -> Option<Known> {
+fn known(name: &str) -> Option<FioOption> {
     if let Some(row) = OPTIONS.iter().find(|row| row.is_called(name)) {
-        return Some(Known::Honored(row));
+        return Some(FioOption::Honored(row));
     }
     let (group, name, may_be_bare) = NAMED.iter().find_map(|group| group.find(name))?;
-    Some(Known::Named { name, why: group.why, may_be_bare })
+    Some(FioOption::Named { name, why: group.why, may_be_bare })
 }
 
 /// Returns whether two names are one option's.
@@ -165,7 +167,7 @@ fn same(one: &str, other: &str) -> bool {
 
 fn unknown(name: &str) -> InputError {
     let names = OPTIONS.iter().flat_map(|row| row.names());
-    let names = names.chain(NAMED.iter().flat_map(Group::names));
+    let names = names.chain(NAMED.iter().flat_map(OptionGroup::names));
     let near = names.map(|known| (distance(name, known), known)).min();
     let near = near.filter(|(distance, _)| *distance <= 2).map(|(_, known)| known);
     let hint = near.map_or_else(

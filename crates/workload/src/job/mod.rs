@@ -3,8 +3,8 @@
 //! The rules are those of fio 3.33 (`HOWTO`, section "Job file format"), read from its behavior:
 //! `fio --parse-only` and `fio --debug=parse` are what the tests compare with. Options stand in one
 //! table, [`option::OPTIONS`]; what is known to fio but not done here stands in
-//! [`not_honored::NAMED`]. Where fio reads a number as another value than the one written (`bs= 4k` is 4
-//! bytes, `runtime=1min` is one microsecond), the value is refused rather than believed.
+//! [`not_honored::NAMED`]. Where fio reads a number as another value than the one written (`bs= 4k`
+//! is 4 bytes, `runtime=1min` is one microsecond), the value is refused rather than believed.
 
 mod engine;
 mod file;
@@ -21,7 +21,7 @@ pub mod option;
 
 pub use engine::{ENGINES, Engine, EngineRow, EngineUse};
 pub use file::JobFile;
-pub use model::{Action, Durability, Extent, JOBS_MAX, Job, Order};
+pub use model::{Durability, JOBS_MAX, Job, JobDirection, JobLength, JobOrder};
 pub use page::tables;
 pub use remark::{Remark, RemarkKind, SettingPlace};
 pub use section::{LINE_BYTES_MAX, TEXT_BYTES_MAX};

@@ -11,7 +11,7 @@ pub const JOBS_MAX: u64 = 4096;
 
 /// Direction of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum JobDirection {
     /// It only reads.
     Read,
     /// It only writes.
@@ -25,7 +25,7 @@ pub enum Action {
 
 /// In which order a job goes over its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum JobOrder {
     /// From the start, and from the start again when it comes to the end.
     Sequential,
     /// At offsets drawn from the region.
@@ -45,20 +45,20 @@ pub enum Durability {
 
 /// A length or a place: in bytes, or as a part of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum JobLength {
     /// In bytes.
     Bytes(u64),
     /// In percent of the file or device; 0 to 100.
     Percent(u8),
 }
 
-impl Extent {
+impl JobLength {
     /// In bytes of something that is `whole_bytes` long; rounded down.
     #[must_use]
     pub fn of(self, whole_bytes: u64) -> u64 {
         match self {
-            Extent::Bytes(bytes) => bytes,
-            Extent::Percent(percent) => {
+            JobLength::Bytes(bytes) => bytes,
+            JobLength::Percent(percent) => {
                 let part = u128::from(whole_bytes) * u128::from(percent.min(100)) / 100;
                 u64::try_from(part).expect("a part of a whole that fits in 64 bits fits")
             }
@@ -74,17 +74,17 @@ pub struct Job {
     /// On which line its section begins; from 1.
     pub line: usize,
     /// Its direction.
-    pub action: Action,
+    pub action: JobDirection,
     /// In which order.
-    pub order: Order,
+    pub order: JobOrder,
     /// Bytes of one operation; 1 to 1 GiB.
     pub operation_bytes: u64,
     /// Of what random offsets are multiples, in bytes; at least 1.
     pub align_bytes: u64,
     /// Beginning of its region.
-    pub offset: Extent,
+    pub offset: JobLength,
     /// Length of its region; `None`: all of the file or device. At least one operation.
-    pub size: Option<Extent>,
+    pub size: Option<JobLength>,
     /// For how long it runs, in nanoseconds; `None`: until the region is done. At least 1.
     pub runtime_ns: Option<u64>,
     /// True if it begins again when the region is done before the time is up. Only with a
@@ -129,8 +129,8 @@ impl Job {
     pub fn offset_bytes(&self, whole_bytes: u64) -> u64 {
         let offset_bytes = self.offset.of(whole_bytes);
         match self.offset {
-            Extent::Bytes(_) => offset_bytes,
-            Extent::Percent(_) => {
+            JobLength::Bytes(_) => offset_bytes,
+            JobLength::Percent(_) => {
                 offset_bytes.checked_next_multiple_of(self.operation_bytes).unwrap_or(u64::MAX)
             }
         }
@@ -139,7 +139,7 @@ impl Job {
     /// Returns whether it writes at all.
     #[must_use]
     pub fn writes(&self) -> bool {
-        !matches!(self.action, Action::Read | Action::Mixed { read_percent: 100 })
+        !matches!(self.action, JobDirection::Read | JobDirection::Mixed { read_percent: 100 })
     }
 
     /// Returns whether each write is made durable before the job goes on with the next: by an open
@@ -155,11 +155,13 @@ impl Job {
     #[must_use]
     pub fn title(&self) -> String {
         let direct = if self.direct { "direct " } else { "" };
-        let random = if self.order == Order::Random { "random " } else { "" };
+        let random = if self.order == JobOrder::Random { "random " } else { "" };
         let action = match self.action {
-            Action::Read => "read".to_owned(),
-            Action::Write => "write".to_owned(),
-            Action::Mixed { read_percent } => format!("read and write ({read_percent} % reads)"),
+            JobDirection::Read => "read".to_owned(),
+            JobDirection::Write => "write".to_owned(),
+            JobDirection::Mixed { read_percent } => {
+                format!("read and write ({read_percent} % reads)")
+            }
         };
         let durable = if self.writes() { self.durable_words() } else { String::new() };
         let depth = match (self.numjobs, self.depth) {

@@ -2,7 +2,7 @@
 //! Each use is remarked on; values are not read.
 
 /// Options that are not honored for one reason.
-pub struct Group {
+pub struct OptionGroup {
     /// Why, or what is done instead.
     pub why: &'static str,
     /// Those that need a value.
@@ -11,9 +11,9 @@ pub struct Group {
     pub flags: &'static [&'static str],
 }
 
-impl Group {
+impl OptionGroup {
     /// The group, the name and whether it may stand alone, where `name` is one of its options.
-    pub(crate) fn find(&self, name: &str) -> Option<(&Group, &'static str, bool)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(&OptionGroup, &'static str, bool)> {
         let find = |names: &'static [&'static str]| names.iter().copied().find(|own| *own == name);
         let flag = find(self.flags).map(|name| (self, name, true));
         flag.or_else(|| find(self.valued).map(|name| (self, name, false)))
@@ -29,13 +29,13 @@ const fn group(
     why: &'static str,
     valued: &'static [&'static str],
     flags: &'static [&'static str],
-) -> Group {
-    Group { why, valued, flags }
+) -> OptionGroup {
+    OptionGroup { why, valued, flags }
 }
 
 /// Every option that is named and not honored (fio 3.33, `fio --cmdhelp` and `fio --enghelp`).
 #[rustfmt::skip]
-pub const NAMED: &[Group] = &[
+pub const NAMED: &[OptionGroup] = &[
     group("operations have one size and no other pattern than rw gives", &[
         "bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand", "rw_sequencer",
         "random_generator", "random_distribution", "percentage_random", "allrandrepeat",

@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 use units::text::escape;
 
 use super::engine;
-use super::model::{Action, Durability, Extent, JOBS_MAX, Order};
+use super::model::{Durability, JOBS_MAX, JobDirection, JobLength, JobOrder};
 use super::number::KbBase;
-use super::reader::Reader;
+use super::reader::OptionReader;
 use crate::InputError;
 
 /// The largest operation, in bytes.
@@ -69,7 +69,7 @@ pub struct OptionRow {
     pub kind: ValueKind,
     /// Effect here.
     pub meaning: &'static str,
-    pub(super) store: fn(&mut Reader<'_>) -> Result<(), InputError>,
+    pub(super) store: fn(&mut OptionReader<'_>) -> Result<(), InputError>,
 }
 
 impl OptionRow {
@@ -264,16 +264,16 @@ pub const OPTIONS: &[OptionRow] = &[
 ];
 
 /// `rw`: the action and the order, before a `:`.
-fn direction(it: &mut Reader<'_>) -> Result<(), InputError> {
-    const MIXED: Action = Action::Mixed { read_percent: 50 };
-    const WORDS: [(&str, Option<(Action, Order)>); 11] = [
-        ("read", Some((Action::Read, Order::Sequential))),
-        ("write", Some((Action::Write, Order::Sequential))),
-        ("randread", Some((Action::Read, Order::Random))),
-        ("randwrite", Some((Action::Write, Order::Random))),
-        ("rw", Some((MIXED, Order::Sequential))),
-        ("readwrite", Some((MIXED, Order::Sequential))),
-        ("randrw", Some((MIXED, Order::Random))),
+fn direction(it: &mut OptionReader<'_>) -> Result<(), InputError> {
+    const MIXED: JobDirection = JobDirection::Mixed { read_percent: 50 };
+    const WORDS: [(&str, Option<(JobDirection, JobOrder)>); 11] = [
+        ("read", Some((JobDirection::Read, JobOrder::Sequential))),
+        ("write", Some((JobDirection::Write, JobOrder::Sequential))),
+        ("randread", Some((JobDirection::Read, JobOrder::Random))),
+        ("randwrite", Some((JobDirection::Write, JobOrder::Random))),
+        ("rw", Some((MIXED, JobOrder::Sequential))),
+        ("readwrite", Some((MIXED, JobOrder::Sequential))),
+        ("randrw", Some((MIXED, JobOrder::Random))),
         ("trim", None),
         ("randtrim", None),
         ("trimwrite", None),
@@ -296,14 +296,14 @@ fn direction(it: &mut Reader<'_>) -> Result<(), InputError> {
     Ok(())
 }
 
-fn percent(it: &mut Reader<'_>) -> Result<u8, InputError> {
+fn percent(it: &mut OptionReader<'_>) -> Result<u8, InputError> {
     Ok(u8::try_from(it.count(0, 100)?).expect("it is at most 100"))
 }
 
 /// A size above 0: of none, fio says that the size is missing.
-fn not_empty(it: &mut Reader<'_>) -> Result<Extent, InputError> {
+fn not_empty(it: &mut OptionReader<'_>) -> Result<JobLength, InputError> {
     match it.extent()? {
-        Extent::Bytes(0) | Extent::Percent(0) => Err(it.out_of_range(1, u64::MAX)),
+        JobLength::Bytes(0) | JobLength::Percent(0) => Err(it.out_of_range(1, u64::MAX)),
         size => Ok(size),
     }
 }

@@ -2,14 +2,14 @@
 
 use units::text::escape;
 
-use super::model::Extent;
-use super::number::{self, Fault};
+use super::model::JobLength;
+use super::number::{self, NumberFault};
 use super::remark::{Remark, SettingPlace};
 use super::settings::Settings;
 use crate::InputError;
 
 /// One option of a section, and the settings that it changes.
-pub(crate) struct Reader<'a> {
+pub(crate) struct OptionReader<'a> {
     pub(crate) option: &'static str,
     /// The text as written; empty for a bare flag.
     pub(crate) text: &'a str,
@@ -23,7 +23,7 @@ const COUNT: &str = "a whole number";
 const TIME: &str = "a time such as 10 (seconds), 10s, 5m or 500ms";
 const SWITCH: &str = "0 or 1";
 
-impl Reader<'_> {
+impl OptionReader<'_> {
     /// Remarks that the option means `words`.
     pub(crate) fn remark(&mut self, words: &str) {
         let remark = Remark::reading(self.place.clone(), self.option, self.text, words);
@@ -58,13 +58,13 @@ impl Reader<'_> {
     }
 
     /// A place or a length: a size, or a percentage.
-    pub(crate) fn extent(&mut self) -> Result<Extent, InputError> {
+    pub(crate) fn extent(&mut self) -> Result<JobLength, InputError> {
         if !self.text.ends_with('%') {
-            return Ok(Extent::Bytes(self.bytes(0, u64::MAX)?));
+            return Ok(JobLength::Bytes(self.bytes(0, u64::MAX)?));
         }
         let percent = number::percent(self.text).map_err(|fault| self.problem(fault, SIZE))?;
         let percent = self.within(percent, 0, 100)?;
-        Ok(Extent::Percent(u8::try_from(percent).expect("it is at most 100")))
+        Ok(JobLength::Percent(u8::try_from(percent).expect("it is at most 100")))
     }
 
     /// A whole number, `least` to `most`. fio allows it the suffixes of a size.
@@ -174,18 +174,18 @@ impl Reader<'_> {
         Err(self.out_of_range(least, most))
     }
 
-    fn problem(&self, fault: Fault, expects: &str) -> InputError {
+    fn problem(&self, fault: NumberFault, expects: &str) -> InputError {
         if self.depends() {
             return self.environment();
         }
         match fault {
-            Fault::Refused => self.unreadable(expects),
-            Fault::Ambiguous => {
+            NumberFault::Refused => self.unreadable(expects),
+            NumberFault::Ambiguous => {
                 let problem =
                     format!("fio reads {} as another value than the one written", self.written());
                 InputError::new(problem, format!("write {expects}, without blanks"))
             }
-            Fault::TooLarge => self.out_of_range(0, u64::MAX),
+            NumberFault::TooLarge => self.out_of_range(0, u64::MAX),
         }
     }
 }

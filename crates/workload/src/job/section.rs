@@ -15,7 +15,7 @@ pub(crate) struct Section<'a> {
     pub(crate) name: &'a str,
     /// From 1.
     pub(crate) line: usize,
-    pub(crate) settings: Vec<Setting<'a>>,
+    pub(crate) settings: Vec<JobLine<'a>>,
 }
 
 impl Section<'_> {
@@ -33,17 +33,17 @@ impl Section<'_> {
 
 /// One line `name=value`, or `name` alone. The value keeps the blanks at its front: to fio they
 /// matter.
-pub(crate) struct Setting<'a> {
+pub(crate) struct JobLine<'a> {
     /// From 1.
     pub(crate) line: usize,
     pub(crate) name: &'a str,
     value: Option<&'a str>,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> JobLine<'a> {
     /// A setting that the user told beside the file; an empty value is none.
-    pub(crate) fn told(name: &'a str, value: &'a str) -> Setting<'a> {
-        Setting { line: 0, name, value: (!value.is_empty()).then_some(value) }
+    pub(crate) fn told(name: &'a str, value: &'a str) -> JobLine<'a> {
+        JobLine { line: 0, name, value: (!value.is_empty()).then_some(value) }
     }
 
     /// The value of `option`; empty for one that `may_be_bare` and is.
@@ -128,10 +128,10 @@ fn heading(line: &str) -> Result<&str, InputError> {
     })
 }
 
-fn setting(line: usize, text: &str) -> Setting<'_> {
+fn setting(line: usize, text: &str) -> JobLine<'_> {
     match text.split_once('=') {
-        Some((name, value)) => Setting { line, name: name.trim_end(), value: Some(value) },
-        None => Setting { line, name: text, value: None },
+        Some((name, value)) => JobLine { line, name: name.trim_end(), value: Some(value) },
+        None => JobLine { line, name: text, value: None },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings of a job so far, and the job that they make.
 
 use super::engine::Engine;
-use super::model::{Action, Durability, Extent, Job, Order};
+use super::model::{Durability, Job, JobDirection, JobLength, JobOrder};
 use super::number::KbBase;
 use super::remark::{Remark, SettingPlace};
 use crate::InputError;
@@ -27,11 +27,11 @@ impl Default for Settings {
         let job = Job {
             name: String::new(),
             line: 0,
-            action: Action::Read,
-            order: Order::Sequential,
+            action: JobDirection::Read,
+            order: JobOrder::Sequential,
             operation_bytes,
             align_bytes: operation_bytes,
-            offset: Extent::Bytes(0),
+            offset: JobLength::Bytes(0),
             size: None,
             runtime_ns: None,
             time_based: false,
@@ -70,14 +70,14 @@ impl Settings {
         let mut remark = |option: &str, value: &str, words: &str| {
             remarks.push(Remark::not_honored(place.clone(), option, value, words));
         };
-        if let Action::Mixed { read_percent } = &mut self.job.action {
+        if let JobDirection::Mixed { read_percent } = &mut self.job.action {
             *read_percent = self.read_percent;
         }
         let operation_bytes = self.one_of(self.operation_bytes, "bs", &mut remark);
         let align_bytes = self.align_bytes.map(|sizes| self.one_of(sizes, "ba", &mut remark));
         let align_bytes = align_bytes.unwrap_or(operation_bytes);
         let mut job = self.job;
-        if let Some(Extent::Bytes(size_bytes)) = job.size
+        if let Some(JobLength::Bytes(size_bytes)) = job.size
             && size_bytes < operation_bytes
         {
             let problem = format!(
@@ -114,9 +114,9 @@ impl Settings {
         option: &str,
         remark: &mut impl FnMut(&str, &str, &str),
     ) -> u64 {
-        if matches!(self.job.action, Action::Mixed { .. }) && read != write {
+        if matches!(self.job.action, JobDirection::Mixed { .. }) && read != write {
             remark(option, &format!("{read},{write}"), "reads take the size of writes");
         }
-        if self.job.action == Action::Read { read } else { write }
+        if self.job.action == JobDirection::Read { read } else { write }
     }
 }

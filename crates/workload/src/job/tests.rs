@@ -2,7 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use super::{Action, Durability, Engine, Extent, Job, JobFile, Order, RemarkKind, TEXT_BYTES_MAX};
+use super::{
+    Durability, Engine, Job, JobDirection, JobFile, JobLength, JobOrder, RemarkKind, TEXT_BYTES_MAX,
+};
 use crate::InputError;
 
 fn parse(text: &str) -> Result<JobFile, InputError> {
@@ -68,8 +70,8 @@ fn a_job_of_flushed_writes_is_read_whole_and_without_a_remark() {
     assert_eq!(file.remarks, []);
     let job = &file.jobs[0];
     assert_eq!(job.name, "log_writer");
-    assert_eq!((job.action, job.order), (Action::Write, Order::Sequential));
-    assert_eq!(job.size, Some(Extent::Bytes(100 << 30)));
+    assert_eq!((job.action, job.order), (JobDirection::Write, JobOrder::Sequential));
+    assert_eq!(job.size, Some(JobLength::Bytes(100 << 30)));
     assert_eq!(job.runtime_ns, Some(60_000_000_000));
     assert_eq!((job.fsync_every, job.direct), (NonZeroU32::new(1), false));
     assert_eq!(job.filename.as_deref(), Some("/dev/nowhere1"));
@@ -201,7 +203,7 @@ fn reads_and_writes_may_differ_in_size() {
     assert_eq!(job("bs=4k,8k\nrw=read").operation_bytes, 4096);
     let file = parse("[a]\nbs=4k,8k\nrw=randrw\nrwmixwrite=30\n").unwrap();
     assert_eq!(file.jobs[0].operation_bytes, 8192);
-    assert_eq!(file.jobs[0].action, Action::Mixed { read_percent: 70 });
+    assert_eq!(file.jobs[0].action, JobDirection::Mixed { read_percent: 70 });
     assert_eq!(file.remarks[0].value, "4096,8192");
 }
 

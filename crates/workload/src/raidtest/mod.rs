@@ -10,7 +10,7 @@ mod request;
 mod requests;
 
 pub use plan::{GeneratePlan, Mix};
-pub use request::{COUNT_MAX, LENGTH_BYTES_MAX, RECORD_BYTES, Request, RequestKind};
+pub use request::{COUNT_MAX, LENGTH_BYTES_MAX, RECORD_BYTES, RaidRequest, RequestKind};
 pub use requests::{Requests, Scaled};
 
 #[cfg(test)]

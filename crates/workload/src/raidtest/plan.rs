@@ -2,7 +2,7 @@
 
 use units::random::Random;
 
-use super::request::{COUNT_MAX, LENGTH_BYTES_MAX, Request, RequestKind, check_count};
+use super::request::{COUNT_MAX, LENGTH_BYTES_MAX, RaidRequest, RequestKind, check_count};
 use crate::InputError;
 
 /// Direction of requests.
@@ -32,7 +32,7 @@ pub struct GeneratePlan {
 }
 
 impl GeneratePlan {
-    pub(super) fn requests(&self) -> Result<Vec<Request>, InputError> {
+    pub(super) fn requests(&self) -> Result<Vec<RaidRequest>, InputError> {
         let GeneratePlan { media_bytes, sector_bytes, count, mix, seed } = *self;
         check_count(count)?;
         if !sector_bytes.is_power_of_two() || sector_bytes > LENGTH_BYTES_MAX {
@@ -54,7 +54,7 @@ impl GeneratePlan {
 }
 
 /// One request of at least a sector, within a medium of at least [`LENGTH_BYTES_MAX`].
-fn request(random: &mut Random, media_bytes: u64, sector_bytes: u32, mix: Mix) -> Request {
+fn request(random: &mut Random, media_bytes: u64, sector_bytes: u32, mix: Mix) -> RaidRequest {
     let sectors_max = u64::from(LENGTH_BYTES_MAX / sector_bytes);
     let sectors = random.below(sectors_max) + 1;
     let starts = media_bytes / u64::from(sector_bytes) - sectors + 1;
@@ -65,5 +65,5 @@ fn request(random: &mut Random, media_bytes: u64, sector_bytes: u32, mix: Mix) -
         Mix::Mixed => *random.choose(&[RequestKind::Read, RequestKind::Write]),
     };
     let sectors = u32::try_from(sectors).expect("it is at most the longest request's");
-    Request { offset_bytes, length_bytes: sectors * sector_bytes, kind }
+    RaidRequest { offset_bytes, length_bytes: sectors * sector_bytes, kind }
 }

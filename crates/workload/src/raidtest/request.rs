@@ -23,7 +23,7 @@ pub enum RequestKind {
 
 /// One read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct RaidRequest {
     /// First byte; with the length at most `i64::MAX`.
     pub offset_bytes: u64,
     /// Bytes that it moves; 1 to [`LENGTH_BYTES_MAX`].
@@ -32,7 +32,7 @@ pub struct Request {
     pub kind: RequestKind,
 }
 
-impl Request {
+impl RaidRequest {
     /// Returns where it ends, in bytes.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
@@ -43,7 +43,7 @@ impl Request {
     pub(super) fn decode(
         record: &[u8; RECORD_BYTES],
         number: usize,
-    ) -> Result<Request, InputError> {
+    ) -> Result<RaidRequest, InputError> {
         let [o0, o1, o2, o3, o4, o5, o6, o7, l0, l1, l2, l3, kind, _, _, _] = *record;
         let kind = match kind {
             0 => RequestKind::Read,
@@ -57,12 +57,12 @@ impl Request {
         };
         let offset_bytes = u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]);
         let length_bytes = u32::from_le_bytes([l0, l1, l2, l3]);
-        Request { offset_bytes, length_bytes, kind }.checked(number)
+        RaidRequest { offset_bytes, length_bytes, kind }.checked(number)
     }
 
     /// Itself, where it can be asked of a disk.
-    pub(super) fn checked(self, number: usize) -> Result<Request, InputError> {
-        let Request { offset_bytes, length_bytes, .. } = self;
+    pub(super) fn checked(self, number: usize) -> Result<RaidRequest, InputError> {
+        let RaidRequest { offset_bytes, length_bytes, .. } = self;
         if length_bytes == 0 || length_bytes > LENGTH_BYTES_MAX {
             let problem = format!(
                 "cannot use request {number}: expected 1 to {LENGTH_BYTES_MAX} bytes, got \

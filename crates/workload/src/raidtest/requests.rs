@@ -5,13 +5,13 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use units::prefix::Size;
 
 use super::plan::GeneratePlan;
-use super::request::{RECORD_BYTES, Request, RequestKind, check_count};
+use super::request::{RECORD_BYTES, RaidRequest, RequestKind, check_count};
 use crate::InputError;
 
 /// The requests of a file, in order: at least one, at most [`super::COUNT_MAX`], each possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
-    requests: Vec<Request>,
+    requests: Vec<RaidRequest>,
 }
 
 /// Requests made to fit.
@@ -28,7 +28,7 @@ impl Requests {
     ///
     /// # Errors
     /// When there are none or too many, or one is empty, too long or ends behind `i64::MAX`.
-    pub fn new(requests: Vec<Request>) -> Result<Requests, InputError> {
+    pub fn new(requests: Vec<RaidRequest>) -> Result<Requests, InputError> {
         check_count(requests.len())?;
         for (number, request) in requests.iter().enumerate() {
             request.checked(number)?;
@@ -53,14 +53,14 @@ impl Requests {
         }
         check_count(records.len())?;
         let decoded =
-            records.iter().enumerate().map(|(number, record)| Request::decode(record, number));
+            records.iter().enumerate().map(|(number, record)| RaidRequest::decode(record, number));
         Ok(Requests { requests: decoded.collect::<Result<_, _>>()? })
     }
 
     /// The file's bytes; what has no meaning is zero.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        self.requests.iter().flat_map(Request::encode).collect()
+        self.requests.iter().flat_map(RaidRequest::encode).collect()
     }
 
     /// Requests as raidtest's `genfile` makes them: lengths of one sector to 128 KiB, uniform, at
@@ -76,14 +76,14 @@ impl Requests {
 
     /// The requests in order.
     #[must_use]
-    pub fn as_slice(&self) -> &[Request] {
+    pub fn as_slice(&self) -> &[RaidRequest] {
         &self.requests
     }
 
     /// Returns where the last byte of all ends: the shortest medium that holds every request.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
-        self.requests.iter().map(Request::end_bytes).max().unwrap_or(0)
+        self.requests.iter().map(RaidRequest::end_bytes).max().unwrap_or(0)
     }
 
     /// Returns how many bytes are moved in all.
@@ -101,13 +101,13 @@ impl Requests {
     /// The same requests, all reading or all writing (`raidtest test -r`, `-w`).
     #[must_use]
     pub fn all(&self, kind: RequestKind) -> Requests {
-        let requests = self.requests.iter().map(|request| Request { kind, ..*request });
+        let requests = self.requests.iter().map(|request| RaidRequest { kind, ..*request });
         Requests { requests: requests.collect() }
     }
 
     /// Returns what each of `processes` is to run, one after the other (`raidtest test -n`): shares
     /// of equal length in the order of the file. As in raidtest, requests that remain are left out.
-    pub fn shares(&self, processes: NonZeroUsize) -> impl Iterator<Item = &[Request]> {
+    pub fn shares(&self, processes: NonZeroUsize) -> impl Iterator<Item = &[RaidRequest]> {
         let each = self.requests.len() / processes;
         (0..processes.get()).map(move |number| &self.requests[number * each..][..each])
     }
@@ -131,7 +131,7 @@ impl Requests {
                 );
                 InputError::new(problem, "give it more room, or a smaller unit")
             })?;
-            requests.push(Request { offset_bytes, ..*request });
+            requests.push(RaidRequest { offset_bytes, ..*request });
             moved += 1;
         }
         Ok(Scaled { requests: Requests { requests }, moved })
@@ -147,7 +147,7 @@ impl Requests {
 
 /// Returns where `request` lies on a medium of `media_bytes` that it goes beyond: at the same place
 /// in a unit of `unit_bytes`. `None` where there is no such place.
-fn within(request: &Request, media_bytes: u64, unit_bytes: NonZeroU64) -> Option<u64> {
+fn within(request: &RaidRequest, media_bytes: u64, unit_bytes: NonZeroU64) -> Option<u64> {
     let residue_bytes = request.offset_bytes % unit_bytes;
     let room_bytes =
         media_bytes.checked_sub(request.length_bytes.into())?.checked_sub(residue_bytes)?;

@@ -2,7 +2,7 @@
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
-use super::{COUNT_MAX, GeneratePlan, LENGTH_BYTES_MAX, Mix, Request, RequestKind, Requests};
+use super::{COUNT_MAX, GeneratePlan, LENGTH_BYTES_MAX, Mix, RaidRequest, RequestKind, Requests};
 
 const PLAN: GeneratePlan =
     GeneratePlan { media_bytes: 1 << 30, sector_bytes: 512, count: 500, mix: Mix::Mixed, seed: 4 };
@@ -22,7 +22,7 @@ fn a_record_is_sixteen_bytes_little_endian_and_its_padding_means_nothing() {
     let requests = Requests::decode(&bytes).unwrap();
     let first = requests.as_slice()[0];
     let kind = RequestKind::Write;
-    assert_eq!(first, Request { offset_bytes: 0x1234_5600, length_bytes: 4096, kind });
+    assert_eq!(first, RaidRequest { offset_bytes: 0x1234_5600, length_bytes: 4096, kind });
     assert_eq!(requests.as_slice()[1].kind, RequestKind::Read);
     assert_eq!(requests.encode()[..13], bytes[..13]);
     assert_eq!(requests.encode()[13..16], [0; 3]);
@@ -39,7 +39,7 @@ fn what_is_encoded_is_decoded_to_the_same() {
             let length_bytes = u32::try_from(random.below(LENGTH_BYTES_MAX.into()) + 1).unwrap();
             let offset_bytes = random.next_u64() >> (random.below(62) + 2);
             let kind = *random.choose(&[RequestKind::Read, RequestKind::Write]);
-            list.push(Request { offset_bytes, length_bytes, kind });
+            list.push(RaidRequest { offset_bytes, length_bytes, kind });
         }
         let requests = Requests::new(list).unwrap();
         assert_eq!(Requests::decode(&requests.encode()), Ok(requests));
@@ -163,7 +163,7 @@ fn a_medium_without_a_place_for_a_request_is_refused() {
 #[test]
 fn shares_are_equal_and_follow_each_other() {
     let requests = Requests::generate(&PLAN).unwrap();
-    let shares: Vec<&[Request]> = requests.shares(NonZeroUsize::new(64).unwrap()).collect();
+    let shares: Vec<&[RaidRequest]> = requests.shares(NonZeroUsize::new(64).unwrap()).collect();
     assert_eq!(shares.len(), 64);
     assert!(shares.iter().all(|share| share.len() == 7));
     assert_eq!(shares.concat(), requests.as_slice()[..448]);

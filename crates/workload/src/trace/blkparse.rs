@@ -6,18 +6,18 @@
 //! passthrough; a completion has `[ERROR]` in the process's place. blktrace `blkparse_fmt.c`:
 //! `process_default`, `fill_rwbs`.
 
-use super::entry::Device;
+use super::entry::DeviceNumber;
 use super::notes::{Notes, Skipped};
 use super::refusal::{second_trace, shown};
-use super::request::{Data, Entries, Request, SECTOR_BYTES, Stage};
-use super::words::{self, Words, expected, expected_u32, missing, unreadable};
+use super::request::{Data, Entries, SECTOR_BYTES, Stage, StageRequest};
+use super::words::{self, LineWords, expected, expected_u32, missing, unreadable};
 use crate::InputError;
 
 const NONE: Entries = [None, None];
 
 /// Returns whether `line` begins as an event does: with a device.
 pub(super) fn is_event(line: &[u8]) -> bool {
-    Words::of(line).first().and_then(device).is_some()
+    LineWords::of(line).first().and_then(device).is_some()
 }
 
 /// Returns whether `line` says which file blkparse reads.
@@ -44,7 +44,7 @@ impl Blkparse {
         line: &[u8],
         notes: &mut Notes,
     ) -> Result<Entries, InputError> {
-        let mut words = Words::of(line);
+        let mut words = LineWords::of(line);
         let Some(device) = words.first().and_then(device) else {
             return self.aside(line, notes).map(|()| NONE);
         };
@@ -66,9 +66,11 @@ impl Blkparse {
                 notes.skip(Skipped::Passthrough);
                 return Ok(NONE);
             }
-            Rest::NoData => Request { sector: 0, length_bytes: 0, ..rwbs.request(at_ns, device) },
+            Rest::NoData => {
+                StageRequest { sector: 0, length_bytes: 0, ..rwbs.request(at_ns, device) }
+            }
             Rest::Data { sector, length_bytes } => {
-                Request { sector, length_bytes, ..rwbs.request(at_ns, device) }
+                StageRequest { sector, length_bytes, ..rwbs.request(at_ns, device) }
             }
         };
         if request.length_bytes == 0 && !request.preflush {
@@ -115,10 +117,10 @@ impl Blkparse {
 }
 
 /// The device that `word` is: `8,0`.
-fn device(word: &[u8]) -> Option<Device> {
+fn device(word: &[u8]) -> Option<DeviceNumber> {
     let comma = word.iter().position(|&byte| byte == b',')?;
     let number = |digits: &[u8]| u32::try_from(words::number(digits)?).ok();
-    Some(Device { major: number(&word[..comma])?, minor: number(&word[comma + 1..])? })
+    Some(DeviceNumber { major: number(&word[..comma])?, minor: number(&word[comma + 1..])? })
 }
 
 /// The time that `word` is, in nanoseconds: seconds, a point and nine digits.
@@ -168,9 +170,9 @@ impl Rwbs {
     }
 
     /// A request without data.
-    fn request(&self, at_ns: u64, device: Device) -> Request {
+    fn request(&self, at_ns: u64, device: DeviceNumber) -> StageRequest {
         let Rwbs { preflush, fua, data } = *self;
-        Request { at_ns, device, preflush, fua, data, sector: 0, length_bytes: 0 }
+        StageRequest { at_ns, device, preflush, fua, data, sector: 0, length_bytes: 0 }
     }
 }
 
@@ -182,7 +184,7 @@ enum Rest {
 }
 
 impl Rest {
-    fn of(mut words: Words<'_>, stage: Stage, line: &[u8]) -> Result<Rest, InputError> {
+    fn of(mut words: LineWords<'_>, stage: Stage, line: &[u8]) -> Result<Rest, InputError> {
         let completed = stage == Stage::Completed;
         // Without a number, nothing moves; but a completed command is in brackets alone.
         if words.rest().first().is_some_and(|first| matches!(first, b'[' | b'(')) {
@@ -205,7 +207,7 @@ impl Rest {
 }
 
 /// Checks that a process, an error or a time in brackets is next: else the line is cut.
-fn bracket(words: &Words<'_>, line: &[u8]) -> Result<(), InputError> {
+fn bracket(words: &LineWords<'_>, line: &[u8]) -> Result<(), InputError> {
     match words.rest().first() {
         Some(b'[' | b'(') => Ok(()),
         _ => Err(missing(line, "process or error in brackets")),

@@ -4,10 +4,10 @@
 //! is. Linux `include/uapi/linux/blktrace_api.h`, `struct blk_io_trace`; how the kernel fills it:
 //! `kernel/trace/blktrace.c`, `__blk_add_trace`.
 
-use super::entry::Device;
+use super::entry::DeviceNumber;
 use super::notes::{Notes, Skipped};
 use super::refusal::{at_byte, damaged, nothing, of_file};
-use super::request::{Data, Entries, Request, Stage};
+use super::request::{Data, Entries, Stage, StageRequest};
 use crate::InputError;
 
 /// The length of a record's head, in bytes.
@@ -38,7 +38,7 @@ const MINOR_BITS: u32 = 20;
 
 /// In which order the bytes of a number stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum TraceByteOrder {
     Little,
     Big,
 }
@@ -46,19 +46,19 @@ pub(super) enum Order {
 /// The beginning of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Magic {
-    order: Order,
+    order: TraceByteOrder,
     pub(super) version: u8,
 }
 
 impl Magic {
     /// The magic number in `bytes`, in either order.
     pub(super) fn of(bytes: &[u8; 4]) -> Option<Magic> {
-        let read = |order: Order| {
+        let read = |order: TraceByteOrder| {
             let number = order.u32(bytes, 0);
             let [version, ..] = number.to_le_bytes();
             (number & !0xff == MAGIC).then_some(Magic { order, version })
         };
-        read(Order::Little).or_else(|| read(Order::Big))
+        read(TraceByteOrder::Little).or_else(|| read(TraceByteOrder::Big))
     }
 }
 
@@ -73,27 +73,27 @@ pub(super) fn check_version(version: u8) -> Result<(), InputError> {
     Err(InputError::new(problem, hint))
 }
 
-impl Order {
+impl TraceByteOrder {
     fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let field = [bytes[at], bytes[at + 1]];
         match self {
-            Order::Little => u16::from_le_bytes(field),
-            Order::Big => u16::from_be_bytes(field),
+            TraceByteOrder::Little => u16::from_le_bytes(field),
+            TraceByteOrder::Big => u16::from_be_bytes(field),
         }
     }
 
     fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let field = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         match self {
-            Order::Little => u32::from_le_bytes(field),
-            Order::Big => u32::from_be_bytes(field),
+            TraceByteOrder::Little => u32::from_le_bytes(field),
+            TraceByteOrder::Big => u32::from_be_bytes(field),
         }
     }
 
     fn u64(self, bytes: &[u8; HEAD_BYTES], at: usize) -> u64 {
         let (low, high) = match self {
-            Order::Little => (at, at + 4),
-            Order::Big => (at + 4, at),
+            TraceByteOrder::Little => (at, at + 4),
+            TraceByteOrder::Big => (at + 4, at),
         };
         u64::from(self.u32(bytes, high)) << 32 | u64::from(self.u32(bytes, low))
     }
@@ -101,7 +101,7 @@ impl Order {
 
 /// The fields of a head that are used.
 #[derive(Clone, Copy)]
-struct Head {
+struct RecordHead {
     sequence: u32,
     at_ns: u64,
     sector: u64,
@@ -112,11 +112,11 @@ struct Head {
     behind_bytes: u16,
 }
 
-impl Head {
+impl RecordHead {
     /// Offsets in `struct blk_io_trace`: magic 0, sequence 4, time 8, sector 16, bytes 24, action
     /// 28, pid 32, device 36, cpu 40, error 44, pdu_len 46.
-    fn of(bytes: &[u8; HEAD_BYTES], order: Order) -> Head {
-        Head {
+    fn of(bytes: &[u8; HEAD_BYTES], order: TraceByteOrder) -> RecordHead {
+        RecordHead {
             sequence: order.u32(bytes, 4),
             at_ns: order.u64(bytes, 8),
             sector: order.u64(bytes, 16),
@@ -133,16 +133,16 @@ impl Head {
         self.action & bits == bits
     }
 
-    fn request(&self) -> Request {
+    fn request(&self) -> StageRequest {
         let data = match () {
             () if self.has(DISCARD) => Data::Discard,
             () if self.has(WRITE) => Data::Write,
             () => Data::Read,
         };
         let minor = self.device & ((1 << MINOR_BITS) - 1);
-        Request {
+        StageRequest {
             at_ns: self.at_ns,
-            device: Device { major: self.device >> MINOR_BITS, minor },
+            device: DeviceNumber { major: self.device >> MINOR_BITS, minor },
             preflush: self.has(FLUSH),
             fua: self.has(FUA),
             data,
@@ -157,7 +157,7 @@ impl Head {
 pub(super) struct Blktrace {
     stage: Stage,
     /// The order of the first record, and so of all.
-    order: Option<Order>,
+    order: Option<TraceByteOrder>,
     /// The beginning of a head that a piece ended in.
     held: [u8; HEAD_BYTES],
     held_bytes: usize,
@@ -248,7 +248,7 @@ impl Blktrace {
         bytes: &[u8; HEAD_BYTES],
         notes: &mut Notes,
     ) -> Result<Entries, InputError> {
-        let head = Head::of(bytes, self.order(bytes)?);
+        let head = RecordHead::of(bytes, self.order(bytes)?);
         self.behind_bytes = head.behind_bytes.into();
         self.at += u64::from(head.behind_bytes) + HEAD_BYTES as u64;
         if head.has(NOTIFY) {
@@ -276,14 +276,14 @@ impl Blktrace {
     }
 
     /// The order of a record's numbers: that of the first, which must be of a version that is read.
-    fn order(&mut self, bytes: &[u8; HEAD_BYTES]) -> Result<Order, InputError> {
+    fn order(&mut self, bytes: &[u8; HEAD_BYTES]) -> Result<TraceByteOrder, InputError> {
         let expected = MAGIC | u32::from(VERSION);
-        let found = |order: Order| {
+        let found = |order: TraceByteOrder| {
             let found = order.u32(bytes, 0);
             damaged(format!("a record begins with {found:#010x}, not with {expected:#010x}"))
         };
         let magic = bytes.first_chunk().and_then(Magic::of);
-        let magic = magic.ok_or_else(|| found(self.order.unwrap_or(Order::Little)))?;
+        let magic = magic.ok_or_else(|| found(self.order.unwrap_or(TraceByteOrder::Little)))?;
         let order = *self.order.get_or_insert(magic.order);
         if magic.order != order {
             return Err(found(order));
@@ -293,7 +293,7 @@ impl Blktrace {
     }
 
     /// Returns how many events are missing before `head`, as far as its neighbor tells.
-    fn lost(&mut self, head: &Head) -> u64 {
+    fn lost(&mut self, head: &RecordHead) -> u64 {
         let (device, cpu) = (head.device, head.cpu);
         let last = self.last.replace((device, cpu, head.sequence));
         match last {

@@ -10,7 +10,7 @@ pub const END_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
 
 /// Kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum TraceAction {
     /// Bytes were read.
     Read,
     /// Bytes were written.
@@ -28,24 +28,24 @@ pub enum Action {
     Fdatasync,
 }
 
-impl Action {
+impl TraceAction {
     /// Returns whether it has a place and a length.
     #[must_use]
     pub fn moves_bytes(self) -> bool {
-        matches!(self, Action::Read | Action::Write { .. } | Action::Discard)
+        matches!(self, TraceAction::Read | TraceAction::Write { .. } | TraceAction::Discard)
     }
 }
 
 /// A block device's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Device {
+pub struct DeviceNumber {
     /// The driver.
     pub major: u32,
     /// Number among the driver's devices.
     pub minor: u32,
 }
 
-impl fmt::Display for Device {
+impl fmt::Display for DeviceNumber {
     /// Prints it as blkparse and the kernel do, without blanks: `8,16`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.major, self.minor)
@@ -54,25 +54,25 @@ impl fmt::Display for Device {
 
 /// To what it was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
-    /// The file of this number among the [`Reader::files`](super::Reader::files).
+pub enum TraceTarget {
+    /// The file of this number among the [`Reader::files`](super::TraceReader::files).
     File(u16),
     /// A block device.
-    Device(Device),
+    Device(DeviceNumber),
 }
 
 /// One recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TraceEntry {
     /// When, in nanoseconds of the trace's own clock; `None` where the trace says nothing. In an
     /// iolog of version 3 since the job began, in whole microseconds; in one of version 2 the
     /// latest `wait`; in blkparse's text since the first event; in blktrace's records since the
     /// machine started.
     pub at_ns: Option<u64>,
     /// Kind of operation.
-    pub action: Action,
+    pub action: TraceAction,
     /// To what.
-    pub target: Target,
+    pub target: TraceTarget,
     /// First byte; 0 where no bytes move.
     pub offset_bytes: u64,
     /// Bytes that it moves: at least 1, or 0 where no bytes move. With the offset at most
@@ -80,10 +80,10 @@ pub struct Entry {
     pub length_bytes: u32,
 }
 
-impl Entry {
+impl TraceEntry {
     /// Itself, where it can be asked of a disk.
-    pub(super) fn checked(self) -> Result<Entry, InputError> {
-        let Entry { offset_bytes, length_bytes, .. } = self;
+    pub(super) fn checked(self) -> Result<TraceEntry, InputError> {
+        let TraceEntry { offset_bytes, length_bytes, .. } = self;
         match offset_bytes.checked_add(length_bytes.into()) {
             Some(end_bytes) if end_bytes <= END_BYTES_MAX => Ok(self),
             _ => Err(damaged(format!(

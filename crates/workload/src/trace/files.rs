@@ -14,14 +14,14 @@ pub const NAME_BYTES_MAX: usize = 256;
 
 /// Names in the order in which they were added.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub(super) struct FileNames {
     names: Vec<DiskText>,
     numbers: HashMap<Box<[u8]>, u16>,
     /// The file that was asked for last: nearly always the next one too.
     last: u16,
 }
 
-impl Files {
+impl FileNames {
     pub(super) fn names(&self) -> &[DiskText] {
         &self.names
     }

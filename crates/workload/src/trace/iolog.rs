@@ -7,12 +7,12 @@
 //! Lines are read from both ends, so that a name may hold blanks: fio writes such names as they
 //! are, though it cannot read them back.
 
-use super::entry::{Action, Entry, Target};
-use super::files::Files;
+use super::entry::{TraceAction, TraceEntry, TraceTarget};
+use super::files::FileNames;
 use super::format::{TraceFormat, iolog_version, is_iolog_head, other_version};
 use super::notes::{Notes, Skipped};
 use super::refusal::{damaged, second_trace, shown};
-use super::words::{self, Words, expected, expected_u32, missing};
+use super::words::{self, LineWords, expected, expected_u32, missing};
 use crate::InputError;
 
 /// Parser of an iolog.
@@ -22,12 +22,12 @@ pub(super) struct Iolog {
     begun: bool,
     /// The latest `wait` of version 2.
     waited_ns: Option<u64>,
-    pub(super) files: Files,
+    pub(super) files: FileNames,
 }
 
 impl Iolog {
     pub(super) fn new(format: TraceFormat) -> Iolog {
-        Iolog { format, begun: false, waited_ns: None, files: Files::default() }
+        Iolog { format, begun: false, waited_ns: None, files: FileNames::default() }
     }
 
     /// Returns what `line` says was done, if that is an operation.
@@ -35,13 +35,13 @@ impl Iolog {
         &mut self,
         line: &[u8],
         notes: &mut Notes,
-    ) -> Result<Option<Entry>, InputError> {
+    ) -> Result<Option<TraceEntry>, InputError> {
         if !self.begun {
             self.begun = true;
             let is_ours = iolog_version(line) == Some(self.format);
             return if is_ours { Ok(None) } else { Err(other_version(line)) };
         }
-        let mut words = Words::of(line);
+        let mut words = LineWords::of(line);
         if words.rest().is_empty() {
             return Ok(None);
         }
@@ -60,11 +60,11 @@ impl Iolog {
         let offset = expected(offset, "the offset")?;
         let action = words.last().ok_or_else(|| missing(line, "action"))?;
         let name = name(&words, line)?;
-        self.operation(&Operation { at_ns, name, action, offset, length_bytes }, notes)
+        self.operation(&IologOperation { at_ns, name, action, offset, length_bytes }, notes)
     }
 
     /// The time of a line, taken off it in version 3.
-    fn time(&self, words: &mut Words<'_>) -> Result<Option<u64>, InputError> {
+    fn time(&self, words: &mut LineWords<'_>) -> Result<Option<u64>, InputError> {
         if self.format == TraceFormat::Iolog2 {
             return Ok(self.waited_ns);
         }
@@ -84,16 +84,16 @@ impl Iolog {
 
     fn operation(
         &mut self,
-        operation: &Operation<'_>,
+        operation: &IologOperation<'_>,
         notes: &mut Notes,
-    ) -> Result<Option<Entry>, InputError> {
-        let Operation { at_ns, name, offset: offset_bytes, length_bytes, .. } = *operation;
+    ) -> Result<Option<TraceEntry>, InputError> {
+        let IologOperation { at_ns, name, offset: offset_bytes, length_bytes, .. } = *operation;
         let action = match operation.action {
-            b"read" => Action::Read,
-            b"write" => Action::Write { fua: false },
-            b"trim" => Action::Discard,
-            b"sync" => Action::Fsync,
-            b"datasync" => Action::Fdatasync,
+            b"read" => TraceAction::Read,
+            b"write" => TraceAction::Write { fua: false },
+            b"trim" => TraceAction::Discard,
+            b"sync" => TraceAction::Fsync,
+            b"datasync" => TraceAction::Fdatasync,
             b"sync_file_range" => {
                 notes.skip(Skipped::SyncFileRange);
                 return Ok(None);
@@ -104,16 +104,16 @@ impl Iolog {
                 return Err(damaged(problem));
             }
         };
-        let target = Target::File(self.files.number(name)?);
+        let target = TraceTarget::File(self.files.number(name)?);
         if !action.moves_bytes() {
-            let entry = Entry { at_ns, action, target, offset_bytes: 0, length_bytes: 0 };
+            let entry = TraceEntry { at_ns, action, target, offset_bytes: 0, length_bytes: 0 };
             return Ok(Some(entry));
         }
         if length_bytes == 0 {
             notes.skip(Skipped::NoData);
             return Ok(None);
         }
-        Entry { at_ns, action, target, offset_bytes, length_bytes }.checked().map(Some)
+        TraceEntry { at_ns, action, target, offset_bytes, length_bytes }.checked().map(Some)
     }
 
     /// `wait`: what follows begins no earlier than so many milliseconds after the beginning. The
@@ -133,7 +133,7 @@ impl Iolog {
 }
 
 /// A line that says an operation.
-struct Operation<'a> {
+struct IologOperation<'a> {
     at_ns: Option<u64>,
     name: &'a [u8],
     action: &'a [u8],
@@ -143,7 +143,7 @@ struct Operation<'a> {
 }
 
 /// The file's name: what all other words left of `line`.
-fn name<'a>(words: &Words<'a>, line: &[u8]) -> Result<&'a [u8], InputError> {
+fn name<'a>(words: &LineWords<'a>, line: &[u8]) -> Result<&'a [u8], InputError> {
     let name = words.rest();
     if name.is_empty() { Err(missing(line, "file name")) } else { Ok(name) }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use thiserror::Error;
 use units::DiskText;
 
-use super::entry::{Action, Entry, Target};
+use super::entry::{TraceAction, TraceEntry, TraceTarget};
 use super::files::{FILES_MAX, NAME_BYTES_MAX};
 use super::format::{TraceFormat, iolog_head};
 
@@ -15,10 +15,10 @@ use super::format::{TraceFormat, iolog_head};
 pub enum Unwritable {
     /// Nothing in an iolog is a flush or a write with FUA.
     #[error("an iolog has no word for {action:?}")]
-    Action { action: Action },
+    Action { action: TraceAction },
     /// The entry's target is none of the files.
     #[error("{target:?} is not one of the {files} files of the iolog")]
-    Target { target: Target, files: usize },
+    Target { target: TraceTarget, files: usize },
     /// A name that fio would not read back.
     #[error("an iolog cannot name a file `{name}`: blanks, or not 1 to {NAME_BYTES_MAX} bytes")]
     Name { name: DiskText },
@@ -40,8 +40,8 @@ pub struct IologWriter {
 }
 
 impl IologWriter {
-    /// A writer of a log about files of these `names`, [`Target::File`] numbers which of them, and
-    /// the log's first lines. Version 2 for [`TraceFormat::Iolog2`], else version 3.
+    /// A writer of a log about files of these `names`, [`TraceTarget::File`] numbers which of them,
+    /// and the log's first lines. Version 2 for [`TraceFormat::Iolog2`], else version 3.
     ///
     /// # Errors
     /// When there are none or more than [`FILES_MAX`], or fio would not read a name back: one with
@@ -65,22 +65,22 @@ impl IologWriter {
     /// # Errors
     /// When an iolog has no word for its action, its target is none of the files, or a time is
     /// needed and missing. Nothing is added then.
-    pub fn line(&mut self, entry: &Entry, text: &mut String) -> Result<(), Unwritable> {
+    pub fn line(&mut self, entry: &TraceEntry, text: &mut String) -> Result<(), Unwritable> {
         let action = match entry.action {
-            Action::Read => "read",
-            Action::Write { fua: false } => "write",
-            Action::Discard => "trim",
-            Action::Fsync => "sync",
-            Action::Fdatasync => "datasync",
+            TraceAction::Read => "read",
+            TraceAction::Write { fua: false } => "write",
+            TraceAction::Discard => "trim",
+            TraceAction::Fsync => "sync",
+            TraceAction::Fdatasync => "datasync",
             action => return Err(Unwritable::Action { action }),
         };
         let (target, files) = (entry.target, self.names.len());
         let name = match target {
-            Target::File(number) => self.names.get(usize::from(number)),
-            Target::Device(_) => None,
+            TraceTarget::File(number) => self.names.get(usize::from(number)),
+            TraceTarget::Device(_) => None,
         };
         let name = name.ok_or(Unwritable::Target { target, files })?;
-        let Entry { at_ns, offset_bytes, length_bytes, .. } = *entry;
+        let TraceEntry { at_ns, offset_bytes, length_bytes, .. } = *entry;
         if self.has_times {
             self.last_us = at_ns.ok_or(Unwritable::NoTime)?.div_euclid(1000);
             let _infallible = write!(text, "{} ", self.last_us);

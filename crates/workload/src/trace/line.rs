@@ -9,7 +9,7 @@ pub const LINE_BYTES_MAX: usize = 4096;
 /// Splitter of text into lines: at most one of them is held, and only where a piece ended within
 /// it.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineSplitter {
     /// The line so far.
     held: Vec<u8>,
     /// True if what is held was handed out, and is to be forgotten.
@@ -18,10 +18,10 @@ pub(super) struct Lines {
     pub(super) number: u64,
 }
 
-impl Lines {
+impl LineSplitter {
     /// Before the first line, with room for what is held.
-    pub(super) fn new() -> Lines {
-        Lines { held: Vec::with_capacity(LINE_BYTES_MAX), given: false, number: 0 }
+    pub(super) fn new() -> LineSplitter {
+        LineSplitter { held: Vec::with_capacity(LINE_BYTES_MAX), given: false, number: 0 }
     }
 
     /// The next line, without its end, taken off `input`; `None` when more is needed, and `input`

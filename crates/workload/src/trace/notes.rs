@@ -1,6 +1,6 @@
 //! Facts about a trace beside its entries.
 
-use super::entry::{Device, Entry, Target};
+use super::entry::{DeviceNumber, TraceEntry, TraceTarget};
 use super::request::Stage;
 use crate::InputError;
 
@@ -77,7 +77,7 @@ pub struct Notes {
     /// True if the last line has no end, and may be cut.
     pub cut: bool,
     skipped: [u64; Skipped::ALL.len()],
-    devices: Vec<(Device, u64)>,
+    devices: Vec<(DeviceNumber, u64)>,
     /// The place among the devices of the one met last.
     last_device: usize,
     last_ns: Option<u64>,
@@ -93,7 +93,7 @@ impl Notes {
     /// The devices of the entries in the order in which they were met, each with how many entries
     /// it has; none for an iolog. At most [`DEVICES_MAX`].
     #[must_use]
-    pub fn devices(&self) -> &[(Device, u64)] {
+    pub fn devices(&self) -> &[(DeviceNumber, u64)] {
         &self.devices
     }
 
@@ -116,8 +116,8 @@ impl Notes {
     }
 
     /// Counts `entry`, which is given next.
-    pub(super) fn give(&mut self, entry: &Entry) -> Result<(), InputError> {
-        if let Target::Device(device) = entry.target {
+    pub(super) fn give(&mut self, entry: &TraceEntry) -> Result<(), InputError> {
+        if let TraceTarget::Device(device) = entry.target {
             self.of_device(device)?;
         }
         self.entries += 1;
@@ -126,8 +126,8 @@ impl Notes {
         Ok(())
     }
 
-    fn of_device(&mut self, device: Device) -> Result<(), InputError> {
-        let known = |at: usize, devices: &[(Device, u64)]| {
+    fn of_device(&mut self, device: DeviceNumber) -> Result<(), InputError> {
+        let known = |at: usize, devices: &[(DeviceNumber, u64)]| {
             devices.get(at).is_some_and(|(known, _)| *known == device)
         };
         if !known(self.last_device, &self.devices) {

@@ -4,10 +4,10 @@ use units::DiskText;
 
 use super::blkparse::Blkparse;
 use super::blktrace::Blktrace;
-use super::entry::Entry;
+use super::entry::TraceEntry;
 use super::format::TraceFormat;
 use super::iolog::Iolog;
-use super::line::Lines;
+use super::line::LineSplitter;
 use super::notes::Notes;
 use super::refusal::{nothing, of_file, on_line};
 use super::request::{Entries, Stage};
@@ -17,18 +17,18 @@ use crate::InputError;
 /// head, the names of at most [`FILES_MAX`](super::FILES_MAX) files and at most
 /// [`DEVICES_MAX`](super::DEVICES_MAX) devices are held.
 #[derive(Debug)]
-pub struct Reader {
-    parser: Parser,
+pub struct TraceReader {
+    parser: FormatParser,
     notes: Notes,
     /// The second entry of a request, given next.
-    pending: Option<Entry>,
+    pending: Option<TraceEntry>,
     /// The error, once there was one.
     failed: Option<InputError>,
 }
 
 #[derive(Debug)]
-enum Parser {
-    Text(Lines, Text),
+enum FormatParser {
+    Text(LineSplitter, Text),
     Records(Box<Blktrace>),
 }
 
@@ -38,30 +38,30 @@ enum Text {
     Blkparse(Blkparse),
 }
 
-impl Reader {
+impl TraceReader {
     /// A reader of a trace of `format`, which [`TraceFormat::of`] finds. Of the block layer's
     /// events those of `stage` become entries; an iolog has no stages.
     #[must_use]
-    pub fn new(format: TraceFormat, stage: Stage) -> Reader {
-        let text = |text: Text| Parser::Text(Lines::new(), text);
+    pub fn new(format: TraceFormat, stage: Stage) -> TraceReader {
+        let text = |text: Text| FormatParser::Text(LineSplitter::new(), text);
         let parser = match format {
             TraceFormat::Iolog2 | TraceFormat::Iolog3 => {
                 text(Text::Iolog(Box::new(Iolog::new(format))))
             }
             TraceFormat::Blkparse => text(Text::Blkparse(Blkparse::new(stage))),
-            TraceFormat::Blktrace => Parser::Records(Box::new(Blktrace::new(stage))),
+            TraceFormat::Blktrace => FormatParser::Records(Box::new(Blktrace::new(stage))),
         };
-        Reader { parser, notes: Notes::default(), pending: None, failed: None }
+        TraceReader { parser, notes: Notes::default(), pending: None, failed: None }
     }
 
     /// The next entry, with what was read taken off the front of `input`, the next piece of the
     /// trace. `None` when `input` is used up: call again with the piece behind it, or, where there
-    /// is none, call [`finish`](Reader::finish).
+    /// is none, call [`finish`](TraceReader::finish).
     ///
     /// # Errors
     /// When the trace is damaged, or is not of the format it was said to be; the same error again
     /// for every further call. What was given before is sound.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Entry>, InputError> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<TraceEntry>, InputError> {
         self.guarded(|reader| reader.within(input))
     }
 
@@ -70,8 +70,8 @@ impl Reader {
     /// # Errors
     /// When the trace is empty or ends within a record, or its last line, which may lack its end,
     /// is damaged.
-    pub fn finish(&mut self) -> Result<Option<Entry>, InputError> {
-        self.guarded(Reader::at_end)
+    pub fn finish(&mut self) -> Result<Option<TraceEntry>, InputError> {
+        self.guarded(TraceReader::at_end)
     }
 
     /// Returns what was met so far.
@@ -80,12 +80,12 @@ impl Reader {
         &self.notes
     }
 
-    /// The files named so far, for [`Target::File`](super::Target::File); none where the trace is
-    /// one of devices.
+    /// The files named so far, for [`Target::File`](super::TraceTarget::File); none where the trace
+    /// is one of devices.
     #[must_use]
     pub fn files(&self) -> &[DiskText] {
         match &self.parser {
-            Parser::Text(_, Text::Iolog(iolog)) => iolog.files.names(),
+            FormatParser::Text(_, Text::Iolog(iolog)) => iolog.files.names(),
             _ => &[],
         }
     }
@@ -93,8 +93,8 @@ impl Reader {
     /// The pending entry, or what `more` gives; after an error, the error.
     fn guarded(
         &mut self,
-        more: impl FnOnce(&mut Reader) -> Result<Option<Entries>, InputError>,
-    ) -> Result<Option<Entry>, InputError> {
+        more: impl FnOnce(&mut TraceReader) -> Result<Option<Entries>, InputError>,
+    ) -> Result<Option<TraceEntry>, InputError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     /// Counts `entries`, keeps the second and gives the first.
-    fn give(&mut self, entries: Option<Entries>) -> Result<Option<Entry>, InputError> {
+    fn give(&mut self, entries: Option<Entries>) -> Result<Option<TraceEntry>, InputError> {
         let Some(entries) = entries else { return Ok(None) };
         for entry in entries.iter().flatten() {
             self.notes.give(entry).map_err(of_file)?;
@@ -125,8 +125,8 @@ impl Reader {
     fn within(&mut self, input: &mut &[u8]) -> Result<Option<Entries>, InputError> {
         let notes = &mut self.notes;
         match &mut self.parser {
-            Parser::Records(records) => records.next(input, notes),
-            Parser::Text(lines, text) => loop {
+            FormatParser::Records(records) => records.next(input, notes),
+            FormatParser::Text(lines, text) => loop {
                 let number = lines.number + 1;
                 let line = lines.next(input).map_err(|problem| on_line(problem, number))?;
                 let Some(line) = line else { return Ok(None) };
@@ -142,8 +142,8 @@ impl Reader {
     /// The request of a last line without an end.
     fn at_end(&mut self) -> Result<Option<Entries>, InputError> {
         let (lines, text) = match &mut self.parser {
-            Parser::Records(records) => return records.end().map(|()| None),
-            Parser::Text(lines, text) => (lines, text),
+            FormatParser::Records(records) => return records.end().map(|()| None),
+            FormatParser::Text(lines, text) => (lines, text),
         };
         let number = lines.number + 1;
         let Some(line) = lines.last() else {

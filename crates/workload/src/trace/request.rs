@@ -3,7 +3,7 @@
 //! A request may ask for two things: that the cache be emptied before it (`REQ_PREFLUSH`), and its
 //! own data. Such a one, and it alone, becomes two entries.
 
-use super::entry::{Action, Device, END_BYTES_MAX, Entry, Target};
+use super::entry::{DeviceNumber, END_BYTES_MAX, TraceAction, TraceEntry, TraceTarget};
 use super::refusal::damaged;
 use crate::InputError;
 
@@ -46,9 +46,9 @@ pub(super) enum Data {
 
 /// A request of the stage that was asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
+pub(super) struct StageRequest {
     pub(super) at_ns: u64,
-    pub(super) device: Device,
+    pub(super) device: DeviceNumber,
     /// The cache is to be emptied before.
     pub(super) preflush: bool,
     /// The data are to be durable.
@@ -60,30 +60,30 @@ pub(super) struct Request {
 }
 
 /// Entries of a request: a flush, data, both or neither, in that order.
-pub(super) type Entries = [Option<Entry>; 2];
+pub(super) type Entries = [Option<TraceEntry>; 2];
 
-impl Request {
+impl StageRequest {
     pub(super) fn entries(&self) -> Result<Entries, InputError> {
-        let flush = self.preflush.then(|| self.entry(Action::Flush));
+        let flush = self.preflush.then(|| self.entry(TraceAction::Flush));
         if self.length_bytes == 0 {
             return Ok([flush, None]);
         }
         let action = match self.data {
-            Data::Read => Action::Read,
-            Data::Write => Action::Write { fua: self.fua },
-            Data::Discard => Action::Discard,
+            Data::Read => TraceAction::Read,
+            Data::Write => TraceAction::Write { fua: self.fua },
+            Data::Discard => TraceAction::Discard,
         };
         let sector = self.sector;
         let offset_bytes = sector.checked_mul(SECTOR_BYTES.into());
         let offset_bytes = offset_bytes
             .ok_or_else(|| damaged(format!("sector {sector} is past byte {END_BYTES_MAX}")))?;
         let length_bytes = self.length_bytes;
-        let data = Entry { offset_bytes, length_bytes, ..self.entry(action) }.checked()?;
+        let data = TraceEntry { offset_bytes, length_bytes, ..self.entry(action) }.checked()?;
         Ok([flush, Some(data)])
     }
 
-    fn entry(&self, action: Action) -> Entry {
-        let target = Target::Device(self.device);
-        Entry { at_ns: Some(self.at_ns), action, target, offset_bytes: 0, length_bytes: 0 }
+    fn entry(&self, action: TraceAction) -> TraceEntry {
+        let target = TraceTarget::Device(self.device);
+        TraceEntry { at_ns: Some(self.at_ns), action, target, offset_bytes: 0, length_bytes: 0 }
     }
 }

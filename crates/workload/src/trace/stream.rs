@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use super::entry::Entry;
+use super::entry::TraceEntry;
 use super::format::{HEAD_BYTES, TraceFormat};
-use super::reader::Reader;
+use super::reader::TraceReader;
 use super::request::Stage;
 use crate::InputError;
 
@@ -26,10 +26,10 @@ pub enum StreamError<E> {
 /// given, and says how much it filled; 0 is the trace's end. As an iterator it ends at the trace's
 /// end, or behind an error.
 #[derive(Debug)]
-pub struct Stream<F> {
+pub struct TraceStream<F> {
     feed: F,
     format: TraceFormat,
-    reader: Reader,
+    reader: TraceReader,
     buffer: Box<[u8]>,
     /// Part of the buffer that is still to be read.
     unread: std::ops::Range<usize>,
@@ -38,12 +38,12 @@ pub struct Stream<F> {
     done: bool,
 }
 
-impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Stream<F> {
+impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> TraceStream<F> {
     /// A stream of what `feed` reads, whose beginning tells its format.
     ///
     /// # Errors
     /// When it cannot be read, or its beginning is that of no trace ([`TraceFormat::of`]).
-    pub fn open(mut feed: F, stage: Stage) -> Result<Stream<F>, StreamError<E>> {
+    pub fn open(mut feed: F, stage: Stage) -> Result<TraceStream<F>, StreamError<E>> {
         let mut buffer = vec![0; CHUNK_BYTES].into_boxed_slice();
         let (mut filled, mut ended) = (0, false);
         while filled < HEAD_BYTES && !ended {
@@ -52,8 +52,8 @@ impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Stream<F> {
             ended = read == 0;
         }
         let format = TraceFormat::of(&buffer[..filled]).map_err(StreamError::Trace)?;
-        let reader = Reader::new(format, stage);
-        Ok(Stream { feed, format, reader, buffer, unread: 0..filled, ended, done: false })
+        let reader = TraceReader::new(format, stage);
+        Ok(TraceStream { feed, format, reader, buffer, unread: 0..filled, ended, done: false })
     }
 
     /// Returns what kind of trace it is.
@@ -62,12 +62,12 @@ impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Stream<F> {
     }
 
     /// Its reader, with what was met so far.
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &TraceReader {
         &self.reader
     }
 
     /// The next entry; `None` at the end.
-    fn entry(&mut self) -> Result<Option<Entry>, StreamError<E>> {
+    fn entry(&mut self) -> Result<Option<TraceEntry>, StreamError<E>> {
         loop {
             let mut input = &self.buffer[self.unread.clone()];
             let entry = self.reader.next(&mut input).map_err(StreamError::Trace)?;
@@ -85,8 +85,8 @@ impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Stream<F> {
     }
 }
 
-impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Iterator for Stream<F> {
-    type Item = Result<Entry, StreamError<E>>;
+impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Iterator for TraceStream<F> {
+    type Item = Result<TraceEntry, StreamError<E>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.done {

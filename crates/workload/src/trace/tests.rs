@@ -3,25 +3,26 @@
 use units::DiskText;
 
 use super::{
-    Action, DEVICES_MAX, Device, Entry, FILES_MAX, IologWriter, LINE_BYTES_MAX, NAME_BYTES_MAX,
-    Notes, Reader, Skipped, Stage, Stream, StreamError, Target, TraceFormat, Unwritable,
+    DEVICES_MAX, DeviceNumber, FILES_MAX, IologWriter, LINE_BYTES_MAX, NAME_BYTES_MAX, Notes,
+    Skipped, Stage, StreamError, TraceAction, TraceEntry, TraceFormat, TraceReader, TraceStream,
+    TraceTarget, Unwritable,
 };
 use crate::InputError;
 
-const READ: Action = Action::Read;
-const WRITE: Action = Action::Write { fua: false };
-const FUA: Action = Action::Write { fua: true };
+const READ: TraceAction = TraceAction::Read;
+const WRITE: TraceAction = TraceAction::Write { fua: false };
+const FUA: TraceAction = TraceAction::Write { fua: true };
 
 /// Result of reading a trace.
 struct Read {
-    entries: Vec<Entry>,
+    entries: Vec<TraceEntry>,
     notes: Notes,
     end: Result<(), InputError>,
 }
 
 /// `bytes` as its beginning says, else as `format`.
 fn read(format: TraceFormat, stage: Stage, bytes: &[u8]) -> Read {
-    let mut reader = Reader::new(format, stage);
+    let mut reader = TraceReader::new(format, stage);
     let (mut entries, mut input) = (Vec::new(), bytes);
     let end = loop {
         let entry = match reader.next(&mut input) {
@@ -39,17 +40,18 @@ fn read(format: TraceFormat, stage: Stage, bytes: &[u8]) -> Read {
 
 /// Checks that `lines` below the head of an iolog give `wanted`: time in us, action, file, offset
 /// and length.
-fn check_iolog(version: u8, lines: &str, wanted: &[(Option<u64>, Action, u16, u64, u32)]) {
+fn check_iolog(version: u8, lines: &str, wanted: &[(Option<u64>, TraceAction, u16, u64, u32)]) {
     let text = format!("fio version {version} iolog\n{lines}\n");
     let format = TraceFormat::of(text.as_bytes()).unwrap();
     let read = read(format, Stage::default(), text.as_bytes());
-    let wanted = wanted.iter().map(|&(at_us, action, file, offset_bytes, length_bytes)| Entry {
-        at_ns: at_us.map(|at_us| at_us * 1000),
-        action,
-        target: Target::File(file),
-        offset_bytes,
-        length_bytes,
-    });
+    let wanted =
+        wanted.iter().map(|&(at_us, action, file, offset_bytes, length_bytes)| TraceEntry {
+            at_ns: at_us.map(|at_us| at_us * 1000),
+            action,
+            target: TraceTarget::File(file),
+            offset_bytes,
+            length_bytes,
+        });
     assert_eq!((read.entries, read.end), (wanted.collect(), Ok(())), "{lines}");
 }
 
@@ -67,9 +69,9 @@ fn version_3_has_microseconds_and_any_number_of_files() {
     let wanted = [
         (Some(3), WRITE, 0, 0, 4096),
         (Some(4), READ, 1, 512, 7),
-        (Some(5), Action::Fsync, 0, 0, 0),
-        (Some(6), Action::Fdatasync, 0, 0, 0),
-        (Some(7), Action::Discard, 0, 65536, u32::MAX),
+        (Some(5), TraceAction::Fsync, 0, 0, 0),
+        (Some(6), TraceAction::Fdatasync, 0, 0, 0),
+        (Some(7), TraceAction::Discard, 0, 65536, u32::MAX),
     ];
     check_iolog(3, lines, &wanted);
     check_iolog(3, &lines.replace('\n', "\r\n"), &wanted);
@@ -131,11 +133,11 @@ fn a_damaged_iolog_is_refused_with_its_line() {
 }
 
 /// Entries of device 8,16: nanoseconds, action, sector and count.
-fn of_device(wanted: &[(u64, Action, u64, u32)]) -> Vec<Entry> {
-    let entry = |&(at_ns, action, sector, count): &(u64, Action, u64, u32)| Entry {
+fn of_device(wanted: &[(u64, TraceAction, u64, u32)]) -> Vec<TraceEntry> {
+    let entry = |&(at_ns, action, sector, count): &(u64, TraceAction, u64, u32)| TraceEntry {
         at_ns: Some(at_ns),
         action,
-        target: Target::Device(Device { major: 8, minor: 16 }),
+        target: TraceTarget::Device(DeviceNumber { major: 8, minor: 16 }),
         offset_bytes: sector * 512,
         length_bytes: count * 512,
     };
@@ -143,7 +145,7 @@ fn of_device(wanted: &[(u64, Action, u64, u32)]) -> Vec<Entry> {
 }
 
 /// Checks that blkparse's line with these words behind the process is `wanted`, in any stage.
-fn check_blkparse(words: &str, wanted: &[(Action, u64, u32)]) {
+fn check_blkparse(words: &str, wanted: &[(TraceAction, u64, u32)]) {
     for (stage, tail) in [
         (Stage::Queued, "[fio]"),
         (Stage::Issued, "[kworker/0:1]"),
@@ -171,17 +173,17 @@ fn the_letters_of_rwbs_say_what_is_asked() {
     check_blkparse("WBS 8 + 8", &[(WRITE, 8, 8)]);
     check_blkparse("WFS 8 + 8", &[(FUA, 8, 8)]);
     check_blkparse("WFSM 8 + 8", &[(FUA, 8, 8)]);
-    check_blkparse("D 8 + 8", &[(Action::Discard, 8, 8)]);
-    check_blkparse("DS 8 + 8", &[(Action::Discard, 8, 8)]);
-    check_blkparse("DE 8 + 8", &[(Action::Discard, 8, 8)]);
+    check_blkparse("D 8 + 8", &[(TraceAction::Discard, 8, 8)]);
+    check_blkparse("DS 8 + 8", &[(TraceAction::Discard, 8, 8)]);
+    check_blkparse("DE 8 + 8", &[(TraceAction::Discard, 8, 8)]);
 }
 
 #[test]
 fn a_flush_before_data_is_an_entry_of_its_own() {
-    check_blkparse("FWS 8 + 8", &[(Action::Flush, 0, 0), (WRITE, 8, 8)]);
-    check_blkparse("FWFS 8 + 8", &[(Action::Flush, 0, 0), (FUA, 8, 8)]);
+    check_blkparse("FWS 8 + 8", &[(TraceAction::Flush, 0, 0), (WRITE, 8, 8)]);
+    check_blkparse("FWFS 8 + 8", &[(TraceAction::Flush, 0, 0), (FUA, 8, 8)]);
     for flush in ["FN", "FWS", "FF", "F", "FFS", "FWS 0 + 0"] {
-        check_blkparse(flush, &[(Action::Flush, 0, 0)]);
+        check_blkparse(flush, &[(TraceAction::Flush, 0, 0)]);
     }
     check_blkparse("N", &[]);
     check_blkparse("W", &[]);
@@ -220,7 +222,7 @@ fn each_stage_is_one_view_of_the_same_requests() {
     assert_eq!((notes.queued, notes.issued, notes.completed), (2, 3, 1));
     let counts = Skipped::ALL.map(|reason| notes.skipped(reason));
     assert_eq!(counts, [6, 1, 1, 0, 0, 0, 0, 4]);
-    assert_eq!(notes.devices(), [(Device { major: 8, minor: 16 }, 2)]);
+    assert_eq!(notes.devices(), [(DeviceNumber { major: 8, minor: 16 }, 2)]);
     assert_eq!(queued.notes.skipped(Skipped::NoData), 1);
 }
 
@@ -330,8 +332,8 @@ fn records_of_either_byte_order_say_the_same() {
     let base_ns = 5_000_000_000;
     let wanted = of_device(&[
         (base_ns + 2, FUA, 8, 8),
-        (base_ns + 3, Action::Flush, 0, 0),
-        (base_ns + 4, Action::Discard, 64, 1),
+        (base_ns + 3, TraceAction::Flush, 0, 0),
+        (base_ns + 4, TraceAction::Discard, 64, 1),
         (base_ns + 6, READ, 16, 1),
         (base_ns + 10, READ, 24, 1),
     ]);
@@ -411,7 +413,7 @@ fn nothing_is_empty_in_every_format() {
 
 #[test]
 fn an_error_is_said_again_and_again() {
-    let mut reader = Reader::new(TraceFormat::Iolog3, Stage::default());
+    let mut reader = TraceReader::new(TraceFormat::Iolog3, Stage::default());
     let mut input: &[u8] = b"junk\n0 a add\n";
     let error = reader.next(&mut input).unwrap_err();
     assert_eq!(reader.next(&mut input), Err(error.clone()));
@@ -446,8 +448,8 @@ fn a_stream_in_single_bytes_is_the_stream_at_once() {
     for bytes in [TEXT.as_bytes().to_vec(), records(true), records(false)] {
         let wanted = read(TraceFormat::of(&bytes).unwrap(), Stage::Issued, &bytes);
         for step in [1, 7, 48, 1 << 20] {
-            let mut stream = Stream::open(feed(&bytes, step), Stage::Issued).unwrap();
-            let entries: Vec<Entry> = stream.by_ref().map(Result::unwrap).collect();
+            let mut stream = TraceStream::open(feed(&bytes, step), Stage::Issued).unwrap();
+            let entries: Vec<TraceEntry> = stream.by_ref().map(Result::unwrap).collect();
             assert_eq!(entries, wanted.entries, "{step} bytes at a time");
             assert_eq!(stream.reader().notes(), &wanted.notes);
             assert!(stream.next().is_none());
@@ -459,11 +461,11 @@ fn a_stream_in_single_bytes_is_the_stream_at_once() {
 fn a_stream_ends_behind_an_error() {
     let broken = |_: &mut [u8]| Err("the cable is out");
     assert_eq!(
-        Stream::open(broken, Stage::Issued).err(),
+        TraceStream::open(broken, Stage::Issued).err(),
         Some(StreamError::Feed("the cable is out"))
     );
     let text = format!("{TEXT}8,16 0 1 0.000000000 77 D W 8 + 8 [fio]\n");
-    let stream = Stream::open(feed(text.as_bytes(), 100), Stage::Issued).unwrap();
+    let stream = TraceStream::open(feed(text.as_bytes(), 100), Stage::Issued).unwrap();
     let given: Vec<_> = stream.collect();
     assert_eq!(given.len(), 3);
     assert!(given[..2].iter().all(Result::is_ok) && given[2].is_err());
@@ -481,13 +483,13 @@ fn what_an_iolog_cannot_say_is_not_written() {
     let (mut writer, mut text) = IologWriter::begin(TraceFormat::Iolog3, &names(&["a"])).unwrap();
     let before = text.clone();
     let device = of_device(&[(0, READ, 0, 1)])[0];
-    let file = Entry { target: Target::File(0), ..device };
+    let file = TraceEntry { target: TraceTarget::File(0), ..device };
     for entry in [
         device,
-        Entry { target: Target::File(1), ..file },
-        Entry { action: FUA, ..file },
-        Entry { action: Action::Flush, ..file },
-        Entry { at_ns: None, ..file },
+        TraceEntry { target: TraceTarget::File(1), ..file },
+        TraceEntry { action: FUA, ..file },
+        TraceEntry { action: TraceAction::Flush, ..file },
+        TraceEntry { at_ns: None, ..file },
     ] {
         assert!(writer.line(&entry, &mut text).is_err() && text == before, "{entry:?}");
     }

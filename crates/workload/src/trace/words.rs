@@ -5,13 +5,13 @@ use crate::InputError;
 
 /// Rest of a line, without blanks at its ends.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'a> {
+pub(super) struct LineWords<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Words<'a> {
-    pub(super) fn of(line: &'a [u8]) -> Words<'a> {
-        Words { rest: line.trim_ascii() }
+impl<'a> LineWords<'a> {
+    pub(super) fn of(line: &'a [u8]) -> LineWords<'a> {
+        LineWords { rest: line.trim_ascii() }
     }
 
     /// Returns what no word was taken of.

@@ -8,7 +8,7 @@ use units::random::Random;
 use workload::InputError;
 use workload::job::not_honored::NAMED;
 use workload::job::option::OPTIONS;
-use workload::job::{Extent, Job, JobFile};
+use workload::job::{Job, JobFile, JobLength};
 
 /// The fio whose options our tables list.
 const VERSION: &str = "fio-3.33";
@@ -292,9 +292,9 @@ type Read = fn(&Job) -> u64;
 const NUMBERS: [(&str, &str, Read); 6] = [
     ("bs", "", |job| job.operation_bytes),
     ("offset", "", |job| match job.offset {
-        Extent::Bytes(bytes) => bytes,
+        JobLength::Bytes(bytes) => bytes,
         // fio marks a percentage by its complement.
-        Extent::Percent(percent) => u64::MAX - u64::from(percent),
+        JobLength::Percent(percent) => u64::MAX - u64::from(percent),
     }),
     ("runtime", "", |job| job.runtime_ns.unwrap_or(0) / 1000),
     ("iodepth", "ioengine=io_uring\n", |job| job.depth.into()),
@@ -361,7 +361,7 @@ fn the_tables_hold_every_option_of_fio_and_no_other() {
         theirs.extend(listed(&tool::run("fio", &[&format!("--enghelp={engine}")])));
     }
     let ours = || {
-        let named = NAMED.iter().flat_map(workload::job::not_honored::Group::names);
+        let named = NAMED.iter().flat_map(workload::job::not_honored::OptionGroup::names);
         OPTIONS.iter().flat_map(|row| row.names()).chain(named)
     };
     for name in &theirs {

@@ -110,7 +110,7 @@ fn a_long_trace_takes_no_more_memory_than_a_short_one() {
         let asked = |count: u32| {
             let read = || {
                 let feed = feed(head, line, count);
-                let stream = workload::Stream::open(feed, workload::Stage::Issued).unwrap();
+                let stream = workload::TraceStream::open(feed, workload::Stage::Issued).unwrap();
                 stream.map(Result::unwrap).count()
             };
             let ((entries, peak_bytes), allocations) =

@@ -8,25 +8,30 @@ use testkit::{Scratch, scratch, tool};
 use units::DiskText;
 use units::random::Random;
 use workload::trace::{
-    Action, Entry, IologWriter, Notes, Skipped, Stage, Stream, StreamError, Target, TraceFormat,
+    IologWriter, Notes, Skipped, Stage, StreamError, TraceAction, TraceEntry, TraceFormat,
+    TraceStream, TraceTarget,
 };
 
 type Error = StreamError<std::io::Error>;
 
 /// A stream of the file at `path`.
-fn stream(path: &Path, stage: Stage) -> Stream<impl FnMut(&mut [u8]) -> std::io::Result<usize>> {
+fn stream(
+    path: &Path,
+    stage: Stage,
+) -> TraceStream<impl FnMut(&mut [u8]) -> std::io::Result<usize>> {
     let mut file = std::fs::File::open(path).expect("the trace is there");
-    Stream::open(move |buffer: &mut [u8]| std::io::Read::read(&mut file, buffer), stage)
+    TraceStream::open(move |buffer: &mut [u8]| std::io::Read::read(&mut file, buffer), stage)
         .expect("it is a trace")
 }
 
 /// The entries of the iolog at `path` as fio prints its own: kind, offset, length and file.
 fn ours(path: &Path) -> Vec<(u8, u64, u64, String)> {
     let mut stream = stream(path, Stage::default());
-    let entries: Vec<Entry> = stream.by_ref().collect::<Result<_, Error>>().expect("it is sound");
+    let entries: Vec<TraceEntry> =
+        stream.by_ref().collect::<Result<_, Error>>().expect("it is sound");
     let files = stream.reader().files();
-    let line = |entry: &Entry| {
-        let Target::File(number) = entry.target else { panic!("{entry:?} is of no file") };
+    let line = |entry: &TraceEntry| {
+        let TraceTarget::File(number) = entry.target else { panic!("{entry:?} is of no file") };
         (
             kind(entry.action),
             entry.offset_bytes,
@@ -38,14 +43,14 @@ fn ours(path: &Path) -> Vec<(u8, u64, u64, String)> {
 }
 
 /// fio's number of an action (`enum fio_ddir`).
-fn kind(action: Action) -> u8 {
+fn kind(action: TraceAction) -> u8 {
     match action {
-        Action::Read => 0,
-        Action::Write { .. } => 1,
-        Action::Discard => 2,
-        Action::Fsync => 3,
-        Action::Fdatasync => 4,
-        Action::Flush => panic!("an iolog has no flushes"),
+        TraceAction::Read => 0,
+        TraceAction::Write { .. } => 1,
+        TraceAction::Discard => 2,
+        TraceAction::Fsync => 3,
+        TraceAction::Fdatasync => 4,
+        TraceAction::Flush => panic!("an iolog has no flushes"),
     }
 }
 
@@ -107,8 +112,12 @@ fn what_fio_recorded_we_read_as_fio_does() {
 
 /// A log of `count` operations on two files, written by us.
 fn written(format: TraceFormat, names: &[DiskText], random: &mut Random, count: u64) -> String {
-    const ACTIONS: [Action; 4] =
-        [Action::Read, Action::Write { fua: false }, Action::Fsync, Action::Fdatasync];
+    const ACTIONS: [TraceAction; 4] = [
+        TraceAction::Read,
+        TraceAction::Write { fua: false },
+        TraceAction::Fsync,
+        TraceAction::Fdatasync,
+    ];
     let (mut writer, mut text) = IologWriter::begin(format, names).expect("names are words");
     for number in 0..count {
         let action = *random.choose(&ACTIONS);
@@ -117,9 +126,9 @@ fn written(format: TraceFormat, names: &[DiskText], random: &mut Random, count: 
         } else {
             (0, 0)
         };
-        let target = Target::File(u16::try_from(random.below(2)).expect("it is small"));
+        let target = TraceTarget::File(u16::try_from(random.below(2)).expect("it is small"));
         let at_ns = Some(number * 1500);
-        let entry = Entry { at_ns, action, target, offset_bytes, length_bytes };
+        let entry = TraceEntry { at_ns, action, target, offset_bytes, length_bytes };
         writer.line(&entry, &mut text).expect("an iolog can say it");
     }
     text + &writer.end()
@@ -332,7 +341,7 @@ fn records_say_what_blkparse_prints_of_them() {
         assert!(said.lines().any(|line| line.contains(" + ") && line.contains(") [")));
         for stage in [Stage::Queued, Stage::Issued, Stage::Completed] {
             let mut traces: Vec<_> = paths.iter().map(|path| stream(path, stage)).collect();
-            let records = traces.iter_mut().flatten().collect::<Result<Vec<Entry>, Error>>();
+            let records = traces.iter_mut().flatten().collect::<Result<Vec<TraceEntry>, Error>>();
             let mut records = records.unwrap();
             records.sort_by_key(|entry| entry.at_ns);
             let notes: Vec<_> = traces.iter().map(|trace| trace.reader().notes()).collect();
@@ -341,19 +350,20 @@ fn records_say_what_blkparse_prints_of_them() {
 
             let mut printed = stream(&text, stage);
             assert_eq!(printed.format(), TraceFormat::Blkparse);
-            let lines: Vec<Entry> = printed.by_ref().collect::<Result<_, Error>>().unwrap();
-            let since = |entry: &Entry| entry.at_ns.map(|at_ns| at_ns - first_ns);
-            let wanted: Vec<Entry> =
-                records.iter().map(|entry| Entry { at_ns: since(entry), ..*entry }).collect();
+            let lines: Vec<TraceEntry> = printed.by_ref().collect::<Result<_, Error>>().unwrap();
+            let since = |entry: &TraceEntry| entry.at_ns.map(|at_ns| at_ns - first_ns);
+            let wanted: Vec<TraceEntry> =
+                records.iter().map(|entry| TraceEntry { at_ns: since(entry), ..*entry }).collect();
             assert_eq!(lines, wanted, "{cpus} CPUs, big-endian: {big}, {stage:?}");
             assert_eq!(counts(&[printed.reader().notes()]), counts(&notes));
 
             let mut full = stream(&fuller, stage);
-            let lines: Vec<Entry> = full.by_ref().collect::<Result<_, Error>>().unwrap();
+            let lines: Vec<TraceEntry> = full.by_ref().collect::<Result<_, Error>>().unwrap();
             assert_eq!(lines, wanted, "blkparse -t -s");
             assert_eq!(counts(&[full.reader().notes()]), counts(&notes));
 
-            let merged: Vec<Entry> = stream(&merged, stage).collect::<Result<_, Error>>().unwrap();
+            let merged: Vec<TraceEntry> =
+                stream(&merged, stage).collect::<Result<_, Error>>().unwrap();
             assert_eq!(merged, wanted, "blkparse -d");
         }
     }

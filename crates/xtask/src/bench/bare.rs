@@ -16,12 +16,12 @@ const RANGE_BYTES_MAX: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadPlan {
     pub(crate) path: PathBuf,
-    pub(crate) ranges: Vec<Range>,
+    pub(crate) ranges: Vec<FileRange>,
 }
 
 /// Bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
+pub(crate) struct FileRange {
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: usize,
 }
@@ -75,11 +75,11 @@ fn parse(list: &str) -> anyhow::Result<Vec<ReadPlan>> {
         .collect()
 }
 
-fn range(words: &str) -> anyhow::Result<Range> {
+fn range(words: &str) -> anyhow::Result<FileRange> {
     let (offset, length) = words.split_once(' ').context("a range is an offset and a length")?;
     let (offset_bytes, length_bytes) = (offset.parse()?, length.parse()?);
     anyhow::ensure!(length_bytes <= RANGE_BYTES_MAX, "a range of {length_bytes} bytes is too long");
-    Ok(Range { offset_bytes, length_bytes })
+    Ok(FileRange { offset_bytes, length_bytes })
 }
 
 #[cfg(test)]
@@ -92,8 +92,8 @@ mod tests {
             ReadPlan {
                 path: "/a b/disk".into(),
                 ranges: vec![
-                    Range { offset_bytes: 0, length_bytes: 65536 },
-                    Range { offset_bytes: 1 << 40, length_bytes: 512 },
+                    FileRange { offset_bytes: 0, length_bytes: 65536 },
+                    FileRange { offset_bytes: 1 << 40, length_bytes: 512 },
                 ],
             },
             ReadPlan { path: "/empty".into(), ranges: Vec::new() },

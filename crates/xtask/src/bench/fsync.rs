@@ -108,7 +108,7 @@ fn squeezed(label: &str) -> String {
 }
 
 /// A row over all rounds.
-struct Compared {
+struct BenchedRow {
     label: String,
     /// The last means, to give an idea: straddle's and the other's, in microseconds.
     means: (f64, f64),
@@ -116,7 +116,7 @@ struct Compared {
     ratio: Option<(f64, f64, f64)>,
 }
 
-fn compared(ours: &[Vec<Row>], theirs: &[Vec<Row>]) -> anyhow::Result<Vec<Compared>> {
+fn compared(ours: &[Vec<Row>], theirs: &[Vec<Row>]) -> anyhow::Result<Vec<BenchedRow>> {
     let count = ours.first().map_or(0, Vec::len);
     let mut all = Vec::new();
     for number in 0..count {
@@ -131,7 +131,7 @@ fn compared(ours: &[Vec<Row>], theirs: &[Vec<Row>]) -> anyhow::Result<Vec<Compar
                 means = (*one, *other);
             }
         }
-        all.push(Compared { label, means, ratio: interval(&logs) });
+        all.push(BenchedRow { label, means, ratio: interval(&logs) });
     }
     Ok(all)
 }
@@ -149,11 +149,11 @@ fn interval(logs: &[f64]) -> Option<(f64, f64, f64)> {
     Some((mean.exp(), (mean - half).exp(), (mean + half).exp()))
 }
 
-fn print(rows: &[Compared], rounds: u64) {
+fn print(rows: &[BenchedRow], rounds: u64) {
     println!("mean time of an operation, straddle's over pg_test_fsync's, {rounds} rounds");
     println!("{:<28} {:>10} {:>10}   ratio   95 % interval", "row", "usecs/op", "usecs/op");
     let (mut missed, mut noisy) = (Vec::new(), Vec::new());
-    for Compared { label, means, ratio } in rows {
+    for BenchedRow { label, means, ratio } in rows {
         let Some((ratio, low, high)) = *ratio else {
             println!("{label:<28} {:>10} {:>10}", "n/a", "n/a");
             continue;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use device::Manifest;
-use device::manifest::Entry;
+use device::manifest::ManifestEntry;
 use units::random::Random;
 
 /// Number of partitions each disk has.
@@ -61,12 +61,12 @@ pub(super) fn made(disks: usize, random: &mut Random) -> anyhow::Result<Manifest
     manifest.file("/proc/mountinfo", b"1 0 0:1 / / rw - tmpfs none rw\n")?;
     manifest.file("/proc/swaps", b"Filename\tType\tSize\tUsed\tPriority\n")?;
     for index in 0..disks {
-        Disk::new(index).put(&mut manifest, random)?;
+        MachineDisk::new(index).put(&mut manifest, random)?;
     }
     Ok(manifest)
 }
 
-struct Disk {
+struct MachineDisk {
     name: String,
     /// Path of its device.
     device: String,
@@ -74,8 +74,8 @@ struct Disk {
     index: usize,
 }
 
-impl Disk {
-    fn new(index: usize) -> Disk {
+impl MachineDisk {
+    fn new(index: usize) -> MachineDisk {
         let (bus, host) = (index.div_euclid(16), index);
         let name = name(index);
         let device = format!(
@@ -83,7 +83,7 @@ impl Disk {
              {host}:0:0:0"
         );
         let path = format!("{device}/block/{name}");
-        Disk { name, device, path, index }
+        MachineDisk { name, device, path, index }
     }
 
     fn put(&self, manifest: &mut Manifest, random: &mut Random) -> anyhow::Result<()> {
@@ -225,9 +225,9 @@ pub(super) fn spread(manifest: &Manifest, root: &Path) -> anyhow::Result<usize> 
             std::fs::create_dir_all(at(directory))?;
         }
         let made = match entry {
-            Entry::File(content) => std::fs::write(at(&path), content),
-            Entry::Link(target) => std::os::unix::fs::symlink(target, at(&path)),
-            Entry::Unreadable(_) => std::fs::create_dir(at(&path)),
+            ManifestEntry::File(content) => std::fs::write(at(&path), content),
+            ManifestEntry::Link(target) => std::os::unix::fs::symlink(target, at(&path)),
+            ManifestEntry::Unreadable(_) => std::fs::create_dir(at(&path)),
         };
         made.with_context(|| format!("cannot make {}", at(&path).display()))?;
         count += 1;

@@ -5,7 +5,7 @@ use std::process::Command as Process;
 
 use anyhow::{Context as _, ensure};
 use drive::profile::{DriveProfile, built_in};
-use drive::{Action, Command, Done, Model};
+use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use testkit::run::cpu_time;
 use units::random::Random;
 
@@ -20,15 +20,15 @@ const RATE_LEAST: f64 = 1e6;
 const MODELS: [(&str, &str); 2] = [("flash", "m4-256"), ("512e disk", "hdd-7200-512e")];
 
 /// A load: its name, the action, the distance from 4 KiB, and whether places are random.
-type Load = (&'static str, Action, u64, bool);
+type Load = (&'static str, CommandKind, u64, bool);
 
-const WRITE: Action = Action::Write { fua: false };
+const WRITE: CommandKind = CommandKind::Write { fua: false };
 const LOADS: [Load; 5] = [
     ("aligned sequential writes", WRITE, 0, false),
     ("misaligned sequential writes", WRITE, 1024, false),
     ("aligned random writes", WRITE, 0, true),
     ("misaligned random writes", WRITE, 1024, true),
-    ("aligned random reads", Action::Read, 0, true),
+    ("aligned random reads", CommandKind::Read, 0, true),
 ];
 
 /// Builds these chores for release, and lets that build run [`simulate`]. `words` may be
@@ -77,12 +77,12 @@ fn print(model: &str, (name, ..): Load, rate: f64) {
 
 /// Returns how many commands `model` takes in a second of a core.
 fn rate(model: impl Model, (_, action, shift, is_random): Load, count: u64) -> anyhow::Result<f64> {
-    let (mut host, mut random) = (Host::new(model), Random::new(1));
+    let (mut host, mut random) = (DepthHost::new(model), Random::new(1));
     let begun = cpu_time();
     for id in 0..count {
         let place = if is_random { random.below(PLACES) } else { id % PLACES };
         let offset_bytes = place * 4096 + shift;
-        host.submit(Command { id, action, offset_bytes, length_bytes: 4096 })?;
+        host.submit(DriveCommand { id, action, offset_bytes, length_bytes: 4096 })?;
     }
     Ok(count as f64 / (cpu_time() - begun).as_secs_f64())
 }
@@ -93,17 +93,17 @@ pub(crate) const PLACES: u64 = 1 << 24;
 pub(crate) const DEPTH: usize = 32;
 
 /// A host that keeps [`DEPTH`] commands in flight on a model.
-pub(crate) struct Host<M> {
+pub(crate) struct DepthHost<M> {
     model: M,
     flying: usize,
     now_ns: u64,
     ended_ns: u64,
-    done: Vec<Done>,
+    done: Vec<DriveCompletion>,
 }
 
-impl<M: Model> Host<M> {
-    pub(crate) fn new(model: M) -> Host<M> {
-        Host { model, flying: 0, now_ns: 0, ended_ns: 0, done: Vec::with_capacity(2 * DEPTH) }
+impl<M: Model> DepthHost<M> {
+    pub(crate) fn new(model: M) -> DepthHost<M> {
+        DepthHost { model, flying: 0, now_ns: 0, ended_ns: 0, done: Vec::with_capacity(2 * DEPTH) }
     }
 
     /// The simulated time, in nanoseconds.
@@ -115,7 +115,7 @@ impl<M: Model> Host<M> {
     ///
     /// # Errors
     /// When a command fails, never ends, or is told to have ended before an earlier one.
-    pub(crate) fn submit(&mut self, command: Command) -> anyhow::Result<()> {
+    pub(crate) fn submit(&mut self, command: DriveCommand) -> anyhow::Result<()> {
         self.model.submit(command, self.now_ns, &mut self.done);
         self.flying += 1;
         self.collect()?;

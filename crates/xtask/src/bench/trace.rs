@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::bare::{Range, ReadPlan};
+use super::bare::{FileRange, ReadPlan};
 use super::tools;
 
 /// The files below `within` that `program` with `arguments` opens, in order of their paths, and
@@ -36,10 +36,10 @@ pub(super) fn reads(
         output.status,
         String::from_utf8_lossy(&output.stderr).trim()
     );
-    let mut files: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
+    let mut files: BTreeMap<PathBuf, Vec<FileRange>> = BTreeMap::new();
     for entry in std::fs::read_dir(spare)? {
         for line in std::fs::read_to_string(entry?.path())?.lines() {
-            let Some(call) = Call::parse(line) else { continue };
+            let Some(call) = TracedCall::parse(line) else { continue };
             let path = Path::new(call.path);
             if !path.starts_with(within) || path == within {
                 continue;
@@ -54,16 +54,16 @@ pub(super) fn reads(
 }
 
 /// A line of a trace.
-struct Call<'a> {
+struct TracedCall<'a> {
     name: &'a str,
     /// The file that it opened or read.
     path: &'a str,
     arguments: &'a str,
 }
 
-impl<'a> Call<'a> {
+impl<'a> TracedCall<'a> {
     /// `None` for what is no successful call on a file.
-    fn parse(line: &'a str) -> Option<Call<'a>> {
+    fn parse(line: &'a str) -> Option<TracedCall<'a>> {
         let (name, rest) = line.split_once('(')?;
         let (arguments, result) = rest.rsplit_once(") = ")?;
         if result.starts_with('-') {
@@ -73,18 +73,18 @@ impl<'a> Call<'a> {
         let said = if name == "openat" { result } else { arguments };
         let (_, behind) = said.split_once('<')?;
         let (path, _) = behind.split_once('>')?;
-        Some(Call { name, path, arguments })
+        Some(TracedCall { name, path, arguments })
     }
 
     /// Returns what a `pread64` read; `None` for other ways of reading.
-    fn range(&self) -> Option<Range> {
+    fn range(&self) -> Option<FileRange> {
         if self.name != "pread64" {
             return None;
         }
         let mut words = self.arguments.rsplit(", ");
         let offset_bytes = words.next()?.parse().ok()?;
         let length_bytes = words.next()?.parse().ok()?;
-        Some(Range { offset_bytes, length_bytes })
+        Some(FileRange { offset_bytes, length_bytes })
     }
 }
 
@@ -95,12 +95,15 @@ mod tests {
     #[test]
     fn opens_and_reads_are_understood_and_failures_and_other_calls_left_out() {
         let open = "openat(AT_FDCWD</x>, \"\"..., O_RDONLY|O_CLOEXEC) = 4</x/a, b.img>";
-        assert_eq!(Call::parse(open).unwrap().path, "/x/a, b.img");
-        let read = Call::parse("pread64(4</x/a, b.img>, \"\"..., 65536, 4096) = 512").unwrap();
+        assert_eq!(TracedCall::parse(open).unwrap().path, "/x/a, b.img");
+        let read =
+            TracedCall::parse("pread64(4</x/a, b.img>, \"\"..., 65536, 4096) = 512").unwrap();
         assert_eq!(read.path, "/x/a, b.img");
-        assert_eq!(read.range(), Some(Range { offset_bytes: 4096, length_bytes: 65536 }));
-        assert!(Call::parse("read(4</x/a>, \"\"..., 10) = 10").unwrap().range().is_none());
-        assert!(Call::parse("openat(AT_FDCWD, \"\"..., O_RDONLY) = -1 ENOENT (No)").is_none());
-        assert!(Call::parse("+++ exited with 0 +++").is_none());
+        assert_eq!(read.range(), Some(FileRange { offset_bytes: 4096, length_bytes: 65536 }));
+        assert!(TracedCall::parse("read(4</x/a>, \"\"..., 10) = 10").unwrap().range().is_none());
+        assert!(
+            TracedCall::parse("openat(AT_FDCWD, \"\"..., O_RDONLY) = -1 ENOENT (No)").is_none()
+        );
+        assert!(TracedCall::parse("+++ exited with 0 +++").is_none());
     }
 }

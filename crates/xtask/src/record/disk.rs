@@ -13,7 +13,7 @@ use testkit::fuse::{Fuse, FuseBehavior};
 /// A disk like the article's, as far as Linux is told: sectors of 512 bytes, it turns, and it knows
 /// no discard unless it is to take them.
 #[derive(Debug)]
-pub(super) struct Disk {
+pub(super) struct ArticleDisk {
     /// Settings of the loop device's queue before, which outlive what is attached.
     before: Vec<(PathBuf, String)>,
     // In this order: who uses goes before what is used.
@@ -27,12 +27,15 @@ const SECTOR_BYTES: u32 = 512;
 const LIMITS: [(&str, &str); 3] =
     [("rotational", "1"), ("scheduler", "mq-deadline"), ("max_sectors_kb", "1024")];
 
-impl Disk {
+impl ArticleDisk {
     /// One of `length_bytes` zeros, which `watched` is told of, and the file behind it.
     ///
     /// # Errors
     /// When this machine has no FUSE or no loop devices with direct I/O.
-    pub(super) fn new(length_bytes: u64, watched: FuseBehavior) -> anyhow::Result<(Disk, File)> {
+    pub(super) fn new(
+        length_bytes: u64,
+        watched: FuseBehavior,
+    ) -> anyhow::Result<(ArticleDisk, File)> {
         let back = rustix::fs::memfd_create("straddle-record", MemfdFlags::CLOEXEC);
         let back = File::from(back.context("cannot make a file in memory")?);
         back.set_len(length_bytes).context("cannot make a sparse file in memory")?;
@@ -52,7 +55,7 @@ impl Disk {
             direct: true,
             read_only: false,
         })?;
-        let mut disk = Disk { before: Vec::new(), device, _fuse: fuse, _point: point };
+        let mut disk = ArticleDisk { before: Vec::new(), device, _fuse: fuse, _point: point };
         for (name, value) in LIMITS {
             disk.tell(&format!("queue/{name}"), value);
         }
@@ -107,7 +110,7 @@ impl Disk {
     }
 }
 
-impl Drop for Disk {
+impl Drop for ArticleDisk {
     fn drop(&mut self) {
         for (path, held) in &self.before {
             let _ = std::fs::write(path, held);

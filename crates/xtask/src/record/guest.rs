@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-use super::recipe::Recipe;
+use super::recipe::RecordRecipe;
 use crate::cargo::cargo;
 
 /// The directory of packages and results, beside the tests' own.
@@ -17,7 +17,7 @@ const PROGRAM: &str = "target/debug/xtask";
 ///
 /// # Errors
 /// When the guest cannot be built or booted, or gives other traces than were asked for.
-pub(super) fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
+pub(super) fn record(directory: &Path, recipes: &[&RecordRecipe]) -> anyhow::Result<()> {
     let mut build = cargo(&["build", "--locked", "--profile", "test", "--package", "xtask"]);
     done(build.args(["--target-dir", "target"]), "cannot build xtask for the guest")?;
     let mut guest = Command::new("python3");

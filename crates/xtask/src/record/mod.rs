@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use host::{Interrupt, PrivateMounts};
 
-use self::recipe::{RECIPES, Recipe};
+use self::recipe::{RECIPES, RecordRecipe};
 use self::steps::{Scale, Steps};
 
 /// Place where the traces are to go, and of what.
 #[derive(Debug)]
 struct RecordRequest {
     directory: PathBuf,
-    recipes: Vec<&'static Recipe>,
+    recipes: Vec<&'static RecordRecipe>,
     /// True if the guest may help out.
     guest: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
 }
 
 /// Records file systems that this machine has.
-fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
+fn record(directory: &Path, recipes: &[&RecordRecipe]) -> anyhow::Result<()> {
     if recipes.is_empty() {
         return Ok(());
     }

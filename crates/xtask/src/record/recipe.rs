@@ -10,7 +10,7 @@ use testkit::tool;
 
 /// A file system made with its tool's defaults, but for what only a newer kernel does.
 #[derive(Debug)]
-pub(super) struct Recipe {
+pub(super) struct RecordRecipe {
     /// Its name to people and to the kernel.
     pub(super) name: &'static str,
     make: &'static [&'static str],
@@ -22,23 +22,28 @@ pub(super) struct Recipe {
 /// Kernels before 2.6.37 did not make tables of inodes in the background: the tool wrote them.
 const AT_ONCE: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
-pub(super) const RECIPES: [Recipe; 6] = [
-    Recipe {
+pub(super) const RECIPES: [RecordRecipe; 6] = [
+    RecordRecipe {
         name: "ext3",
         make: &["mkfs.ext3", "-q", "-F", "-E", AT_ONCE],
         mount: "barrier=0",
         package: "e2fsprogs",
     },
-    Recipe {
+    RecordRecipe {
         name: "ext4",
         make: &["mkfs.ext4", "-q", "-F", "-E", AT_ONCE],
         mount: "",
         package: "e2fsprogs",
     },
-    Recipe { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], mount: "", package: "xfsprogs" },
-    Recipe { name: "btrfs", make: &["mkfs.btrfs", "-q", "-f"], mount: "", package: "btrfs-progs" },
-    Recipe { name: "jfs", make: &["mkfs.jfs", "-q"], mount: "", package: "jfsutils" },
-    Recipe {
+    RecordRecipe { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], mount: "", package: "xfsprogs" },
+    RecordRecipe {
+        name: "btrfs",
+        make: &["mkfs.btrfs", "-q", "-f"],
+        mount: "",
+        package: "btrfs-progs",
+    },
+    RecordRecipe { name: "jfs", make: &["mkfs.jfs", "-q"], mount: "", package: "jfsutils" },
+    RecordRecipe {
         name: "reiserfs",
         make: &["mkfs.reiserfs", "-q", "-f", "-f"],
         mount: "barrier=none",
@@ -49,7 +54,7 @@ pub(super) const RECIPES: [Recipe; 6] = [
 /// Longest time to make one; under emulation it takes minutes.
 const MAKE_WITHIN: Duration = Duration::from_secs(900);
 
-impl Recipe {
+impl RecordRecipe {
     fn tool(&self) -> &'static str {
         self.make[0]
     }

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use testkit::fuse::{FuseRequest, FuseWatch};
 use units::DiskText;
-use workload::trace::{Action, Entry, IologWriter, Target, TraceFormat};
+use workload::trace::{IologWriter, TraceAction, TraceEntry, TraceFormat, TraceTarget};
 
 /// A tape that runs.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Tape(Arc<Mutex<Recording>>);
 #[derive(Debug)]
 struct Recording {
     begun: Instant,
-    entries: Vec<Entry>,
+    entries: Vec<TraceEntry>,
 }
 
 impl Tape {
@@ -38,21 +38,26 @@ impl Tape {
         let length = |bytes: usize| u64::try_from(bytes).expect("a request is short");
         let (action, offset_bytes, length_bytes) = match *asked {
             FuseRequest::Read { offset_bytes, length_bytes } => {
-                (Action::Read, offset_bytes, length_bytes)
+                (TraceAction::Read, offset_bytes, length_bytes)
             }
             FuseRequest::Write { offset_bytes, data } => {
-                (Action::Write { fua: false }, offset_bytes, length(data.len()))
+                (TraceAction::Write { fua: false }, offset_bytes, length(data.len()))
             }
             // A loop device's flush is an fsync of its file.
-            FuseRequest::Sync => (Action::Fsync, 0, 0),
+            FuseRequest::Sync => (TraceAction::Fsync, 0, 0),
             FuseRequest::Discard { offset_bytes, length_bytes } => {
-                (Action::Discard, offset_bytes, length_bytes)
+                (TraceAction::Discard, offset_bytes, length_bytes)
             }
         };
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at_ns = u64::try_from(running.begun.elapsed().as_nanos()).ok();
-        let mut entry =
-            Entry { at_ns, action, target: Target::File(0), offset_bytes, length_bytes: 0 };
+        let mut entry = TraceEntry {
+            at_ns,
+            action,
+            target: TraceTarget::File(0),
+            offset_bytes,
+            length_bytes: 0,
+        };
         // A discard may be longer than an entry can say.
         let mut left = length_bytes;
         loop {
@@ -67,7 +72,7 @@ impl Tape {
     }
 
     /// Takes what is on it; times count from now on.
-    pub(super) fn take(&self) -> Vec<Entry> {
+    pub(super) fn take(&self) -> Vec<TraceEntry> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.begun = Instant::now();
         std::mem::take(&mut running.entries)
@@ -85,12 +90,12 @@ const TIMES_NS: u64 = 1_000_000;
 ///
 /// # Errors
 /// When an iolog cannot say an entry, or memory cannot be written.
-pub(super) fn packed(entries: &[Entry]) -> anyhow::Result<Vec<u8>> {
+pub(super) fn packed(entries: &[TraceEntry]) -> anyhow::Result<Vec<u8>> {
     let names = [DiskText::from_bytes(b"disk")];
     let (mut writer, mut text) = IologWriter::begin(TraceFormat::Iolog3, &names)?;
     for entry in entries {
         let at_ns = entry.at_ns.map(|at_ns| at_ns - at_ns % TIMES_NS);
-        writer.line(&Entry { at_ns, ..*entry }, &mut text)?;
+        writer.line(&TraceEntry { at_ns, ..*entry }, &mut text)?;
     }
     text += &writer.end();
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());

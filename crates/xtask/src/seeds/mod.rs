@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use device::{Disk as _, pack};
 use testkit::{FileDisk, Loop, Scratch, loops, scratch};
 
-use self::recipes::{GROUP, RECIPES, Recipe, UUID_1, UUID_2};
+use self::recipes::{GROUP, RECIPES, SeedRecipe, UUID_1, UUID_2};
 use crate::bench::tools;
 
 /// Makes every head that the installed tools can make, in `directory`, with a readme that names the
@@ -68,7 +68,7 @@ Answers of drives come from a virtual machine too, each the bytes of one answer 
 |---|---|---|
 ";
 
-fn row(recipe: &Recipe, bytes: usize) -> String {
+fn row(recipe: &SeedRecipe, bytes: usize) -> String {
     let length = match recipe.length_mib {
         0 => "as made".to_owned(),
         mib => format!("{mib} MiB"),
@@ -83,7 +83,7 @@ fn with_uuids(line: &str) -> String {
 }
 
 /// Makes one disk and packs its ends.
-fn head(recipe: &Recipe) -> anyhow::Result<Vec<u8>> {
+fn head(recipe: &SeedRecipe) -> anyhow::Result<Vec<u8>> {
     let scratch = Scratch::new();
     let disk = match recipe.length_mib {
         0 => scratch.path().join("disk"),

@@ -1,7 +1,7 @@
 //! Recipes for heads of disks: the table of tools and their arguments.
 
 /// A kind of disk and the commands that make it.
-pub(super) struct Recipe {
+pub(super) struct SeedRecipe {
     /// The packed file's name. `local-` in front says that the tool writes down which kernel it ran
     /// on, under a checksum: such a head is good for fuzzing, and is not kept in the repository.
     pub(super) name: &'static str,
@@ -17,13 +17,13 @@ pub(super) struct Recipe {
     pub(super) commands: &'static str,
 }
 
-impl Recipe {
+impl SeedRecipe {
     pub(super) const fn new(
         name: &'static str,
         [length_mib, head_kib, tail_kib]: [u64; 3],
         commands: &'static str,
-    ) -> Recipe {
-        Recipe { name, length_mib, head_kib, tail_kib, commands }
+    ) -> SeedRecipe {
+        SeedRecipe { name, length_mib, head_kib, tail_kib, commands }
     }
 }
 
@@ -32,95 +32,95 @@ pub(super) const UUID_1: &str = "11111111-2222-4333-8444-555555555555";
 pub(super) const UUID_2: &str = "66666666-7777-4888-9999-aaaaaaaaaaaa";
 
 #[rustfmt::skip]
-pub(super) const RECIPES: &[Recipe] = &[
-    Recipe::new("mbr", [64, ALL, 0],
+pub(super) const RECIPES: &[SeedRecipe] = &[
+    SeedRecipe::new("mbr", [64, ALL, 0],
         "sfdisk --quiet --no-reread {disk} < label: dos;label-id: 0x1234abcd;\
         63,16065,83,*;16128,2048,a5;18432,,5;18495,2048,82;22528,4096,83;32768,1000,7"),
-    Recipe::new("gpt", [64, ALL, ALL],
+    SeedRecipe::new("gpt", [64, ALL, ALL],
         "sgdisk -a 1 -n 1:34:2047 -t 1:ef02 -n 2:2048:+8M -c 2:data \
         -n 3:20003:+1M -t 3:8e00 -u 1:{1} -u 2:{2} -u 3:R -U {1} {disk}"),
-    Recipe::new("gpt-hybrid", [64, ALL, ALL],
+    SeedRecipe::new("gpt-hybrid", [64, ALL, ALL],
         "sgdisk -n 1:2048:+8M -n 2:0:+8M -u 1:{1} -u 2:{2} -U {1} \
         {disk}\nsgdisk -h 1:2 {disk}"),
-    Recipe::new("bsd", [64, ALL, 0],
+    SeedRecipe::new("bsd", [64, ALL, 0],
         "parted --script {disk} mklabel bsd mkpart 63s 2048s mkpart 4096s 20000s"),
-    Recipe::new("local-lvm", [64, 1024, 0],
+    SeedRecipe::new("local-lvm", [64, 1024, 0],
         "pvcreate --config backup/backup=0 \
         --uuid 111111-1122-2243-3384-4455-5555-555555 --norestorefile {loop}\n\
         vgcreate --config backup/backup=0 straddlegroup {loop}\n\
         vgcfgrestore --config backup/backup=0 --file {group} straddlegroup"),
-    Recipe::new("luks1", [8, 4, 0],
+    SeedRecipe::new("luks1", [8, 4, 0],
         "cryptsetup luksFormat --type luks1 --batch-mode --uuid {1} \
         --pbkdf-force-iterations 1000 --key-file - {disk} < secret"),
-    Recipe::new("luks2", [32, 32, 0],
+    SeedRecipe::new("luks2", [32, 32, 0],
         "cryptsetup luksFormat --type luks2 --batch-mode --uuid {1} --label vault \
         --pbkdf pbkdf2 --pbkdf-force-iterations 1000 --sector-size 4096 --key-file - {disk} \
         < secret"),
-    Recipe::new("bcache-backing", [8, 64, 0],
+    SeedRecipe::new("bcache-backing", [8, 64, 0],
         "make-bcache -B --cset-uuid {2} {disk}"),
-    Recipe::new("bcache-cache", [64, 16, 0],
+    SeedRecipe::new("bcache-cache", [64, 16, 0],
         "make-bcache -C --cset-uuid {2} {disk}"),
-    Recipe::new("ext4", [64, 8, 0],
+    SeedRecipe::new("ext4", [64, 8, 0],
         "mkfs.ext4 -q -U {1} -L straddle -E stride=16,stripe_width=48 {disk}"),
-    Recipe::new("ext2", [8, 8, 0],
+    SeedRecipe::new("ext2", [8, 8, 0],
         "mkfs.ext2 -q -U {1} -b 1024 {disk}"),
-    Recipe::new("xfs", [1024, 4, 0],
+    SeedRecipe::new("xfs", [1024, 4, 0],
         "mkfs.xfs -q -m uuid={1} -d su=64k,sw=3 -L straddle {disk}"),
-    Recipe::new("btrfs", [128, 72, 0],
+    SeedRecipe::new("btrfs", [128, 72, 0],
         "mkfs.btrfs -q -U {1} -L straddle {disk}"),
-    Recipe::new("fat12", [2, 8, 0],
+    SeedRecipe::new("fat12", [2, 8, 0],
         "mkfs.vfat -F 12 -i 12345678 -n STRADDLE {disk}"),
-    Recipe::new("fat16", [16, 8, 0],
+    SeedRecipe::new("fat16", [16, 8, 0],
         "mkfs.vfat -F 16 -i 12345678 -n STRADDLE -h 63 {disk}"),
-    Recipe::new("fat32", [64, 8, 0],
+    SeedRecipe::new("fat32", [64, 8, 0],
         "mkfs.vfat -F 32 -i 12345678 -n STRADDLE {disk}"),
-    Recipe::new("exfat", [64, 16, 0],
+    SeedRecipe::new("exfat", [64, 16, 0],
         "mkfs.exfat -L straddle {disk}"),
-    Recipe::new("ntfs", [16, 8, 8],
+    SeedRecipe::new("ntfs", [16, 8, 8],
         "mkfs.ntfs -q -F -f -p 2048 -H 16 -S 63 -s 512 -L straddle {disk}"),
-    Recipe::new("f2fs", [64, 8, 0],
+    SeedRecipe::new("f2fs", [64, 8, 0],
         "mkfs.f2fs -q -U {1} -l straddle {disk}"),
-    Recipe::new("jfs", [32, 40, 0],
+    SeedRecipe::new("jfs", [32, 40, 0],
         "mkfs.jfs -q -L straddle {disk}"),
-    Recipe::new("nilfs2", [160, 8, 8],
+    SeedRecipe::new("nilfs2", [160, 8, 8],
         "mkfs.nilfs2 -q -L straddle {disk}"),
-    Recipe::new("reiserfs", [64, 72, 0],
+    SeedRecipe::new("reiserfs", [64, 72, 0],
         "mkreiserfs -q -f -f -u {1} -l straddle {disk}"),
-    Recipe::new("udf", [16, 1100, 1100],
+    SeedRecipe::new("udf", [16, 1100, 1100],
         "mkfs.udf --uuid=1111111122222222 -l straddle {disk}"),
-    Recipe::new("minix", [4, 8, 0],
+    SeedRecipe::new("minix", [4, 8, 0],
         "mkfs.minix {disk}"),
-    Recipe::new("swap", [1, 8, 0],
+    SeedRecipe::new("swap", [1, 8, 0],
         "mkswap -q -U {1} -L straddle {disk}"),
-    Recipe::new("erofs", [0, 64, 0],
+    SeedRecipe::new("erofs", [0, 64, 0],
         "mkfs.erofs --quiet -T 0 -U {1} {disk} {dir}"),
-    Recipe::new("squashfs", [0, 64, 0],
+    SeedRecipe::new("squashfs", [0, 64, 0],
         "mksquashfs {dir} {disk} -quiet -no-progress"),
-    Recipe::new("iso9660", [0, 64, 0],
+    SeedRecipe::new("iso9660", [0, 64, 0],
         "genisoimage -quiet -V STRADDLE -J -R -o {disk} {dir}"),
-    Recipe::new("qcow2-v2", [0, ALL, 0],
+    SeedRecipe::new("qcow2-v2", [0, ALL, 0],
         "qemu-img convert -O qcow2 -o compat=0.10 {raw} {disk}"),
-    Recipe::new("qcow2-v3", [0, ALL, 0],
+    SeedRecipe::new("qcow2-v3", [0, ALL, 0],
         "qemu-img convert -O qcow2 -o cluster_size=4k {raw} {disk}"),
-    Recipe::new("qcow2-compressed", [0, ALL, 0],
+    SeedRecipe::new("qcow2-compressed", [0, ALL, 0],
         "qemu-img convert -c -O qcow2 {raw} {disk}"),
-    Recipe::new("qcow2-subclusters", [0, ALL, 0],
+    SeedRecipe::new("qcow2-subclusters", [0, ALL, 0],
         "qemu-img convert -O qcow2 -o extended_l2=on {raw} {disk}"),
-    Recipe::new("qcow2-backed", [0, ALL, 0],
+    SeedRecipe::new("qcow2-backed", [0, ALL, 0],
         "qemu-img create -q -u -f qcow2 -F raw -b base.raw {disk} 1G"),
-    Recipe::new("vdi", [0, ALL, 0],
+    SeedRecipe::new("vdi", [0, ALL, 0],
         "qemu-img convert -O vdi {raw} {disk}"),
-    Recipe::new("vmdk-sparse", [0, ALL, 0],
+    SeedRecipe::new("vmdk-sparse", [0, ALL, 0],
         "qemu-img convert -O vmdk {raw} {disk}"),
-    Recipe::new("vmdk-stream", [0, ALL, 0],
+    SeedRecipe::new("vmdk-stream", [0, ALL, 0],
         "qemu-img convert -O vmdk -o subformat=streamOptimized {raw} {disk}"),
-    Recipe::new("vmdk-flat", [0, ALL, 0],
+    SeedRecipe::new("vmdk-flat", [0, ALL, 0],
         "qemu-img create -q -f vmdk -o subformat=monolithicFlat {disk} 8M"),
-    Recipe::new("vhd-dynamic", [0, ALL, ALL],
+    SeedRecipe::new("vhd-dynamic", [0, ALL, ALL],
         "qemu-img convert -O vpc {raw} {disk}"),
-    Recipe::new("vhd-fixed", [0, ALL, ALL],
+    SeedRecipe::new("vhd-fixed", [0, ALL, ALL],
         "qemu-img create -q -f vpc -o subformat=fixed {disk} 2M"),
-    Recipe::new("vhdx", [0, 4096, 0],
+    SeedRecipe::new("vhdx", [0, 4096, 0],
         "qemu-img convert -O vhdx {raw} {disk}"),
 ];
 

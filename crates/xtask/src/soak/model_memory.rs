@@ -5,11 +5,11 @@ use std::process::Command as Process;
 
 use anyhow::{Context as _, bail};
 use drive::profile::DriveProfile;
-use drive::{Action, Command};
+use drive::{CommandKind, DriveCommand};
 use testkit::run::cpu_time;
 use units::random::Random;
 
-use crate::bench::models::{self, DEPTH, Host, PLACES};
+use crate::bench::models::{self, DEPTH, DepthHost, PLACES};
 use crate::options::Options;
 
 /// A drive: its name, the built-in one that it is, and what is changed of that.
@@ -65,7 +65,7 @@ pub(super) fn run(options: &Options<'_>, commands: u64) -> anyhow::Result<usize>
 /// # Errors
 /// When there is no such drive, a command fails, or /proc cannot be read.
 fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
-    let (mut host, mut random) = (Host::new(profile(name)?.model()?), Random::new(1));
+    let (mut host, mut random) = (DepthHost::new(profile(name)?.model()?), Random::new(1));
     let mut run = |ids: std::ops::Range<u64>| {
         ids.into_iter().try_for_each(|id| host.submit(command(id, &mut random)))
     };
@@ -112,21 +112,21 @@ fn peak_bytes() -> anyhow::Result<u64> {
 }
 
 /// Returns the command with the number `id`.
-fn command(id: u64, random: &mut Random) -> Command {
+fn command(id: u64, random: &mut Random) -> DriveCommand {
     if id % 4096 == 4095 {
-        return Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+        return DriveCommand { id, action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
     }
-    let write = Action::Write { fua: false };
+    let write = CommandKind::Write { fua: false };
     let (action, is_random, shift_bytes) = match id % 16 {
-        0..4 => (Action::Read, true, 0),
+        0..4 => (CommandKind::Read, true, 0),
         4..8 => (write, true, 0),
         8..12 => (write, false, 0),
         12 | 13 => (write, true, 512),
-        14 => (Action::Write { fua: true }, true, 0),
-        _ => (Action::Discard, true, 0),
+        14 => (CommandKind::Write { fua: true }, true, 0),
+        _ => (CommandKind::Discard, true, 0),
     };
     let place = if is_random { random.below(PLACES) } else { id % PLACES };
-    Command { id, action, offset_bytes: place * 4096 + shift_bytes, length_bytes: 4096 }
+    DriveCommand { id, action, offset_bytes: place * 4096 + shift_bytes, length_bytes: 4096 }
 }
 
 #[cfg(test)]

@@ -23,10 +23,10 @@ pub(super) fn run(_: &Options<'_>, seeds: u64) -> anyhow::Result<usize> {
 }
 
 /// Prints what comes of each of `rows`; how many promises were missed.
-fn missed(rows: &[Row], seeds: u64) -> anyhow::Result<usize> {
+fn missed(rows: &[SeriesRow], seeds: u64) -> anyhow::Result<usize> {
     let truths: Vec<f64> = rows.iter().map(|row| row.series.quantile_ns(row.share)).collect();
-    let mut tallies = vec![Tally::default(); rows.len()];
-    trials(rows, 1..=seeds, processors(), Row::trial, |place, _, tail| {
+    let mut tallies = vec![SeriesResults::default(); rows.len()];
+    trials(rows, 1..=seeds, processors(), SeriesRow::trial, |place, _, tail| {
         tallies[place].add(truths[place], &tail);
     })?;
     println!("{HEAD}");
@@ -40,7 +40,7 @@ fn missed(rows: &[Row], seeds: u64) -> anyhow::Result<usize> {
 
 /// A kind of series, how long it is, which quantile is asked, and what is promised.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct SeriesRow {
     /// Name for people.
     name: &'static str,
     /// The series.
@@ -60,16 +60,16 @@ const COVERED_LEAST: f64 = 0.93;
 const REGIMES: Series = Series::Regimes { slow_down: 1.0 / 400.0, speed_up: 1.0 / 100.0 };
 const RARE: Series = Series::Regimes { slow_down: 1.0 / 2000.0, speed_up: 1.0 / 100.0 };
 
-const fn row(name: &'static str, series: Series, length: usize, share: f64) -> Row {
-    Row { name, series, length, share, covered_least: Some(COVERED_LEAST) }
+const fn row(name: &'static str, series: Series, length: usize, share: f64) -> SeriesRow {
+    SeriesRow { name, series, length, share, covered_least: Some(COVERED_LEAST) }
 }
 
-const fn shown(name: &'static str, series: Series, length: usize, share: f64) -> Row {
-    Row { covered_least: None, ..row(name, series, length, share) }
+const fn shown(name: &'static str, series: Series, length: usize, share: f64) -> SeriesRow {
+    SeriesRow { covered_least: None, ..row(name, series, length, share) }
 }
 
 /// Rows that are tried.
-const ROWS: &[Row] = &[
+const ROWS: &[SeriesRow] = &[
     row("independent", Series::Alike(0.0), 1000, 0.99),
     row("independent", Series::Alike(0.0), 5000, 0.99),
     row("alike 0.35", Series::Alike(0.35), 1000, 0.99),
@@ -93,7 +93,7 @@ const ROWS: &[Row] = &[
 
 /// Results of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Tally {
+struct SeriesResults {
     /// The series.
     series: u64,
     /// Those whose interval holds the true quantile.
@@ -108,7 +108,7 @@ struct Tally {
     closed: u64,
 }
 
-impl Tally {
+impl SeriesResults {
     /// Adds the interval of a series whose true quantile is `truth_ns`.
     fn add(&mut self, truth_ns: f64, tail: &Tail) {
         self.series += 1;
@@ -124,7 +124,7 @@ impl Tally {
     }
 }
 
-impl Row {
+impl SeriesRow {
     /// Returns the interval of one series.
     fn trial(&self, seed: u64) -> anyhow::Result<Tail> {
         let tail = Tail::of(&self.series.values(seed, self.length), self.share);
@@ -132,12 +132,12 @@ impl Row {
     }
 
     /// Returns whether `tally` keeps what is promised.
-    fn is_kept(&self, tally: &Tally) -> bool {
+    fn is_kept(&self, tally: &SeriesResults) -> bool {
         self.covered_least.is_none_or(|least| (tally.covered as f64) >= least * tally.series as f64)
     }
 
     /// Returns what came of it as a line of the table below [`HEAD`].
-    fn line(&self, tally: &Tally) -> String {
+    fn line(&self, tally: &SeriesResults) -> String {
         let percent = |part: u64| 100.0 * part as f64 / tally.series.max(1) as f64;
         let width = tally.width_sum / tally.closed.max(1) as f64;
         format!(
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_true_quantile_in_93_of_100_series_that_depend_on_their_past() {
-        let rows: Vec<Row> = ROWS.iter().copied().filter(|row| row.length <= 20_000).collect();
+        let rows: Vec<SeriesRow> =
+            ROWS.iter().copied().filter(|row| row.length <= 20_000).collect();
         assert_eq!(missed(&rows, 400).unwrap(), 0);
     }
 

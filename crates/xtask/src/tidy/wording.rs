@@ -1,6 +1,6 @@
 //! Rules about words: how doc comments begin, how wide prose is, which names say too little.
 
-use super::{COLUMNS_MAX, Finding, Source};
+use super::{COLUMNS_MAX, ProjectFile, TidyFault};
 
 /// Words that no doc comment begins with: a verb ("Returns") or a noun is plainer.
 const STARTS: &[&str] = &["What", "Whether", "How", "Where", "Who", "Which", "As", "Lets"];
@@ -9,17 +9,17 @@ const STARTS: &[&str] = &["What", "Whether", "How", "Where", "Who", "Which", "As
 const VAGUE: &[&str] = &["Case", "Found", "Kind", "Place", "Run", "Seen"];
 
 /// Number of `pub` types that have such a name. It may only shrink.
-const VAGUE_MAX: usize = 9;
+const VAGUE_MAX: usize = 1;
 
 /// Pages that tests make from tables, with one paragraph on a line.
 const MADE: &[&str] =
     &["docs/engines.md", "docs/exit-codes.md", "docs/explain.md", "docs/rules.md"];
 
-pub(super) fn doc_starts(source: &Source) -> Vec<Finding> {
+pub(super) fn doc_starts(source: &ProjectFile) -> Vec<TidyFault> {
     if source.is_rust() { wrong_starts(source) } else { Vec::new() }
 }
 
-fn wrong_starts(source: &Source) -> Vec<Finding> {
+fn wrong_starts(source: &ProjectFile) -> Vec<TidyFault> {
     let mut found = Vec::new();
     let mut is_inside = false;
     for (number, line) in source.text.lines().enumerate() {
@@ -27,7 +27,7 @@ fn wrong_starts(source: &Source) -> Vec<Finding> {
         let first = doc.and_then(|doc| doc.split_whitespace().next());
         if let Some(word) = first.filter(|word| !is_inside && STARTS.contains(word)) {
             let what = format!("a doc comment begins with a verb or a noun, not with {word}");
-            found.push(Finding::new(number + 1, what));
+            found.push(TidyFault::new(number + 1, what));
         }
         is_inside = doc.is_some();
     }
@@ -36,7 +36,7 @@ fn wrong_starts(source: &Source) -> Vec<Finding> {
 
 /// Lines of prose that are too wide. Tables, headings and code stay as they are; the targets of
 /// links are not counted.
-pub(super) fn prose(source: &Source) -> Vec<Finding> {
+pub(super) fn prose(source: &ProjectFile) -> Vec<TidyFault> {
     if !source.is_markdown() || MADE.contains(&&*source.path) {
         return Vec::new();
     }
@@ -46,7 +46,7 @@ pub(super) fn prose(source: &Source) -> Vec<Finding> {
         is_fenced ^= line.trim_start().starts_with("```");
         let is_free = is_fenced || line.starts_with(['|', '#']) || line.starts_with("    ");
         if !is_free && without_targets(line).chars().count() > COLUMNS_MAX {
-            found.push(Finding::new(number + 1, format!("over {COLUMNS_MAX} columns")));
+            found.push(TidyFault::new(number + 1, format!("over {COLUMNS_MAX} columns")));
         }
     }
     found
@@ -65,7 +65,7 @@ fn without_targets(line: &str) -> String {
 }
 
 /// Returns what is wrong with the number of types with vague names, over all files.
-pub(super) fn vague_names(sources: &[Source]) -> Vec<String> {
+pub(super) fn vague_names(sources: &[ProjectFile]) -> Vec<String> {
     let all: Vec<String> = sources.iter().flat_map(vague_in).collect();
     match all.len() {
         VAGUE_MAX => Vec::new(),
@@ -78,7 +78,7 @@ pub(super) fn vague_names(sources: &[Source]) -> Vec<String> {
 }
 
 /// Each `pub` type of `source` that has a vague name, with its place.
-fn vague_in(source: &Source) -> Vec<String> {
+fn vague_in(source: &ProjectFile) -> Vec<String> {
     let types = ["struct ", "enum ", "type ", "trait ", "union "];
     let name = |code: &str| -> Option<&'static str> {
         let declared = code.trim_start().strip_prefix("pub ")?;
@@ -95,8 +95,8 @@ fn vague_in(source: &Source) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn source(path: &str, text: &str) -> Source {
-        Source { path: path.to_owned(), text: text.to_owned() }
+    fn source(path: &str, text: &str) -> ProjectFile {
+        ProjectFile { path: path.to_owned(), text: text.to_owned() }
     }
 
     #[test]

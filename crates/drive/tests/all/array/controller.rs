@@ -2,7 +2,9 @@
 //! below it.
 
 use drive::array::{Array, ArrayPlan};
-use drive::{Action, Command, Controller, ControllerPlan, Done, HardDisk, Model};
+use drive::{
+    CommandKind, Controller, ControllerPlan, DriveCommand, DriveCompletion, HardDisk, Model,
+};
 use units::random::Random;
 
 use super::recorder::Recorder;
@@ -19,12 +21,12 @@ const PLAN: ControllerPlan = ControllerPlan {
 };
 
 /// A command with a name.
-fn named(id: u64, action: Action, offset_bytes: u64, length_bytes: u64) -> Command {
-    Command { id, ..command(action, offset_bytes, length_bytes) }
+fn named(id: u64, action: CommandKind, offset_bytes: u64, length_bytes: u64) -> DriveCommand {
+    DriveCommand { id, ..command(action, offset_bytes, length_bytes) }
 }
 
 /// Does `commands` with `depth` in flight; when the last ended, and the model.
-fn closed<M: Model>(mut model: M, commands: &[Command], depth: u64) -> (u64, M) {
+fn closed<M: Model>(mut model: M, commands: &[DriveCommand], depth: u64) -> (u64, M) {
     let count = commands.len() as u64;
     let next = |_, number| commands[usize::try_from(number).expect("few")];
     let seen = drive(&mut model, depth, count, next);
@@ -40,19 +42,19 @@ fn a_write_and_a_flush_end_when_the_cache_has_them() {
     let mut model =
         Controller::new(PLAN, Recorder::new(1 << 30, 1)).expect("such a controller can be");
     let mut done = Vec::new();
-    model.submit(named(1, Action::Write { fua: true }, 4096, 4096), 0, &mut done);
+    model.submit(named(1, CommandKind::Write { fua: true }, 4096, 4096), 0, &mut done);
     model.advance(1_000_000, &mut done);
-    model.submit(named(2, Action::Flush, 0, 0), 1_000_000, &mut done);
-    model.submit(named(3, Action::Read, 4096, 4096), 1_000_000, &mut done);
+    model.submit(named(2, CommandKind::Flush, 0, 0), 1_000_000, &mut done);
+    model.submit(named(3, CommandKind::Read, 4096, 4096), 1_000_000, &mut done);
     model.advance(2_000_000, &mut done);
-    let at = |id, at_ns| Done { id, at_ns, outcome: Ok(()) };
+    let at = |id, at_ns| DriveCompletion { id, at_ns, outcome: Ok(()) };
     assert_eq!(done, [at(1, 24_096), at(2, 1_020_000), at(3, 1_044_096)]);
     assert!(model.model().told.is_empty(), "nothing went below");
     assert_eq!((model.kept_bytes(), model.tally().cache_hits), (4096, 1));
     // The host is silent, and the cache is emptied.
     run_out(&mut model, 0, &mut done);
     let told = model.model().told[0];
-    assert_eq!((told.action, told.from_ns), (Action::Write { fua: true }, 101_000_000));
+    assert_eq!((told.action, told.from_ns), (CommandKind::Write { fua: true }, 101_000_000));
     assert_eq!((model.kept_bytes(), model.model().told.len()), (0, 1));
 }
 
@@ -71,8 +73,8 @@ fn what_is_written_comes_below_once_in_whole_and_nothing_else_does() {
             let most = *random.choose(&[40, 40, 40, 40, 40, 40, 600]);
             let sectors = 1 + random.below(most);
             let sectors = sectors.min(2048 - first);
-            let action = *random.choose(&[WRITE, WRITE, Action::Read, Action::Flush]);
-            let bytes = if action == Action::Flush { 0 } else { sectors * 512 };
+            let action = *random.choose(&[WRITE, WRITE, CommandKind::Read, CommandKind::Flush]);
+            let bytes = if action == CommandKind::Flush { 0 } else { sectors * 512 };
             let range = usize::try_from(first).expect("few");
             if action == WRITE {
                 wanted[range..range + usize::try_from(sectors).expect("few")].fill(true);
@@ -90,9 +92,9 @@ fn what_is_written_comes_below_once_in_whole_and_nothing_else_does() {
         assert_eq!(ids, (0..count).collect::<Vec<u64>>(), "seed {seed}");
         let mut found = vec![false; 2048];
         let told = &model.model().told;
-        let writes: Vec<_> = told.iter().filter(|told| told.action != Action::Read).collect();
+        let writes: Vec<_> = told.iter().filter(|told| told.action != CommandKind::Read).collect();
         for (index, write) in writes.iter().enumerate() {
-            assert_eq!(write.action, Action::Write { fua: true }, "seed {seed}");
+            assert_eq!(write.action, CommandKind::Write { fua: true }, "seed {seed}");
             let sector = |bytes: u64| usize::try_from(bytes / 512).expect("few");
             found[sector(write.start)..sector(write.end)].fill(true);
             for later in &writes[index + 1..] {
@@ -108,7 +110,7 @@ fn what_is_written_comes_below_once_in_whole_and_nothing_else_does() {
 
 #[test]
 fn small_sequential_writes_reach_raid5_as_full_stripes_that_read_nothing() {
-    let writes: Vec<Command> =
+    let writes: Vec<DriveCommand> =
         (0..4096).map(|number| command(WRITE, number * 4096, 4096)).collect();
     let (bare_ns, bare) = closed(raid5(), &writes, 1);
     assert!(bare.tally().member_reads >= 2 * 4096, "{:?}", bare.tally());
@@ -125,7 +127,7 @@ fn small_sequential_writes_reach_raid5_as_full_stripes_that_read_nothing() {
 fn a_full_cache_is_as_fast_as_what_is_below_it() {
     let disk = || HardDisk::new(STRIPED).expect("such a disk can be");
     let mut random = Random::new(9);
-    let writes: Vec<Command> =
+    let writes: Vec<DriveCommand> =
         (0..4000).map(|_| command(WRITE, random.below(1 << 20) * 4096, 4096)).collect();
     let (bare_ns, _) = closed(disk(), &writes, 32);
     let cached = Controller::new(PLAN, disk()).expect("such a controller can be");

@@ -3,7 +3,7 @@
 use drive::array::{Array, ArrayPlan, Level, Member};
 use drive::hard_disk::HardDisk;
 use drive::power::{Liar, Lies, Logged};
-use drive::{Cloud, CloudPlan, Limits, Model};
+use drive::{Cloud, CloudPlan, Model, VolumeLimits};
 use units::stripe::Rotation;
 
 use super::recorder::Recorder;
@@ -73,7 +73,7 @@ fn a_wrapper_has_the_stripe_of_the_array_that_it_wraps() {
     check(&Liar::new(array(), Lies::default()));
     let boxed: Box<dyn Model> = Box::new(array());
     check(&boxed);
-    let plan = CloudPlan { limits: Limits::gp2(100), ..CloudPlan::default() };
+    let plan = CloudPlan { limits: VolumeLimits::gp2(100), ..CloudPlan::default() };
     check(&Cloud::new(plan, array()).expect("such a volume can be"));
     let disk = || HardDisk::new(DISK).expect("such a disk can be");
     let disks = (0..3).map(|_| Member { model: disk(), offset_bytes: 0 }).collect();

@@ -1,7 +1,7 @@
 //! Claims about any array and any commands.
 
 use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
-use drive::{Action, Command, Done, Fault, Model};
+use drive::{CommandFault, CommandKind, DriveCommand, DriveCompletion, Model};
 use units::random::Random;
 use units::stripe::{Rotation, Stripe};
 
@@ -96,30 +96,30 @@ fn parities(plan: &ArrayPlan, sector: u64) -> Vec<(usize, u64)> {
     (0..parity).map(|turn| (member(turn), place.member_bytes / 512)).collect()
 }
 
-fn sectors(command: &Command) -> std::ops::Range<u64> {
+fn sectors(command: &DriveCommand) -> std::ops::Range<u64> {
     command.offset_bytes / 512..(command.offset_bytes + command.length_bytes) / 512
 }
 
 /// A random command that fits.
-fn command(id: u64, capacity_bytes: u64, random: &mut Random) -> Command {
+fn command(id: u64, capacity_bytes: u64, random: &mut Random) -> DriveCommand {
     let sectors = capacity_bytes / 512;
     let first = random.below(sectors);
     let count = 1 + random.below((sectors - first).min(40));
     let action = match random.below(8) {
-        0 => Action::Flush,
-        1 => Action::Discard,
-        2 | 3 => Action::Read,
-        4 => Action::Write { fua: true },
-        _ => Action::Write { fua: false },
+        0 => CommandKind::Flush,
+        1 => CommandKind::Discard,
+        2 | 3 => CommandKind::Read,
+        4 => CommandKind::Write { fua: true },
+        _ => CommandKind::Write { fua: false },
     };
-    if action == Action::Flush {
-        return Command { id, action, offset_bytes: 0, length_bytes: 0 };
+    if action == CommandKind::Flush {
+        return DriveCommand { id, action, offset_bytes: 0, length_bytes: 0 };
     }
-    Command { id, action, offset_bytes: first * 512, length_bytes: count * 512 }
+    DriveCommand { id, action, offset_bytes: first * 512, length_bytes: count * 512 }
 }
 
 /// Runs until nothing happens any more.
-fn told(told: &[Vec<Told>], offsets: &[u64], action: Action) -> Vec<(usize, u64)> {
+fn told(told: &[Vec<Told>], offsets: &[u64], action: CommandKind) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     for (member, (told, offset)) in told.iter().zip(offsets).enumerate() {
         for told in told.iter().filter(|told| told.action == action) {
@@ -148,26 +148,27 @@ fn every_sector_of_a_command_is_in_one_piece_of_each_copy_and_it_ends_with_its_l
         run_out(&mut array, 0, &mut done);
         let (log, at) = (all_told(&array), format!("seed {seed}: {plan:?}, {command:?}"));
         let last = log.iter().flatten().map(|told| told.to_ns).max().unwrap_or(100);
-        assert_eq!(done, [Done { id: 7, at_ns: last, outcome: Ok(()) }], "{at}");
+        assert_eq!(done, [DriveCompletion { id: 7, at_ns: last, outcome: Ok(()) }], "{at}");
         let mut held: Vec<_> =
             sectors(&command).flat_map(|sector| holders(&plan, sector)).collect();
         match command.action {
-            Action::Flush => {
-                let flushes = |told: &Vec<Told>| told.len() == 1 && told[0].action == Action::Flush;
+            CommandKind::Flush => {
+                let flushes =
+                    |told: &Vec<Told>| told.len() == 1 && told[0].action == CommandKind::Flush;
                 assert!(log.iter().all(flushes), "{at}");
                 continue;
             }
-            Action::Discard if plan.level.parity() > 0 => held.clear(),
-            Action::Write { .. } => {
+            CommandKind::Discard if plan.level.parity() > 0 => held.clear(),
+            CommandKind::Write { .. } => {
                 let mut parity: Vec<_> =
                     sectors(&command).flat_map(|sector| parities(&plan, sector)).collect();
                 parity.sort_unstable();
                 parity.dedup();
                 held.extend(parity);
             }
-            Action::Read => {
+            CommandKind::Read => {
                 // One copy of each.
-                let read = told(&log, &offsets, Action::Read);
+                let read = told(&log, &offsets, CommandKind::Read);
                 assert_eq!(read.len() as u64, command.length_bytes / 512, "{at}");
                 for sector in sectors(&command) {
                     let copies = holders(&plan, sector);
@@ -176,7 +177,7 @@ fn every_sector_of_a_command_is_in_one_piece_of_each_copy_and_it_ends_with_its_l
                 }
                 continue;
             }
-            Action::Discard => {}
+            CommandKind::Discard => {}
         }
         held.sort_unstable();
         assert_eq!(told(&log, &offsets, command.action), held, "{at}");
@@ -187,8 +188,8 @@ fn every_sector_of_a_command_is_in_one_piece_of_each_copy_and_it_ends_with_its_l
 struct Run {
     plan: ArrayPlan,
     offsets: Vec<u64>,
-    commands: Vec<(Command, u64)>,
-    done: Vec<Done>,
+    commands: Vec<(DriveCommand, u64)>,
+    done: Vec<DriveCompletion>,
     told: Vec<Vec<Told>>,
 }
 
@@ -221,20 +222,20 @@ fn every_command_ends_once_in_order_of_time_and_writes_have_reached_all_copies_b
             let (command, from_ns) = commands[usize::try_from(done.id).expect("few")];
             assert!(done.outcome.is_ok() && done.at_ns >= from_ns, "{at}: {command:?}");
             let is_between = |told: &Told| told.from_ns >= from_ns && told.to_ns <= done.at_ns;
-            if command.action == Action::Flush {
+            if command.action == CommandKind::Flush {
                 let flushes = |told: &Vec<Told>| {
-                    told.iter().any(|told| told.action == Action::Flush && is_between(told))
+                    told.iter().any(|told| told.action == CommandKind::Flush && is_between(told))
                 };
                 assert!(told.iter().all(flushes), "{at}: {command:?}");
             }
-            let Action::Write { fua } = command.action else { continue };
+            let CommandKind::Write { fua } = command.action else { continue };
             for sector in sectors(&command) {
                 let places = holders(&plan, sector).into_iter().chain(parities(&plan, sector));
                 for (member, number) in places {
                     let byte = number * 512 + offsets[member];
                     let is_it = |told: &&Told| {
-                        let is_write = told.action == Action::Write { fua }
-                            || told.action == Action::Write { fua: true };
+                        let is_write = told.action == CommandKind::Write { fua }
+                            || told.action == CommandKind::Write { fua: true };
                         is_write && told.start <= byte && byte < told.end && is_between(told)
                     };
                     let count = told[member].iter().filter(is_it).count();
@@ -254,7 +255,7 @@ fn two_writes_to_a_stripe_with_parity_never_overlap_in_time_on_a_member() {
             continue;
         }
         for told in told {
-            let is_write = |told: &&Told| matches!(told.action, Action::Write { .. });
+            let is_write = |told: &&Told| matches!(told.action, CommandKind::Write { .. });
             let writes: Vec<&Told> = told.iter().filter(is_write).collect();
             for (index, left) in writes.iter().enumerate() {
                 for right in &writes[index + 1..] {
@@ -285,19 +286,19 @@ fn a_command_that_does_not_fit_is_refused_and_goes_to_no_member() {
     let (mut array, _) = array(plan, &mut random);
     let end = array.capacity_bytes();
     let cases = [
-        (end, 512, Fault::Bounds),
-        (u64::MAX - 511, 512, Fault::Bounds),
-        (0, 0, Fault::Sectors),
-        (100, 512, Fault::Sectors),
+        (end, 512, CommandFault::Bounds),
+        (u64::MAX - 511, 512, CommandFault::Bounds),
+        (0, 0, CommandFault::Sectors),
+        (100, 512, CommandFault::Sectors),
     ];
     for (offset_bytes, length_bytes, fault) in cases {
         let mut done = Vec::new();
         array.submit(
-            Command { id: 1, action: Action::Read, offset_bytes, length_bytes },
+            DriveCommand { id: 1, action: CommandKind::Read, offset_bytes, length_bytes },
             5,
             &mut done,
         );
-        assert_eq!(done, [Done { id: 1, at_ns: 5, outcome: Err(fault) }]);
+        assert_eq!(done, [DriveCompletion { id: 1, at_ns: 5, outcome: Err(fault) }]);
     }
     assert!(all_told(&array).iter().all(Vec::is_empty));
 }
@@ -318,8 +319,8 @@ fn sequential_writes_that_are_held_become_full_stripes_and_read_nothing() {
         let (mut array, _) = array(ArrayPlan { hold_ns, ..plan }, &mut Random::new(3));
         let mut done = Vec::new();
         for id in 0..40 {
-            let action = Action::Write { fua: false };
-            let command = Command { id, action, offset_bytes: id * 1024, length_bytes: 1024 };
+            let action = CommandKind::Write { fua: false };
+            let command = DriveCommand { id, action, offset_bytes: id * 1024, length_bytes: 1024 };
             array.submit(command, id * 2000, &mut done);
         }
         run_out(&mut array, 0, &mut done);

@@ -1,12 +1,12 @@
 //! A member that writes down what it is told, and takes a random time for it.
 
-use drive::{Action, Command, Done, Model, Tally};
+use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 use units::random::Random;
 
 /// A command that a member was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
-    pub(crate) action: Action,
+    pub(crate) action: CommandKind,
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) from_ns: u64,
@@ -31,7 +31,7 @@ impl Recorder {
 }
 
 impl Model for Recorder {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         assert_eq!(command.checked(self.capacity_bytes, 512), Ok(()), "{command:?}");
         assert!(self.flying.iter().all(|&(_, id)| id != command.id), "{command:?} twice");
@@ -47,13 +47,13 @@ impl Model for Recorder {
         self.flying.iter().map(|&(to_ns, _)| to_ns).min()
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         assert!(to_ns >= self.now_ns, "time does not run backward");
         self.now_ns = to_ns;
         self.flying.sort_unstable();
         let count = self.flying.partition_point(|&(at_ns, _)| at_ns <= to_ns);
         let ended = self.flying.drain(..count);
-        done.extend(ended.map(|(at_ns, id)| Done { id, at_ns, outcome: Ok(()) }));
+        done.extend(ended.map(|(at_ns, id)| DriveCompletion { id, at_ns, outcome: Ok(()) }));
     }
 
     fn capacity_bytes(&self) -> u64 {
@@ -64,7 +64,7 @@ impl Model for Recorder {
         512
     }
 
-    fn tally(&self) -> Tally {
-        Tally::default()
+    fn tally(&self) -> DriveTally {
+        DriveTally::default()
     }
 }

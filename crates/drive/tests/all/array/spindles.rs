@@ -6,7 +6,7 @@
 
 use drive::array::{Array, ArrayPlan, Level, Member};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
-use drive::{Action, Model as _};
+use drive::{CommandKind, Model as _};
 use units::random::Random;
 use units::stripe::Rotation;
 
@@ -47,7 +47,7 @@ pub(crate) fn array(plan: ArrayPlan, offset_bytes: u64) -> Array<HardDisk> {
 /// Requests of one size at random multiples of it, and `offset_bytes` more.
 #[derive(Clone, Copy, Debug)]
 struct Requests {
-    action: Action,
+    action: CommandKind,
     bytes: u64,
     offset_bytes: u64,
     span_bytes: u64,
@@ -69,7 +69,7 @@ fn mean_ns(plan: ArrayPlan, requests: Requests) -> (u64, Array<HardDisk>) {
 
 fn reads(depth: u64, offset_bytes: u64, count: u64) -> u64 {
     let requests = Requests {
-        action: Action::Read,
+        action: CommandKind::Read,
         bytes: 16_384,
         offset_bytes,
         span_bytes: 4_000_000_000,
@@ -121,14 +121,14 @@ fn a_request_crosses_a_chunk_of_raid5_as_often_as_it_is_a_part_of_it_and_reads_p
                 let requests = Requests { action, bytes, offset_bytes, span_bytes, depth, count };
                 mean_ns(plan, requests)
             };
-            let read = |offset| run(offset, Action::Read, 6000);
+            let read = |offset| run(offset, CommandKind::Read, 6000);
             let (aligned, shifted) = (read(0), read(512));
             let pieces = |array: &Array<HardDisk>| array.tally().member_reads;
             let (one, all) = (pieces(&aligned.1), pieces(&shifted.1));
             let (crossing, wanted) = ((all - one) * 10_000 / one, bytes * 10_000 / 65_536);
             let slower = |aligned: u64, shifted: u64| (shifted * 1000 / aligned).max(1000) - 1000;
             let reads = slower(aligned.0, shifted.0);
-            let write = |offset| run(offset, Action::Write { fua: false }, 2000).0;
+            let write = |offset| run(offset, CommandKind::Write { fua: false }, 2000).0;
             let writes = slower(write(0), write(512));
             let found = format!(
                 "{level:?}, {bytes} bytes: {crossing} of 10000 cross, {wanted} expected; reads are \

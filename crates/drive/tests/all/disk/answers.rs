@@ -2,7 +2,7 @@
 //! is made.
 
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Done, Model as _};
+use drive::{CommandKind, DriveCommand, DriveCompletion, Model as _};
 use units::random::Random;
 
 use super::any;
@@ -21,7 +21,7 @@ impl Hash {
     }
 
     /// Returns what was told, when, and how it ended.
-    fn add_all(&mut self, done: &[Done]) {
+    fn add_all(&mut self, done: &[DriveCompletion]) {
         for done in done {
             self.add(done.id);
             self.add(done.at_ns);
@@ -34,13 +34,13 @@ impl Hash {
 const SMALL_CACHE: HardDiskPlan = HardDiskPlan { cache_bytes: 1 << 20, run_bytes: 1 << 20, ..DISK };
 
 /// Loads: the actions in turn, the bytes off 4 KiB, and the number of random places.
-const LOADS: [(&[Action], u64, Option<u64>); 6] = [
+const LOADS: [(&[CommandKind], u64, Option<u64>); 6] = [
     (&[WRITE], 0, None),
     (&[WRITE], 1024, None),
     (&[WRITE], 0, Some(1 << 30)),
     (&[WRITE], 1024, Some(1 << 24)),
-    (&[Action::Read], 0, Some(1 << 30)),
-    (&[Action::Read, WRITE, WRITE, Action::Write { fua: true }], 1024, Some(1 << 12)),
+    (&[CommandKind::Read], 0, Some(1 << 30)),
+    (&[CommandKind::Read, WRITE, WRITE, CommandKind::Write { fua: true }], 1024, Some(1 << 12)),
 ];
 
 /// Tells `disk` `count` commands of a load, `depth` in flight.
@@ -51,7 +51,11 @@ fn load(disk: &mut HardDisk, load: usize, depth: usize, count: u64, hash: &mut H
     for (id, &action) in (0..count).zip(actions.iter().cycle()) {
         let place = places.map_or(id, |places| random.below(places));
         let offset_bytes = place * 4096 + shift;
-        disk.submit(Command { id, action, offset_bytes, length_bytes: 4096 }, now_ns, &mut done);
+        disk.submit(
+            DriveCommand { id, action, offset_bytes, length_bytes: 4096 },
+            now_ns,
+            &mut done,
+        );
         flying += 1;
         while flying - done.len() >= depth {
             now_ns = disk.next_ns().expect("some are in flight");

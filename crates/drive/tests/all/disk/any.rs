@@ -1,7 +1,7 @@
 //! Random disks and random commands.
 
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Done, Model as _};
+use drive::{CommandKind, DriveCommand, DriveCompletion, Model as _};
 use units::random::Random;
 
 use crate::shared::DISK;
@@ -45,19 +45,19 @@ pub(crate) fn disk(plan: HardDiskPlan) -> HardDisk {
     HardDisk::new(plan).expect("such a disk can be")
 }
 
-pub(crate) fn command(id: u64, random: &mut Random) -> Command {
+pub(crate) fn command(id: u64, random: &mut Random) -> DriveCommand {
     let action = match random.below(8) {
-        0 => Action::Flush,
-        1 | 2 => Action::Read,
-        3 => Action::Write { fua: true },
-        4 => Action::Discard,
-        _ => Action::Write { fua: false },
+        0 => CommandKind::Flush,
+        1 | 2 => CommandKind::Read,
+        3 => CommandKind::Write { fua: true },
+        4 => CommandKind::Discard,
+        _ => CommandKind::Write { fua: false },
     };
-    if action == Action::Flush {
-        return Command { id, action, offset_bytes: 0, length_bytes: 0 };
+    if action == CommandKind::Flush {
+        return DriveCommand { id, action, offset_bytes: 0, length_bytes: 0 };
     }
     let length_bytes = (1 + random.below(64)) * 512;
-    Command { id, action, offset_bytes: random.below(4 << 10) * (1 << 20), length_bytes }
+    DriveCommand { id, action, offset_bytes: random.below(4 << 10) * (1 << 20), length_bytes }
 }
 
 /// Commands, some at once and some after a rest, as long as `each` likes; it is told what ended by
@@ -66,10 +66,10 @@ pub(crate) fn run(
     disk: &mut HardDisk,
     count: u64,
     random: &mut Random,
-    mut each: impl FnMut(&HardDisk, u64, Option<Command>, &[Done]),
+    mut each: impl FnMut(&HardDisk, u64, Option<DriveCommand>, &[DriveCompletion]),
 ) -> u64 {
     let (mut done, mut now_ns) = (Vec::new(), 0);
-    let mut step = |disk: &mut HardDisk, now_ns: u64, command: Option<Command>| {
+    let mut step = |disk: &mut HardDisk, now_ns: u64, command: Option<DriveCommand>| {
         match command {
             Some(command) => disk.submit(command, now_ns, &mut done),
             None => disk.advance(now_ns, &mut done),

@@ -1,7 +1,7 @@
 //! Impossible behavior of a disk: to be in two places, to be early, to forget a promise.
 
 use drive::hard_disk::{HardDiskPlan, Scheduler};
-use drive::{Action, Command, Model as _};
+use drive::{CommandKind, DriveCommand, Model as _};
 use units::ByteRange;
 use units::random::Random;
 
@@ -42,7 +42,8 @@ fn a_disk_that_reads_ahead_is_not_busy_for_longer_than_it_was_there() {
         for id in 0..300 {
             // Runs of reads, so that what was read ahead is found.
             let offset_bytes = id / 30 * (1 << 26) + id % 30 * 8192;
-            let command = Command { id, action: Action::Read, offset_bytes, length_bytes: 8192 };
+            let command =
+                DriveCommand { id, action: CommandKind::Read, offset_bytes, length_bytes: 8192 };
             disk.submit(command, now_ns, &mut done);
             while done.len() as u64 <= id {
                 now_ns = disk.next_ns().expect("a read ends");
@@ -74,8 +75,8 @@ fn places(plan: HardDiskPlan) {
     for id in 0..2000 {
         let sector = random.below(plan.capacity_bytes / 4096);
         let (to, index) = (sector / track_sectors, sector % track_sectors);
-        let (action, offset_bytes, length_bytes) = (Action::Read, sector * 4096, 4096);
-        disk.submit(Command { id, action, offset_bytes, length_bytes }, now_ns, &mut done);
+        let (action, offset_bytes, length_bytes) = (CommandKind::Read, sector * 4096, 4096);
+        disk.submit(DriveCommand { id, action, offset_bytes, length_bytes }, now_ns, &mut done);
         while done.is_empty() {
             let next_ns = disk.next_ns().expect("a read ends");
             disk.advance(next_ns, &mut done);
@@ -113,7 +114,7 @@ fn nothing_ends_before_its_bytes_have_been_on_the_wire() {
                 let place = flying.iter().position(|(command, _)| command.id == done.id);
                 let (command, from_ns) = flying.swap_remove(place.expect("it was submitted once"));
                 let on_wire = command.length_bytes * 1_000_000_000 / PLAN.link_bytes_per_second;
-                let is_moved = !matches!(command.action, Action::Flush | Action::Discard);
+                let is_moved = !matches!(command.action, CommandKind::Flush | CommandKind::Discard);
                 let least_ns = PLAN.command_ns + if is_moved { on_wire } else { 0 };
                 assert!(done.at_ns >= from_ns + least_ns, "seed {seed}: {command:?}");
                 ended += 1;
@@ -142,21 +143,21 @@ fn a_disk_without_a_choice_ends_commands_in_their_order() {
             actions.push(command(id, &mut random).action);
         }
         let is_write = |id: &&u64| {
-            matches!(actions[usize::try_from(**id).expect("few")], Action::Write { .. })
+            matches!(actions[usize::try_from(**id).expect("few")], CommandKind::Write { .. })
         };
         let writes: Vec<u64> = writes.iter().filter(is_write).copied().collect();
         assert!(writes.is_sorted() && writes.len() > 20, "seed {seed}: {writes:?}");
     }
 }
 
-fn range(command: &Command) -> ByteRange {
+fn range(command: &DriveCommand) -> ByteRange {
     ByteRange::new(command.offset_bytes, command.length_bytes).expect("it is on the disk")
 }
 
 /// A write as the host knows it: when it was sent, and when it was answered.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    command: Command,
+    command: DriveCommand,
     from_ns: u64,
     to_ns: Option<u64>,
 }
@@ -178,7 +179,7 @@ fn what_a_flush_or_a_forced_write_promised_is_on_the_medium() {
                 // Bytes that a later write may have made new again say nothing.
                 let is_alone = |one: &Known, since_ns: u64| {
                     known.iter().all(|other| {
-                        let is_write = matches!(other.command.action, Action::Write { .. });
+                        let is_write = matches!(other.command.action, CommandKind::Write { .. });
                         let is_later = other.to_ns.is_none_or(|to_ns| to_ns > since_ns);
                         let is_other = other.command.id != one.command.id;
                         let meets = range(&other.command).overlaps(range(&one.command));
@@ -186,13 +187,13 @@ fn what_a_flush_or_a_forced_write_promised_is_on_the_medium() {
                     })
                 };
                 match command.action {
-                    Action::Write { fua: true } if is_alone(&known[ended], from_ns) => {
+                    CommandKind::Write { fua: true } if is_alone(&known[ended], from_ns) => {
                         forced += 1;
                         assert!(disk.is_on_medium(range(&command)), "seed {seed}: {command:?}");
                     }
-                    Action::Flush => {
+                    CommandKind::Flush => {
                         for one in &known {
-                            let is_write = matches!(one.command.action, Action::Write { .. });
+                            let is_write = matches!(one.command.action, CommandKind::Write { .. });
                             let is_before = one.to_ns.is_some_and(|to_ns| to_ns <= from_ns);
                             if is_write && is_before && is_alone(one, from_ns) {
                                 flushes += 1;
@@ -213,8 +214,8 @@ fn what_a_flush_or_a_forced_write_promised_is_on_the_medium() {
 fn a_flush_covers_the_writes_that_ended_before_it_and_no_others() {
     let mut disk = disk(PLAN);
     let mut done = Vec::new();
-    let write = Action::Write { fua: false };
-    let command = |id, action, offset_bytes: u64, length_bytes| Command {
+    let write = CommandKind::Write { fua: false };
+    let command = |id, action, offset_bytes: u64, length_bytes| DriveCommand {
         id,
         action,
         offset_bytes,
@@ -225,7 +226,7 @@ fn a_flush_covers_the_writes_that_ended_before_it_and_no_others() {
     disk.submit(before, 0, &mut done);
     disk.advance(1_000_000, &mut done);
     assert_eq!((done.len(), disk.is_on_medium(range(&before))), (1, false));
-    disk.submit(command(2, Action::Flush, 0, 0), 1_000_000, &mut done);
+    disk.submit(command(2, CommandKind::Flush, 0, 0), 1_000_000, &mut done);
     disk.submit(behind, 1_000_000, &mut done);
     while done.len() < 3 {
         let next_ns = disk.next_ns().expect("all end");

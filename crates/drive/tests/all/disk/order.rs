@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use device::{Action as Asked, Completion, Durability, Operation, Queue as _, SyncKind};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Scheduler};
-use drive::{Action, Command, Fault, Host, Model as _, ModelQueue};
+use drive::{CommandFault, CommandKind, DriveCommand, HostRules, Model as _, ModelQueue};
 use units::random::Random;
 
 use super::any::{PLAN, disk, plan, run};
@@ -15,7 +15,8 @@ fn reads(plan: HardDiskPlan, count: u64, random: &mut Random) -> Vec<(u64, u64)>
     let (mut disk, mut done) = (disk(plan), Vec::new());
     for id in 0..count {
         let offset_bytes = random.below(PLAN.capacity_bytes / 4096) * 4096;
-        let command = Command { id, action: Action::Read, offset_bytes, length_bytes: 4096 };
+        let command =
+            DriveCommand { id, action: CommandKind::Read, offset_bytes, length_bytes: 4096 };
         disk.submit(command, 0, &mut done);
     }
     while let Some(next_ns) = disk.next_ns() {
@@ -73,28 +74,28 @@ fn a_command_beyond_the_end_or_of_parts_of_sectors_is_refused_and_leaves_no_trac
         let mut disk = disk(plan(&mut random));
         let (capacity, mut done) = (PLAN.capacity_bytes, Vec::new());
         let wrong = [
-            (capacity, 512, Fault::Bounds),
-            (capacity - 512, 1024, Fault::Bounds),
-            (u64::MAX - 511, 512, Fault::Bounds),
-            (0, u64::MAX, Fault::Bounds),
-            (capacity - 512, 0, Fault::Sectors),
-            (random.below(1 << 20) * 512 + 1 + random.below(511), 512, Fault::Sectors),
-            (512, 1 + random.below(511), Fault::Sectors),
+            (capacity, 512, CommandFault::Bounds),
+            (capacity - 512, 1024, CommandFault::Bounds),
+            (u64::MAX - 511, 512, CommandFault::Bounds),
+            (0, u64::MAX, CommandFault::Bounds),
+            (capacity - 512, 0, CommandFault::Sectors),
+            (random.below(1 << 20) * 512 + 1 + random.below(511), 512, CommandFault::Sectors),
+            (512, 1 + random.below(511), CommandFault::Sectors),
         ];
         let fua = random.below(2) == 0;
-        let actions = [Action::Read, Action::Write { fua }, Action::Discard];
+        let actions = [CommandKind::Read, CommandKind::Write { fua }, CommandKind::Discard];
         for (offset_bytes, length_bytes, fault) in wrong {
             for action in actions {
-                let command = Command { id: 7, action, offset_bytes, length_bytes };
+                let command = DriveCommand { id: 7, action, offset_bytes, length_bytes };
                 disk.submit(command, 5, &mut done);
                 let ended = done.pop().expect("it ends at once");
                 assert_eq!((ended.at_ns, ended.outcome), (5, Err(fault)), "{command:?}");
             }
         }
         assert!(disk.next_ns().is_none() && disk.tally() == Default::default(), "seed {seed}");
-        let last = Command {
+        let last = DriveCommand {
             id: 8,
-            action: Action::Write { fua: true },
+            action: CommandKind::Write { fua: true },
             offset_bytes: capacity - 512,
             length_bytes: 512,
         };
@@ -109,16 +110,21 @@ fn what_was_discarded_is_not_written_any_more() {
     let mut done = Vec::new();
     for (discarded, written) in [(false, 1), (true, 0)] {
         let mut disk = disk(PLAN);
-        let write = Action::Write { fua: false };
+        let write = CommandKind::Write { fua: false };
         let (offset_bytes, length_bytes) = (1 << 20, 1 << 16);
-        disk.submit(Command { id: 0, action: write, offset_bytes, length_bytes }, 0, &mut done);
+        disk.submit(
+            DriveCommand { id: 0, action: write, offset_bytes, length_bytes },
+            0,
+            &mut done,
+        );
         disk.advance(1_000_000, &mut done);
         if discarded {
-            let action = Action::Discard;
-            let discard = Command { id: 1, action, offset_bytes, length_bytes };
+            let action = CommandKind::Discard;
+            let discard = DriveCommand { id: 1, action, offset_bytes, length_bytes };
             disk.submit(discard, 1_000_000, &mut done);
         }
-        let flush = Command { id: 2, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+        let flush =
+            DriveCommand { id: 2, action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
         disk.submit(flush, 2_000_000, &mut done);
         disk.advance(10_000_000_000, &mut done);
         assert_eq!(disk.tally().medium_writes, written);
@@ -145,7 +151,7 @@ fn a_write_that_is_forced_takes_its_pass_and_a_flush_of_nothing_takes_none() {
             begun_ns.extend(command.map(|command| (command.id, (command, now_ns))));
             for done in done {
                 let (command, from_ns) = begun_ns[&done.id];
-                if command.action == (Action::Write { fua: true }) {
+                if command.action == (CommandKind::Write { fua: true }) {
                     assert!(done.at_ns - from_ns >= PLAN.command_ns + pass_ns, "{command:?}");
                 }
             }
@@ -155,7 +161,8 @@ fn a_write_that_is_forced_takes_its_pass_and_a_flush_of_nothing_takes_none() {
         let (mut done, now_ns) = (Vec::new(), 1 << 40);
         disk.advance(now_ns, &mut done);
         let busy_ns = disk.tally().busy_ns;
-        let flush = Command { id: 0, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+        let flush =
+            DriveCommand { id: 0, action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
         disk.submit(flush, now_ns, &mut done);
         disk.advance(now_ns + PLAN.command_ns, &mut done);
         assert_eq!((done.len(), disk.tally().busy_ns), (1, busy_ns), "seed {seed}");
@@ -163,7 +170,7 @@ fn a_write_that_is_forced_takes_its_pass_and_a_flush_of_nothing_takes_none() {
 }
 
 /// Operations of all kinds through a queue, up to four in flight.
-fn queued(plan: HardDiskPlan, host: Host, random: &mut Random) -> ModelQueue<HardDisk> {
+fn queued(plan: HardDiskPlan, host: HostRules, random: &mut Random) -> ModelQueue<HardDisk> {
     let mut queue = ModelQueue::new(disk(plan), host);
     let mut flying: BTreeMap<u16, Operation> = BTreeMap::new();
     let mut last_ns = 0;
@@ -211,7 +218,7 @@ fn a_queue_tells_each_end_once_in_time_and_sends_no_flush_where_there_is_no_cach
         let mut random = Random::new(seed);
         let plan = plan(&mut random);
         let has_cache = plan.cache_bytes > 0;
-        let host = Host {
+        let host = HostRules {
             depth: 4,
             buffer_bytes: 4096,
             start_bytes: 0,

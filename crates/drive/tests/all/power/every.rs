@@ -1,8 +1,10 @@
 //! Claims about drives of every kind: honest ones keep their word whatever survives besides, and
 //! each liar is found.
 
-use drive::power::{Cut, Faults, Held, Liar, Lies, Logged, Survivors, UnderHead, judge, legal};
-use drive::{Action, Command, Model};
+use drive::power::{
+    Cut, Faults, Liar, Lies, Logged, SectorContent, Survivors, UnderHead, judge, legal,
+};
+use drive::{CommandKind, DriveCommand, Model};
 use units::random::Random;
 
 use super::kinds::{KINDS, Kind, logged, model};
@@ -39,7 +41,7 @@ fn cuts(
             let judged = judge(model.log(), &after).expect("there is room");
             seen.missing += judged.missing;
             for (lba, held) in after.changed() {
-                let Held::Write(number) = held else { continue };
+                let SectorContent::Write(number) = held else { continue };
                 seen.written += 1;
                 let may = legal(model.log(), cut.at_ns, lba);
                 seen.open += u64::from(may.original);
@@ -152,7 +154,7 @@ fn flushed(kind: Kind, random: &mut Random) -> (Logged<Box<dyn Model>>, u64) {
     let mut model = logged(model(kind, HONEST, random));
     let now_ns = drive(&mut model, 40, random);
     let now_ns = run_out(&mut model, now_ns, &mut Vec::new());
-    let flush = Command { id: 9999, ..command(Action::Flush, 0, 0) };
+    let flush = DriveCommand { id: 9999, ..command(CommandKind::Flush, 0, 0) };
     let now_ns = once(&mut model, flush, now_ns);
     (model, now_ns)
 }

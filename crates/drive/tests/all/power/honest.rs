@@ -1,8 +1,8 @@
 //! Drives that keep their word, over workloads, cuts and policies of all kinds.
 
 use drive::hard_disk::{HardDiskPlan, Rmw};
-use drive::power::{Cut, Held, Survivors, UnderHead, cut, judge};
-use drive::{Action, Command, Model as _};
+use drive::power::{Cut, SectorContent, Survivors, UnderHead, cut, judge};
+use drive::{CommandKind, DriveCommand, Model as _};
 use units::random::Random;
 
 use super::logged::{PLAN, any_cut, any_plan, disk, drive, told};
@@ -122,16 +122,17 @@ fn after_a_flush_every_sector_holds_the_newest_write_and_nothing_is_left_open() 
             for lba in first..first + sectors {
                 newest[usize::try_from(lba).expect("small")] = Some(number);
             }
-            let write = command(Action::Write { fua }, first * 512, sectors * 512);
-            now_ns = once(&mut model, Command { id, ..write }, now_ns);
+            let write = command(CommandKind::Write { fua }, first * 512, sectors * 512);
+            now_ns = once(&mut model, DriveCommand { id, ..write }, now_ns);
         }
-        now_ns = once(&mut model, Command { id: 99, ..command(Action::Flush, 0, 0) }, now_ns);
+        now_ns =
+            once(&mut model, DriveCommand { id: 99, ..command(CommandKind::Flush, 0, 0) }, now_ns);
         let medium = model.medium_log().expect("it is kept");
         for survivors in [Survivors::None, Survivors::All, Survivors::Worst] {
             let cut_ = Cut { survivors, ..Cut::at(now_ns) };
             let after = cut(model.log(), medium, &cut_).expect("it can be cut");
             for (lba, number) in (0..).zip(newest) {
-                let wanted = number.map_or(Held::Original, Held::Write);
+                let wanted = number.map_or(SectorContent::Original, SectorContent::Write);
                 assert_eq!(after.held(lba), wanted, "sector {lba}, {survivors:?}, {plan:?}");
             }
         }

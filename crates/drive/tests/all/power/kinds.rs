@@ -4,7 +4,7 @@ use drive::array::{Level, ParityWrite};
 use drive::power::{Liar, Lies, Logged};
 use drive::{
     Array, ArrayPlan, Cloud, CloudPlan, Controller, ControllerPlan, Flash, FlashPlan, HardDisk,
-    Ideal, Limits, Member, Memory, MemoryPlan, Model, Spread,
+    Ideal, Member, Memory, MemoryPlan, Model, Spread, VolumeLimits,
 };
 use units::random::Random;
 use units::stripe::Rotation;
@@ -136,7 +136,7 @@ pub(crate) fn model(kind: Kind, lies: Lies, random: &mut Random) -> Box<dyn Mode
                 jitter_ns: 500_000,
                 spread: Spread::Uniform,
                 seed: random.next_u64(),
-                limits: Limits::gp2(100),
+                limits: VolumeLimits::gp2(100),
             };
             let store = Ideal::new(16 << 20, 512).expect("such a store can be");
             Box::new(Cloud::new(plan, store).expect("such a volume can be"))

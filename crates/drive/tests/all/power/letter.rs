@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use drive::power::{
-    Cut, Data, HostLog, MediumLog, Sectors, Span, Survivors, Told, UnderHead, cut, judge,
+    Cut, Data, HostLog, HostPromises, MediumLog, MediumPass, Sectors, Survivors, UnderHead, cut,
+    judge,
 };
 use units::ByteRange;
 use units::random::Random;
@@ -55,7 +56,7 @@ struct Letter {
 
 impl Letter {
     fn new(breach: Breach, seed: u64) -> Letter {
-        let told = Told { sectors: SECTORS, has_volatile_cache: true };
+        let told = HostPromises { sectors: SECTORS, has_volatile_cache: true };
         Letter {
             breach,
             random: Random::new(seed),
@@ -181,7 +182,7 @@ impl Letter {
         let (first, last) = (lbas.start.div_ceil(4), (lbas.end + 2) / 4);
         let sectors = last - first + 1;
         let (from_ns, to_ns) = (self.now_ns + 5, self.now_ns + 5 + 4 * sectors);
-        let span = Span { first, sectors, from_ns, to_ns };
+        let span = MediumPass { first, sectors, from_ns, to_ns };
         self.medium.put(data, range.expect("small"), (self.now_ns, to_ns), &[span], false);
         self.now_ns = to_ns;
     }

@@ -2,7 +2,9 @@
 
 use drive::Model as _;
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
-use drive::power::{Cut, Faults, Finding, Liar, Lies, Logged, Unserialized, Verdict, cut, judge};
+use drive::power::{
+    Cut, Faults, Liar, Lies, Logged, OracleFinding, SectorFault, Unserialized, cut, judge,
+};
 use units::random::Random;
 
 use super::logged::{PLAN, drive, told};
@@ -23,7 +25,7 @@ fn missing(lies: Lies, faults: Faults, random: &mut Random) -> u64 {
             let listed: u64 = judged.findings.iter().map(|finding| finding.sectors).sum();
             assert_eq!(listed, judged.missing + judged.torn + judged.collateral);
             assert_eq!(judged.is_kept(), judged.missing == 0);
-            let is_missing = |finding: &Finding| finding.verdict == Verdict::Missing;
+            let is_missing = |finding: &OracleFinding| finding.verdict == SectorFault::Missing;
             assert_eq!(judged.findings.iter().any(is_missing), judged.missing > 0);
             missing += judged.missing;
         }

@@ -1,8 +1,8 @@
 //! A small hard disk, and a host that sends it whatever chance says.
 
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::power::{Cut, Logged, Sectors, Survivors, Told, UnderHead};
-use drive::{Action, Command, Done, Model};
+use drive::power::{Cut, HostPromises, Logged, Sectors, Survivors, UnderHead};
+use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use units::random::Random;
 
 use crate::shared::DISK;
@@ -43,13 +43,13 @@ pub(crate) fn any_plan(random: &mut Random) -> HardDiskPlan {
 }
 
 /// Returns what a disk of `plan` tells.
-pub(crate) fn told(plan: &HardDiskPlan) -> Told {
+pub(crate) fn told(plan: &HardDiskPlan) -> HostPromises {
     let sectors = Sectors {
         logical_bytes: plan.logical_bytes,
         physical_bytes: plan.physical_bytes,
         origin_bytes: plan.origin_bytes,
     };
-    Told { sectors, has_volatile_cache: plan.cache_bytes > 0 }
+    HostPromises { sectors, has_volatile_cache: plan.cache_bytes > 0 }
 }
 
 /// A disk with its logs.
@@ -61,21 +61,21 @@ pub(crate) fn disk(plan: HardDiskPlan) -> Logged<HardDisk> {
 /// Sends `commands` commands to the first 64 KiB, up to 8 in flight, and lets up to 20 ms pass.
 /// When that was, in nanoseconds.
 pub(crate) fn drive(model: &mut impl Model, commands: u64, random: &mut Random) -> u64 {
-    let (mut done, mut now_ns, mut flying) = (Vec::<Done>::new(), 0, 0);
+    let (mut done, mut now_ns, mut flying) = (Vec::<DriveCompletion>::new(), 0, 0);
     for id in 0..commands {
         now_ns += *random.choose(&[0, 1_000, 100_000, 1_000_000, 10_000_000]);
         let action = match random.below(20) {
-            0..=9 => Action::Write { fua: false },
-            10..=12 => Action::Write { fua: true },
-            13..=16 => Action::Flush,
-            17..=18 => Action::Read,
-            _ => Action::Discard,
+            0..=9 => CommandKind::Write { fua: false },
+            10..=12 => CommandKind::Write { fua: true },
+            13..=16 => CommandKind::Flush,
+            17..=18 => CommandKind::Read,
+            _ => CommandKind::Discard,
         };
         let (offset_bytes, length_bytes) = match action {
-            Action::Flush => (0, 0),
+            CommandKind::Flush => (0, 0),
             _ => (512 * random.below(112), 512 * (1 + random.below(16))),
         };
-        model.submit(Command { id, action, offset_bytes, length_bytes }, now_ns, &mut done);
+        model.submit(DriveCommand { id, action, offset_bytes, length_bytes }, now_ns, &mut done);
         flying += 1;
         while flying - done.len() > 8 {
             now_ns = now_ns.max(model.next_ns().expect("something is in flight"));

@@ -1,6 +1,8 @@
 //! The oracle's rules, each on the smallest log that shows it.
 
-use drive::power::{Aftermath, Held, HostLog, Legal, Sectors, Told, Verdict, judge, legal};
+use drive::power::{
+    Aftermath, HostLog, HostPromises, Legal, SectorContent, SectorFault, Sectors, judge, legal,
+};
 use units::ByteRange;
 
 /// A log of a drive with a cache; each of `events` is a line: its time in nanoseconds, then
@@ -12,7 +14,7 @@ fn log(events: &str) -> HostLog {
 
 fn log_of(has_volatile_cache: bool, events: &str) -> HostLog {
     let sectors = Sectors { logical_bytes: 512, physical_bytes: 4096, origin_bytes: 0 };
-    let mut log = HostLog::new(Told { sectors, has_volatile_cache }, 100);
+    let mut log = HostLog::new(HostPromises { sectors, has_volatile_cache }, 100);
     let number = |word: &str| word.parse().expect("a number");
     let range = |word: &str| {
         let (start, length) = word.split_once('+').expect("a range");
@@ -141,21 +143,22 @@ fn a_discard_takes_the_promise_back_until_something_is_written_again() {
 fn an_unreadable_sector_is_torn_beside_or_missing_by_who_was_writing() {
     let kept = "1 write 0 0+512 fua\n1 write 1 8192+512 fua\n\
                 2 done write 0\n2 done write 1\n3 write 2 512+512\n";
-    let gone = [0, 1, 2, 16].map(|lba| (lba, Held::Unreadable));
+    let gone = [0, 1, 2, 16].map(|lba| (lba, SectorContent::Unreadable));
     let judged = judge(&log(kept), &Aftermath::new(100, gone)).expect("there is room");
     let found: Vec<_> =
         judged.findings.iter().map(|one| (one.first_lba, one.verdict, one.promised)).collect();
     let wanted = [
-        (0, Verdict::Collateral, Some(0)),
-        (1, Verdict::Torn, None),
-        (2, Verdict::Collateral, None),
-        (16, Verdict::Missing, Some(1)),
+        (0, SectorFault::Collateral, Some(0)),
+        (1, SectorFault::Torn, None),
+        (2, SectorFault::Collateral, None),
+        (16, SectorFault::Missing, Some(1)),
     ];
     assert_eq!(found, wanted);
 }
 
 #[test]
 fn a_sector_that_changed_though_nobody_wrote_it_is_found() {
-    let judged = judge(&log("1 write 0 0+512\n"), &Aftermath::new(9, [(5, Held::Write(0))]));
+    let judged =
+        judge(&log("1 write 0 0+512\n"), &Aftermath::new(9, [(5, SectorContent::Write(0))]));
     assert_eq!(judged.map(|judged| judged.missing), Ok(1));
 }

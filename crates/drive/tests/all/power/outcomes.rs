@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use drive::hard_disk::{HardDisk, HardDiskPlan};
-use drive::power::{Aftermath, Cut, CutFault, Held, Logged, cut, judge, legal, outcomes};
-use drive::{Action, Command, Model as _};
+use drive::power::{Aftermath, Cut, CutFault, Logged, SectorContent, cut, judge, legal, outcomes};
+use drive::{CommandKind, DriveCommand, Model as _};
 
 use super::logged::{PLAN, any_cut, any_plan, disk, drive};
 use crate::shared::{command, once};
@@ -15,11 +15,11 @@ fn send(model: &mut Logged<HardDisk>, writes: &[(u64, u64, bool)]) -> u64 {
     let mut now_ns = 0;
     for (id, &(first, sectors, fua)) in (0..).zip(writes) {
         let (action, offset_bytes) = match sectors {
-            0 => (Action::Flush, 0),
-            _ => (Action::Write { fua }, first * 512),
+            0 => (CommandKind::Flush, 0),
+            _ => (CommandKind::Write { fua }, first * 512),
         };
         let write = command(action, offset_bytes, sectors * 512);
-        now_ns = once(model, Command { id, ..write }, now_ns);
+        now_ns = once(model, DriveCommand { id, ..write }, now_ns);
     }
     now_ns
 }
@@ -60,11 +60,12 @@ fn they_are_exactly_what_the_oracle_allows_where_every_sector_is_written_alone()
         for lba in 0..6 {
             let may = legal(model.log(), now_ns, lba);
             flushed += u64::from(!may.original);
-            let original = may.original.then_some(Held::Original);
-            let held: Vec<Held> = may.writes.into_iter().map(Held::Write).chain(original).collect();
+            let original = may.original.then_some(SectorContent::Original);
+            let held: Vec<SectorContent> =
+                may.writes.into_iter().map(SectorContent::Write).chain(original).collect();
             wanted = wanted
                 .iter()
-                .flat_map(|so_far: &Vec<(u64, Held)>| {
+                .flat_map(|so_far: &Vec<(u64, SectorContent)>| {
                     held.iter().map(move |one| [so_far.as_slice(), &[(lba, *one)]].concat())
                 })
                 .collect();
@@ -98,11 +99,11 @@ fn they_are_exactly_the_subsets_of_parts_of_writes_in_physical_sectors() {
         parts.retain(|(_, lbas)| !lbas.is_empty());
         let mut wanted = BTreeSet::new();
         for mask in 0_u32..1 << parts.len() {
-            let mut held = [Held::Original; 32];
+            let mut held = [SectorContent::Original; 32];
             for (place, (number, lbas)) in parts.iter().enumerate() {
                 if mask & (1 << place) != 0 {
                     lbas.iter().for_each(|&lba| {
-                        held[usize::try_from(lba).expect("small")] = Held::Write(*number);
+                        held[usize::try_from(lba).expect("small")] = SectorContent::Write(*number);
                     });
                 }
             }

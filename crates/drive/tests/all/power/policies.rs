@@ -1,8 +1,8 @@
 //! Survivors by policy, if nothing decides but the policy.
 
 use drive::power::{
-    Aftermath, Cut, CutFault, Data, Faults, Held, HostLog, MediumLog, Sectors, Span, Survivors,
-    Told, UnderHead, cut, outcomes,
+    Aftermath, Cut, CutFault, Data, Faults, HostLog, HostPromises, MediumLog, MediumPass,
+    SectorContent, Sectors, Survivors, UnderHead, cut, outcomes,
 };
 use units::ByteRange;
 
@@ -14,7 +14,7 @@ fn sectors(first: u64, count: u64) -> ByteRange {
 
 /// A drive whose cache has a write of 8 sectors from each of these, acknowledged in this order.
 fn cached(firsts: &[u64]) -> (HostLog, MediumLog) {
-    let told = Told { sectors: SECTORS, has_volatile_cache: true };
+    let told = HostPromises { sectors: SECTORS, has_volatile_cache: true };
     let (mut host, mut medium) = (HostLog::new(told, 100), MediumLog::new(SECTORS, 1 << 20, 100));
     for (id, first) in (1..).zip(firsts) {
         let number = host.write_sent(sectors(*first, 8), false, id * 10);
@@ -31,7 +31,7 @@ fn check(survivors: Survivors, is_non_volatile: bool, wanted: [Option<usize>; 3]
     let (host, medium) = cached(&[0, 8, 16]);
     let cut_ = Cut { survivors, is_non_volatile, ..Cut::at(1000) };
     let after = cut(&host, &medium, &cut_).expect("it can be cut");
-    let wanted = wanted.map(|number| number.map_or(Held::Original, Held::Write));
+    let wanted = wanted.map(|number| number.map_or(SectorContent::Original, SectorContent::Write));
     assert_eq!([0, 8, 16].map(|lba| after.held(lba)), wanted, "{survivors:?}");
     assert_eq!([7, 15, 23].map(|lba| after.held(lba)), wanted, "none is torn");
 }
@@ -76,21 +76,21 @@ fn nothing_survives_that_came_behind_the_cut() {
 #[test]
 fn the_head_decides_what_becomes_of_its_sector_whatever_else_may_survive() {
     // Both writes are to the first physical sector; the older is put there when the power goes.
-    let told = Told { sectors: SECTORS, has_volatile_cache: true };
+    let told = HostPromises { sectors: SECTORS, has_volatile_cache: true };
     let (mut host, mut medium) = (HostLog::new(told, 100), MediumLog::new(SECTORS, 1 << 20, 100));
     for id in 1..3 {
         host.write_sent(sectors(0, 4), false, id).expect("there is room");
         medium.sent(id);
         medium.arrived(id, true, id * 100);
-        let span = Span { first: 0, sectors: 1, from_ns: 150, to_ns: 250 };
+        let span = MediumPass { first: 0, sectors: 1, from_ns: 150, to_ns: 250 };
         if id == 1 {
             medium.put(Data::Cached, sectors(0, 4), (110, 250), &[span], false);
         }
     }
     let heads = [
-        (UnderHead::Completes, Held::Write(0), Held::Original),
-        (UnderHead::Old, Held::Original, Held::Original),
-        (UnderHead::Unreadable, Held::Unreadable, Held::Unreadable),
+        (UnderHead::Completes, SectorContent::Write(0), SectorContent::Original),
+        (UnderHead::Old, SectorContent::Original, SectorContent::Original),
+        (UnderHead::Unreadable, SectorContent::Unreadable, SectorContent::Unreadable),
     ];
     for (under_head, written, beside) in heads {
         let cut_ = Cut { under_head, survivors: Survivors::All, ..Cut::at(200) };
@@ -99,8 +99,12 @@ fn the_head_decides_what_becomes_of_its_sector_whatever_else_may_survive() {
         // Before the head is there and behind it, the policy decides again.
         for at_ns in [120, 150, 250] {
             let after = cut(&host, &medium, &Cut { at_ns, ..cut_ }).expect("it can be cut");
-            let newest = Held::Write(usize::from(at_ns >= 200));
-            assert_eq!((after.held(0), after.held(4)), (newest, Held::Original), "at {at_ns}");
+            let newest = SectorContent::Write(usize::from(at_ns >= 200));
+            assert_eq!(
+                (after.held(0), after.held(4)),
+                (newest, SectorContent::Original),
+                "at {at_ns}"
+            );
         }
     }
 }
@@ -115,7 +119,8 @@ fn what_was_discarded_does_not_come_back_from_the_cache() {
         let after = cut(&host, &medium, &cut_).expect("it can be cut");
         [0, 3, 4, 9, 10, 15].map(|lba| after.held(lba))
     };
-    let (first, second, none) = (Held::Write(0), Held::Write(1), Held::Original);
+    let (first, second, none) =
+        (SectorContent::Write(0), SectorContent::Write(1), SectorContent::Original);
     assert_eq!(all(499), [first, first, first, second, second, second]);
     assert_eq!(all(500), [first, first, none, none, second, second]);
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use drive::hard_disk::{HardDiskPlan, Rmw};
-use drive::power::{Aftermath, Cut, CutFault, Faults, Held, Survivors, UnderHead, cut, judge};
-use drive::{Action, Command, Model as _};
+use drive::power::{
+    Aftermath, Cut, CutFault, Faults, SectorContent, Survivors, UnderHead, cut, judge,
+};
+use drive::{CommandKind, DriveCommand, Model as _};
 
 use super::logged::{PLAN, disk, drive, told};
 
@@ -12,10 +14,10 @@ use super::logged::{PLAN, disk, drive, told};
 /// its end.
 fn aftermaths(plan: HardDiskPlan, (first, sectors): (u64, u64), cut_: Cut) -> BTreeSet<Aftermath> {
     let mut model = disk(plan);
-    let action = Action::Write { fua: true };
+    let action = CommandKind::Write { fua: true };
     let (offset_bytes, length_bytes) = (first * 512, sectors * 512);
     let mut done = Vec::new();
-    model.submit(Command { id: 1, action, offset_bytes, length_bytes }, 0, &mut done);
+    model.submit(DriveCommand { id: 1, action, offset_bytes, length_bytes }, 0, &mut done);
     model.advance(100_000_000, &mut done);
     let end_ns = done[0].at_ns;
     let medium = model.medium_log().expect("it is kept");
@@ -30,11 +32,11 @@ fn aftermaths(plan: HardDiskPlan, (first, sectors): (u64, u64), cut_: Cut) -> BT
 /// Sectors that hold the write, and those that cannot be read.
 fn shapes(aftermaths: BTreeSet<Aftermath>) -> BTreeSet<(Vec<u64>, Vec<u64>)> {
     let shape = |after: Aftermath| {
-        let of = |wanted: Held| {
+        let of = |wanted: SectorContent| {
             let is = after.changed().filter(|(_, held)| *held == wanted);
             is.map(|(lba, _)| lba).collect::<Vec<u64>>()
         };
-        (of(Held::Write(0)), of(Held::Unreadable))
+        (of(SectorContent::Write(0)), of(SectorContent::Unreadable))
     };
     aftermaths.into_iter().map(shape).collect()
 }
@@ -108,7 +110,8 @@ fn a_log_that_is_full_is_not_judged() {
 fn a_disk_that_was_told_something_already_keeps_no_log() {
     let mut model = drive::HardDisk::new(PLAN).expect("such a disk can be");
     assert!(model.medium_log().is_none());
-    let read = Command { id: 1, action: Action::Read, offset_bytes: 0, length_bytes: 512 };
+    let read =
+        DriveCommand { id: 1, action: CommandKind::Read, offset_bytes: 0, length_bytes: 512 };
     model.submit(read, 0, &mut Vec::new());
     assert!(!model.keep_log(100) && model.medium_log().is_none());
 }

@@ -17,7 +17,7 @@ mod item;
 pub(super) mod superblock;
 mod tree;
 
-use tree::Volume;
+use tree::BtrfsDevices;
 
 /// Layout of a chunk's bytes on its stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -250,7 +250,7 @@ const PROBLEMS_MAX: usize = 64;
 /// cannot be read is told, and missing from the map.
 #[must_use]
 pub fn chunks(devices: &[&dyn Disk]) -> Option<Parsed<ChunkMap>> {
-    Some(Volume::open(devices)?.chunks())
+    Some(BtrfsDevices::open(devices)?.chunks())
 }
 
 #[cfg(test)]

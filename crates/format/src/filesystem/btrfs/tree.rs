@@ -30,23 +30,23 @@ const NODES_MAX: usize = 4096;
 const ITEMS_MAX: usize = 1 << 19;
 
 /// The devices of a file system that are at hand, with what the newest superblock says.
-pub(super) struct Volume<'a> {
+pub(super) struct BtrfsDevices<'a> {
     devices: Vec<(u64, &'a dyn Disk)>,
     superblock: Block<4096>,
 }
 
 /// A node that is to be read, as the one above tells of it.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct WantedNode {
     logical_bytes: u64,
     level: u8,
     generation: u64,
 }
 
-impl<'a> Volume<'a> {
+impl<'a> BtrfsDevices<'a> {
     /// The file system that most of `devices` are of: the one whose superblock has the highest
     /// generation. `None` when none of them holds a btrfs superblock.
-    pub(super) fn open(devices: &[&'a dyn Disk]) -> Option<Volume<'a>> {
+    pub(super) fn open(devices: &[&'a dyn Disk]) -> Option<BtrfsDevices<'a>> {
         let read = |device: &&'a dyn Disk| {
             let bytes = Block(disk::read_array::<4096>(*device, superblock::AT).ok()?);
             (bytes.array::<64, 8>() == *superblock::MAGIC).then_some((bytes, *device))
@@ -57,7 +57,7 @@ impl<'a> Volume<'a> {
         let same = |other: &Block<4096>| other.array::<32, 16>() == superblock.array::<32, 16>();
         let devices = found.iter().filter(|(other, _)| same(other));
         let devices = devices.map(|(other, device)| (other.le64::<201>(), *device)).collect();
-        Some(Volume { devices, superblock })
+        Some(BtrfsDevices { devices, superblock })
     }
 
     /// Its chunks, as far as they can be read.
@@ -65,7 +65,7 @@ impl<'a> Volume<'a> {
         // The tree may no longer hold a chunk that the superblock tells of, so both are kept apart.
         let system = self.system_chunks();
         let mut found = Parsed { value: ChunkMap::default(), problems: system.problems };
-        let mut todo = vec![Wanted {
+        let mut todo = vec![WantedNode {
             logical_bytes: self.superblock.le64::<88>(),
             level: self.superblock.byte::<199>(),
             generation: self.superblock.le64::<164>(),
@@ -118,7 +118,7 @@ impl<'a> Volume<'a> {
     }
 
     /// The node that is wanted, from the first copy that is sound.
-    fn node(&self, system: &ChunkMap, wanted: Wanted) -> Result<Node, String> {
+    fn node(&self, system: &ChunkMap, wanted: WantedNode) -> Result<CheckedNode, String> {
         let at = wanted.logical_bytes;
         let length = u64::from(self.superblock.le32::<0x94>());
         if !length.is_power_of_two() || !(4096..=NODE_BYTES_MAX).contains(&length) {
@@ -149,7 +149,7 @@ impl<'a> Volume<'a> {
         disk::read_vec(*device, place.at_bytes, length_bytes).map_err(|error| error.to_string())
     }
 
-    fn check(&self, bytes: Vec<u8>, wanted: Wanted) -> Result<Node, String> {
+    fn check(&self, bytes: Vec<u8>, wanted: WantedNode) -> Result<CheckedNode, String> {
         let at = wanted.logical_bytes;
         let header = block_at::<HEADER>(&bytes, 0).ok_or("node is too short")?;
         let wrong = |what: &str| Err(format!("chunk tree's node at {at} has another {what}"));
@@ -171,29 +171,29 @@ impl<'a> Volume<'a> {
             return wrong("checksum");
         }
         let count = usize::try_from(header.le32::<96>()).unwrap_or(usize::MAX);
-        Ok(Node { bytes, count })
+        Ok(CheckedNode { bytes, count })
     }
 }
 
 /// A node that was checked.
-struct Node {
+struct CheckedNode {
     bytes: Vec<u8>,
     /// Number of items or pointers it says it has; not checked.
     count: usize,
 }
 
-impl Node {
+impl CheckedNode {
     /// The nodes below, those of the higher addresses first, so that a stack gives them in order.
-    fn children(&self, level: u8) -> Vec<Wanted> {
+    fn children(&self, level: u8) -> Vec<WantedNode> {
         let pointer = |index: usize| {
             let pointer = block_at::<POINTER>(&self.bytes, HEADER + index * POINTER)?;
-            Some(Wanted {
+            Some(WantedNode {
                 logical_bytes: pointer.le64::<17>(),
                 level: level.checked_sub(1)?,
                 generation: pointer.le64::<25>(),
             })
         };
-        let mut found: Vec<Wanted> = (0..self.count).map_while(pointer).collect();
+        let mut found: Vec<WantedNode> = (0..self.count).map_while(pointer).collect();
         found.reverse();
         found
     }

@@ -11,10 +11,10 @@ use std::ops::Deref;
 use device::{Disk, ReadError, disk};
 
 use super::inflate::{Wrapping, inflate};
-use super::run::Run;
+use super::run::GuestRun;
 use super::table::{SEEK_BYTES, Windows};
 use super::walk::follow;
-use super::{Image, Layout, Place, ReferenceRole, qcow2, vmdk};
+use super::{GuestPlace, Image, ImageLayout, ReferenceRole, qcow2, vmdk};
 
 /// Greatest number of images in a chain of backing files. Each one costs some stack when
 /// bytes of the last are read, so whoever opens them has to bound them.
@@ -33,10 +33,10 @@ pub struct Guest<I, D> {
     file: D,
     references: Vec<Option<D>>,
     backing: Option<D>,
-    state: RefCell<State>,
+    state: RefCell<GuestState>,
 }
 
-struct State {
+struct GuestState {
     windows: Windows,
     /// The guest address of the cluster that was last decompressed, and its bytes.
     inflated: Option<(u64, Vec<u8>)>,
@@ -49,14 +49,14 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
     #[must_use]
     pub fn new(image: I, file: D, references: Vec<Option<D>>) -> Guest<I, D> {
         let windows = Windows::new(SEEK_BYTES);
-        let state = RefCell::new(State { windows, inflated: None });
+        let state = RefCell::new(GuestState { windows, inflated: None });
         let number = image.reference(ReferenceRole::Backing);
         let backing = number.and_then(|number| references.get(number).cloned().flatten());
         Guest { image, file, references, backing, state }
     }
 
     /// The run from `guest_bytes` on, joined with those that follow it up to `most` bytes.
-    fn run(&self, windows: &mut Windows, guest_bytes: u64, most: u64) -> Run {
+    fn run(&self, windows: &mut Windows, guest_bytes: u64, most: u64) -> GuestRun {
         let mut run = self.image.run(&self.file, windows, guest_bytes);
         while run.length_bytes < most {
             let follows =
@@ -75,25 +75,25 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
     /// Fills `buffer` from `guest_bytes` on, all of which lies at `run`.
     fn fill(
         &self,
-        state: &mut State,
-        run: &Run,
+        state: &mut GuestState,
+        run: &GuestRun,
         guest_bytes: u64,
         buffer: &mut [u8],
     ) -> Result<(), ReadError> {
         let place = run.place.clone()?;
         let fail = |reason: &str| Err(failed(guest_bytes, disk::length_of(buffer), reason));
         match place {
-            Place::Zero => buffer.fill(0),
-            Place::Backing => return self.fill_from_backing(guest_bytes, buffer),
+            GuestPlace::Zero => buffer.fill(0),
+            GuestPlace::Backing => return self.fill_from_backing(guest_bytes, buffer),
             _ if self.image.encrypted => return fail("the guest's bytes are encrypted"),
-            Place::Here(offset) => return self.fill_from(&self.file, offset, buffer),
-            Place::In(reference, offset) => {
+            GuestPlace::Here(offset) => return self.fill_from(&self.file, offset, buffer),
+            GuestPlace::In(reference, offset) => {
                 match self.references.get(reference).and_then(Option::as_ref) {
                     Some(disk) => return self.fill_from(disk, offset, buffer),
                     None => return fail("the file that holds them is not open"),
                 }
             }
-            Place::Compressed(offset) => {
+            GuestPlace::Compressed(offset) => {
                 let block_bytes = self.image.block_bytes.unwrap_or(0).max(1);
                 let within = guest_bytes % block_bytes;
                 let start = guest_bytes - within;
@@ -145,7 +145,7 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
 
     /// The decompressed cluster or grain that starts at guest byte `start` and is compressed at
     /// `offset`.
-    fn inflated(&self, run: &Run, offset: u64, start: u64) -> Result<Vec<u8>, ReadError> {
+    fn inflated(&self, run: &GuestRun, offset: u64, start: u64) -> Result<Vec<u8>, ReadError> {
         let block_bytes = self.image.block_bytes.unwrap_or(0);
         let fail = |reason: &str| Err(failed(start, block_bytes, reason));
         if block_bytes > INFLATED_BYTES_MAX {
@@ -153,13 +153,13 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
         }
         let most = usize::try_from(block_bytes).unwrap_or(0);
         let (input, wrapping) = match &self.image.layout {
-            Layout::Qcow2(tables) if tables.compression == qcow2::Compression::Zstd => {
+            ImageLayout::Qcow2(tables) if tables.compression == qcow2::Compression::Zstd => {
                 return fail("zstd compression is not read");
             }
-            Layout::Qcow2(_) => {
+            ImageLayout::Qcow2(_) => {
                 (disk::read_vec(&self.file, offset, run.compressed_bytes)?, Wrapping::Raw)
             }
-            Layout::Vmdk(tables) => (self.grain(tables, offset, start)?, Wrapping::Zlib),
+            ImageLayout::Vmdk(tables) => (self.grain(tables, offset, start)?, Wrapping::Zlib),
             _ => return fail("compressed bytes in a format that has none"),
         };
         let needed = block_bytes.min(self.image.virtual_bytes.saturating_sub(start));
@@ -174,7 +174,12 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
     }
 
     /// The compressed bytes of a grain.
-    fn grain(&self, tables: &vmdk::Tables, offset: u64, start: u64) -> Result<Vec<u8>, ReadError> {
+    fn grain(
+        &self,
+        tables: &vmdk::VmdkTables,
+        offset: u64,
+        start: u64,
+    ) -> Result<Vec<u8>, ReadError> {
         let most = tables.grain_bytes.saturating_mul(2);
         if tables.compression != Some(vmdk::Compression::Marked) {
             let rest = self.file.length_bytes().saturating_sub(offset);

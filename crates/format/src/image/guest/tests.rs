@@ -101,7 +101,7 @@ fn nothing_is_read_behind_the_guest_and_an_unknown_layout_reads_nothing() {
     let guest = Guest::new(&image, &file, Vec::new());
     assert!(matches!(read(&guest, 0xf_ffff, 2), Err(ReadError::PastEnd { .. })));
     assert_eq!(guest.length_bytes(), 0x10_0000);
-    image.layout = Layout::Unknown("a feature of tomorrow".to_owned());
+    image.layout = ImageLayout::Unknown("a feature of tomorrow".to_owned());
     let error = read(&Guest::new(&image, &file, Vec::new()), 0, 1).unwrap_err();
     assert!(error.to_string().contains("a feature of tomorrow"));
 }

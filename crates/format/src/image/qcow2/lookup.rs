@@ -3,10 +3,10 @@
 use device::{Disk, ReadError};
 use units::ByteRange;
 
-use super::{SUBCLUSTERS, Tables};
+use super::{Qcow2Tables, SUBCLUSTERS};
 use crate::bytes::Block;
-use crate::image::Place;
-use crate::image::run::{Looked, Run, starts_within};
+use crate::image::GuestPlace;
+use crate::image::run::{GuestRun, Looked, starts_within};
 use crate::image::table::{Level, Windows};
 
 /// Entries of a table: bits 9 to 55 are an offset.
@@ -15,7 +15,7 @@ const COPIED: u64 = 1 << 63;
 const COMPRESSED: u64 = 1 << 62;
 const ZERO: u64 = 1;
 
-impl Tables {
+impl Qcow2Tables {
     /// The run from `guest_bytes` on.
     pub(in crate::image) fn run(
         &self,
@@ -30,21 +30,25 @@ impl Tables {
         let rest = span - within;
         let entry = windows
             .entry(file, Level::Directory, self.directory, index)
-            .map_err(|error| Run::unread(file, self.directory, (index, 8), rest, error))?;
+            .map_err(|error| GuestRun::unread(file, self.directory, (index, 8), rest, error))?;
         let table = u64::from_be_bytes(entry) & OFFSET_MASK;
         if table == 0 {
             let more = windows.repeats::<8>(Level::Directory, self.directory, index);
-            return Ok(Run::new(rest.saturating_add(more.saturating_mul(span)), Place::Backing));
+            return Ok(GuestRun::new(
+                rest.saturating_add(more.saturating_mul(span)),
+                GuestPlace::Backing,
+            ));
         }
         if !table.is_multiple_of(cluster_bytes) {
             let reason = format!("the L2 table at {table} is not on a cluster");
-            return Err(Run::failed(rest, guest_bytes, reason));
+            return Err(GuestRun::failed(rest, guest_bytes, reason));
         }
         starts_within(file.length_bytes(), table, cluster_bytes)
-            .map_err(|error| Run::broken(rest, error))?;
+            .map_err(|error| GuestRun::broken(rest, error))?;
         // Masked to 56 bits, so a cluster behind it does not overflow.
-        let table = ByteRange::new(table, cluster_bytes)
-            .ok_or_else(|| Run::failed(rest, guest_bytes, "the L2 table ends beyond 64 bits"))?;
+        let table = ByteRange::new(table, cluster_bytes).ok_or_else(|| {
+            GuestRun::failed(rest, guest_bytes, "the L2 table ends beyond 64 bits")
+        })?;
         if self.extended {
             self.extended_run(file, windows, table, guest_bytes)
         } else {
@@ -63,7 +67,7 @@ impl Tables {
         let cluster_bytes = 1_u64 << self.cluster_bits;
         let within = guest_bytes % cluster_bytes;
         let rest = cluster_bytes - within;
-        let broken = |error| Run::broken(rest, error);
+        let broken = |error| GuestRun::broken(rest, error);
         let index = (guest_bytes >> self.cluster_bits) % (cluster_bytes / 8);
         let entry = windows.entry(file, Level::Table, table, index).map_err(broken)?;
         let entry = u64::from_be_bytes(entry);
@@ -73,15 +77,15 @@ impl Tables {
         if entry & ZERO != 0 {
             if self.version < 3 {
                 let reason = "a zero cluster in an image of version 2";
-                return Err(Run::failed(rest, guest_bytes, reason));
+                return Err(GuestRun::failed(rest, guest_bytes, reason));
             }
-            return Ok(Run::new(rest, Place::Zero));
+            return Ok(GuestRun::new(rest, GuestPlace::Zero));
         }
         if let Some(offset) = self.host(file, entry).map_err(broken)? {
-            return Ok(Run::new(rest, self.place(offset + within)));
+            return Ok(GuestRun::new(rest, self.place(offset + within)));
         }
         let more = windows.repeats::<8>(Level::Table, table, index);
-        Ok(Run::new(rest + more * cluster_bytes, Place::Backing))
+        Ok(GuestRun::new(rest + more * cluster_bytes, GuestPlace::Backing))
     }
 
     /// The run from `guest_bytes` on by an entry of 16 bytes: an offset, 32 bits of subclusters
@@ -96,7 +100,7 @@ impl Tables {
         let cluster_bytes = 1_u64 << self.cluster_bits;
         let within = guest_bytes % cluster_bytes;
         let rest = cluster_bytes - within;
-        let broken = |error| Run::broken(rest, error);
+        let broken = |error| GuestRun::broken(rest, error);
         let index = (guest_bytes >> self.cluster_bits) % (cluster_bytes / 16);
         let pair = Block::<16>(windows.entry(file, Level::Table, table, index).map_err(broken)?);
         let (entry, bitmap) = (pair.be64::<0>(), pair.be64::<8>());
@@ -106,7 +110,7 @@ impl Tables {
         let host = self.host(file, entry).map_err(broken)?;
         if host.is_none() && bitmap == 0 {
             let more = windows.repeats::<16>(Level::Table, table, index);
-            return Ok(Run::new(rest + more * cluster_bytes, Place::Backing));
+            return Ok(GuestRun::new(rest + more * cluster_bytes, GuestPlace::Backing));
         }
         let part_bytes = cluster_bytes.div_euclid(SUBCLUSTERS);
         let part = within.div_euclid(part_bytes);
@@ -115,15 +119,15 @@ impl Tables {
         let end = (part + u64::try_from(same).unwrap_or(1)) * part_bytes;
         let length = end - within;
         let place = match (state(part), host) {
-            ((false, false), _) => Ok(Place::Backing),
-            ((false, true), _) => Ok(Place::Zero),
+            ((false, false), _) => Ok(GuestPlace::Backing),
+            ((false, true), _) => Ok(GuestPlace::Zero),
             ((true, false), Some(offset)) => Ok(self.place(offset + within)),
             ((true, false), None) => Err("a subcluster is allocated, but its cluster is not"),
             ((true, true), _) => Err("a subcluster is both allocated and zero"),
         };
         place
-            .map(|place| Run::new(length, place))
-            .map_err(|reason| Run::failed(length, guest_bytes, reason))
+            .map(|place| GuestRun::new(length, place))
+            .map_err(|reason| GuestRun::failed(length, guest_bytes, reason))
     }
 
     /// Returns where the cluster of an uncompressed `entry` starts; `None` when it is not
@@ -147,23 +151,23 @@ impl Tables {
         Ok(Some(offset))
     }
 
-    fn place(&self, offset: u64) -> Place {
-        self.data.map_or(Place::Here(offset), |reference| Place::In(reference, offset))
+    fn place(&self, offset: u64) -> GuestPlace {
+        self.data.map_or(GuestPlace::Here(offset), |reference| GuestPlace::In(reference, offset))
     }
 
     /// A compressed cluster: where it starts, and how many sectors it touches beyond the first.
     fn compressed(&self, file: &dyn Disk, entry: u64, guest_bytes: u64, rest: u64) -> Looked {
         if self.data.is_some() {
             let reason = "a compressed cluster in an image with an external data file";
-            return Err(Run::failed(rest, guest_bytes, reason));
+            return Err(GuestRun::failed(rest, guest_bytes, reason));
         }
         let offset_bits = 62 - (self.cluster_bits - 8);
         let offset = entry & ((1 << offset_bits) - 1);
         let sectors = ((entry & !(COPIED | COMPRESSED)) >> offset_bits) + 1;
         let length = sectors * 512 - offset % 512;
         starts_within(file.length_bytes(), offset, length)
-            .map_err(|error| Run::broken(rest, error))?;
+            .map_err(|error| GuestRun::broken(rest, error))?;
         let compressed_bytes = length.min(file.length_bytes() - offset);
-        Ok(Run { compressed_bytes, ..Run::new(rest, Place::Compressed(offset)) })
+        Ok(GuestRun { compressed_bytes, ..GuestRun::new(rest, GuestPlace::Compressed(offset)) })
     }
 }

@@ -8,7 +8,7 @@
 use device::{Disk, disk};
 use units::{ByteRange, DiskText};
 
-use super::{Image, ImageKind, Layout, Reference, ReferenceRole};
+use super::{Image, ImageKind, ImageLayout, Reference, ReferenceRole};
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -26,7 +26,7 @@ const SUBCLUSTERS: u64 = 32;
 
 /// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct Qcow2Tables {
     /// The cluster is 2 to this power bytes: 9 to 21.
     pub cluster_bits: u32,
     /// The L1 table in the image file.
@@ -81,7 +81,7 @@ fn facts(
     header: &Header,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<Layout, String> {
+) -> Result<ImageLayout, String> {
     let version = header.be32::<4>();
     image.virtual_bytes = header.be64::<24>();
     image.encrypted = encryption(header.be32::<32>(), image, problems);
@@ -116,7 +116,7 @@ fn facts(
         image.subblock_bytes = Some(cluster_bytes / SUBCLUSTERS);
     }
     let directory = directory(file, header, image.virtual_bytes, features.extended, problems)?;
-    Ok(Layout::Qcow2(Tables {
+    Ok(ImageLayout::Qcow2(Qcow2Tables {
         cluster_bits,
         directory,
         extended: features.extended,

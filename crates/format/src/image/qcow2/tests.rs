@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use device::MemoryDisk;
 
-use super::super::{Extent, Place};
+use super::super::{GuestExtent, GuestPlace};
 use super::*;
 
 /// A header of version 3 with clusters of 64 KiB and an L1 table of `entries` at the second
@@ -39,7 +39,7 @@ fn image(disk: &dyn Disk) -> Parsed<Image> {
     super::super::read(disk).unwrap()
 }
 
-fn place(disk: &dyn Disk, address: u64) -> Result<Place, device::ReadError> {
+fn place(disk: &dyn Disk, address: u64) -> Result<GuestPlace, device::ReadError> {
     Ok(image(disk).value.locate(disk, address)?.unwrap().place)
 }
 
@@ -47,10 +47,10 @@ fn place(disk: &dyn Disk, address: u64) -> Result<Place, device::ReadError> {
 fn a_byte_keeps_its_place_within_its_cluster() {
     let disk = disk(&[0x5_0000 | COPIED_BIT, 0, 1, 0x6_0000]);
     assert_eq!(image(&disk).problems, []);
-    assert_eq!(place(&disk, 0x1234), Ok(Place::Here(0x5_1234)));
-    assert_eq!(place(&disk, 0x1_0000), Ok(Place::Backing));
-    assert_eq!(place(&disk, 0x2_0000), Ok(Place::Zero));
-    assert_eq!(place(&disk, 0x3_ffff), Ok(Place::Here(0x6_ffff)));
+    assert_eq!(place(&disk, 0x1234), Ok(GuestPlace::Here(0x5_1234)));
+    assert_eq!(place(&disk, 0x1_0000), Ok(GuestPlace::Backing));
+    assert_eq!(place(&disk, 0x2_0000), Ok(GuestPlace::Zero));
+    assert_eq!(place(&disk, 0x3_ffff), Ok(GuestPlace::Here(0x6_ffff)));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn entries_that_point_off_a_cluster_or_behind_the_file_are_errors() {
     for cluster in 0..3 {
         assert!(place(&disk, cluster << 16).is_err(), "{cluster}");
     }
-    assert_eq!(place(&disk, 3 << 16), Ok(Place::Backing));
+    assert_eq!(place(&disk, 3 << 16), Ok(GuestPlace::Backing));
 }
 
 const COMPRESSED_BIT: u64 = 1 << 62;
@@ -75,7 +75,7 @@ fn a_feature_that_is_not_known_is_named_and_leaves_the_layout_unknown() {
     bytes.resize(112 + 8 + 48, 0);
     let parsed = image(&MemoryDisk::with_head(1 << 20, &bytes));
     assert_eq!(parsed.problems[0].kind, ProblemKind::Unsupported);
-    let Layout::Unknown(reason) = parsed.value.layout else { panic!("it is not read") };
+    let ImageLayout::Unknown(reason) = parsed.value.layout else { panic!("it is not read") };
     assert!(reason.contains("bit 7 (time travel)"), "{reason}");
     assert_eq!(parsed.value.virtual_bytes, 1 << 20);
 }
@@ -86,7 +86,7 @@ fn clusters_of_4_mib_are_not_read() {
     for bits in [0, 8, 22, 64, u32::MAX] {
         bytes[20..24].copy_from_slice(&bits.to_be_bytes());
         let parsed = image(&MemoryDisk::with_head(1 << 20, &bytes));
-        assert!(matches!(parsed.value.layout, Layout::Unknown(_)), "{bits}");
+        assert!(matches!(parsed.value.layout, ImageLayout::Unknown(_)), "{bits}");
     }
 }
 
@@ -123,11 +123,12 @@ fn subclusters_are_here_zero_or_elsewhere_each_by_its_bits() {
     let image = image(&disk).value;
     assert_eq!(image.subblock_bytes, Some(2048));
     let run = |address| image.locate(&disk, address).map(|extent| extent.unwrap());
-    let extent =
-        |start, length, place| Ok(Extent { guest: ByteRange::new(start, length).unwrap(), place });
-    assert_eq!(run(100), extent(100, 3996, Place::Here(0x5_0064)));
-    assert_eq!(run(4096), extent(4096, 2048, Place::Zero));
-    assert_eq!(run(6144), extent(6144, 28 * 2048, Place::Backing));
+    let extent = |start, length, place| {
+        Ok(GuestExtent { guest: ByteRange::new(start, length).unwrap(), place })
+    };
+    assert_eq!(run(100), extent(100, 3996, GuestPlace::Here(0x5_0064)));
+    assert_eq!(run(4096), extent(4096, 2048, GuestPlace::Zero));
+    assert_eq!(run(6144), extent(6144, 28 * 2048, GuestPlace::Backing));
     assert!(run(31 * 2048).is_err());
 }
 
@@ -150,7 +151,7 @@ fn a_walk_goes_on_where_the_last_one_was_broken_off() {
     let (mut from, mut seen) = (0, Vec::new());
     while from < image.virtual_bytes {
         let range = ByteRange::new(from, u64::MAX - from).unwrap();
-        let mut visit = |extent: Extent| {
+        let mut visit = |extent: GuestExtent| {
             seen.push((extent.guest.start_bytes() >> 16, extent.guest.length_bytes() >> 16));
             ControlFlow::Break(())
         };

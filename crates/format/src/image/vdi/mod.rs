@@ -8,9 +8,9 @@ use device::Disk;
 use units::{ByteRange, DiskText};
 use uuid::Uuid;
 
-use super::run::{Looked, Run, starts_within};
+use super::run::{GuestRun, Looked, starts_within};
 use super::table::{Level, Windows};
-use super::{Image, ImageKind, Layout, Place, Reference, ReferenceRole};
+use super::{GuestPlace, Image, ImageKind, ImageLayout, Reference, ReferenceRole};
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -22,7 +22,7 @@ const DISCARDED: u32 = 0xffff_fffe;
 
 /// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct VdiTables {
     /// The block map in the image file: 4 bytes for each block.
     pub map: ByteRange,
     /// Place where block 0 of the file starts, in bytes.
@@ -59,7 +59,7 @@ fn facts(
     header: &Header,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<Layout, String> {
+) -> Result<ImageLayout, String> {
     let mut problem = |kind, at, detail| problems.push(Problem::new(kind, at, detail));
     image.virtual_bytes = header.le64::<0x170>();
     let kind = header.le32::<0x4c>();
@@ -108,7 +108,7 @@ fn facts(
     }
     image.details.push(("data offset", data_bytes.to_string()));
     let extra_bytes = u64::from(header.le32::<0x17c>());
-    Ok(Layout::Vdi(Tables { map, data_bytes, block_bytes, extra_bytes }))
+    Ok(ImageLayout::Vdi(VdiTables { map, data_bytes, block_bytes, extra_bytes }))
 }
 
 /// The parent, which is named by identifier only.
@@ -125,7 +125,7 @@ fn parent(header: &Header, kind: u32, image: &mut Image) {
     });
 }
 
-impl Tables {
+impl VdiTables {
     /// The run from `guest_bytes` on.
     pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         let (index, within) =
@@ -133,23 +133,26 @@ impl Tables {
         let rest = self.block_bytes - within;
         let entry = windows
             .entry(file, Level::Directory, self.map, index)
-            .map_err(|error| Run::unread(file, self.map, (index, 4), rest, error))?;
+            .map_err(|error| GuestRun::unread(file, self.map, (index, 4), rest, error))?;
         let entry = u32::from_le_bytes(entry);
         if matches!(entry, FREE | DISCARDED) {
             let more = windows.repeats::<4>(Level::Directory, self.map, index);
-            let place = if entry == FREE { Place::Backing } else { Place::Zero };
-            return Ok(Run::new(rest.saturating_add(more.saturating_mul(self.block_bytes)), place));
+            let place = if entry == FREE { GuestPlace::Backing } else { GuestPlace::Zero };
+            return Ok(GuestRun::new(
+                rest.saturating_add(more.saturating_mul(self.block_bytes)),
+                place,
+            ));
         }
         // At most 2^32 blocks of 2^31 bytes and their extra bytes: below 2^65, hence checked.
         let start = u64::from(entry)
             .checked_mul(self.block_bytes + self.extra_bytes)
             .and_then(|start| start.checked_add(self.data_bytes + self.extra_bytes))
             .ok_or_else(|| {
-                Run::failed(rest, guest_bytes, format!("block {entry} lies beyond 64 bits"))
+                GuestRun::failed(rest, guest_bytes, format!("block {entry} lies beyond 64 bits"))
             })?;
         starts_within(file.length_bytes(), start, self.block_bytes)
-            .map_err(|error| Run::broken(rest, error))?;
-        Ok(Run::new(rest, Place::Here(start.saturating_add(within))))
+            .map_err(|error| GuestRun::broken(rest, error))?;
+        Ok(GuestRun::new(rest, GuestPlace::Here(start.saturating_add(within))))
     }
 }
 

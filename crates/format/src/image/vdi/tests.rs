@@ -23,7 +23,7 @@ fn disk(kind: u32, extra: u32) -> MemoryDisk {
     disk
 }
 
-fn place(disk: &MemoryDisk, address: u64) -> Option<Place> {
+fn place(disk: &MemoryDisk, address: u64) -> Option<GuestPlace> {
     let image = super::super::read(disk)?.value;
     Some(image.locate(disk, address).ok()??.place)
 }
@@ -32,9 +32,9 @@ fn place(disk: &MemoryDisk, address: u64) -> Option<Place> {
 fn blocks_start_at_the_data_offset_each_behind_its_extra_bytes() {
     let plain = disk(1, 0);
     assert_eq!(super::super::read(&plain).unwrap().problems, []);
-    assert_eq!(place(&plain, 5), Some(Place::Here(2048 + (1 << 20) + 5)));
+    assert_eq!(place(&plain, 5), Some(GuestPlace::Here(2048 + (1 << 20) + 5)));
     let extra = disk(1, 512);
-    assert_eq!(place(&extra, 5), Some(Place::Here(2048 + (1 << 20) + 2 * 512 + 5)));
+    assert_eq!(place(&extra, 5), Some(GuestPlace::Here(2048 + (1 << 20) + 2 * 512 + 5)));
     let unit = units::Unit::new(4096).unwrap();
     let shift = |disk: &MemoryDisk| super::super::read(disk).unwrap().value.constant_shift(unit);
     assert_eq!((shift(&plain), shift(&extra)), (Some(2048), None));
@@ -43,8 +43,8 @@ fn blocks_start_at_the_data_offset_each_behind_its_extra_bytes() {
 #[test]
 fn free_discarded_and_lost_blocks_are_told_apart() {
     let disk = disk(1, 0);
-    assert_eq!(place(&disk, 1 << 20), Some(Place::Backing));
-    assert_eq!(place(&disk, 2 << 20), Some(Place::Zero));
+    assert_eq!(place(&disk, 1 << 20), Some(GuestPlace::Backing));
+    assert_eq!(place(&disk, 2 << 20), Some(GuestPlace::Zero));
     assert_eq!(place(&disk, 3 << 20), None);
 }
 
@@ -65,5 +65,5 @@ fn the_signature_alone_is_no_vdi_and_an_old_version_is_named() {
     assert!(super::super::read(&disk).is_none());
     disk.put(0x44, &2_u32.to_le_bytes());
     let image = super::super::read(&disk).unwrap().value;
-    assert!(matches!(image.layout, Layout::Unknown(_)));
+    assert!(matches!(image.layout, ImageLayout::Unknown(_)));
 }

@@ -4,7 +4,7 @@ use device::{Disk, disk};
 use units::{ByteRange, DiskText};
 use uuid::Uuid;
 
-use super::Tables;
+use super::VhdTables;
 use super::footer::{DIFFERENCING, Footer, checksum};
 use crate::bytes::{self, Block};
 use crate::image::{Image, Reference, ReferenceRole};
@@ -22,7 +22,7 @@ pub(super) fn read(
     footer: &Footer,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<Tables, String> {
+) -> Result<VhdTables, String> {
     let differencing = footer.disk_type() == DIFFERENCING;
     if differencing {
         // Named below where the header can be read; what is not here is not zero in any case.
@@ -51,7 +51,7 @@ pub(super) fn read(
     image.details.push(("bitmap bytes before each block", bitmap_bytes.to_string()));
     let table = table(file, &header, image.virtual_bytes, problems)?;
     let keeps_4k = footer.writer_keeps_4k();
-    Ok(Tables { table, block_bytes, bitmap_bytes, differencing, keeps_4k })
+    Ok(VhdTables { table, block_bytes, bitmap_bytes, differencing, keeps_4k })
 }
 
 fn check(header: &Header, at: u64, problems: &mut Vec<Problem>) {

@@ -10,9 +10,9 @@
 use device::{Disk, disk};
 use units::ByteRange;
 
-use super::run::{Looked, Run, starts_within};
+use super::run::{GuestRun, Looked, starts_within};
 use super::table::{BitOrder, Level, Windows};
-use super::{Image, ImageKind, Layout, Place};
+use super::{GuestPlace, Image, ImageKind, ImageLayout};
 use crate::{Parsed, Problem, ProblemKind};
 
 mod dynamic;
@@ -26,7 +26,7 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct VhdTables {
     /// The block allocation table in the image file: 4 bytes for each block.
     pub table: ByteRange,
     /// A block's length in bytes without its bitmap: a power of two, at least 512.
@@ -98,23 +98,23 @@ fn image(file: &dyn Disk, footer: &Footer, mut problems: Vec<Problem>) -> Parsed
     let layout = match footer.disk_type() {
         footer::FIXED => Ok(fixed(footer, &mut problems)),
         footer::DYNAMIC | footer::DIFFERENCING => {
-            dynamic::read(file, footer, &mut image, &mut problems).map(Layout::Vhd)
+            dynamic::read(file, footer, &mut image, &mut problems).map(ImageLayout::Vhd)
         }
         other => Err(format!("disk type {other} is not known")),
     };
     image.laid_out(layout, footer.at_bytes, problems)
 }
 
-fn fixed(footer: &Footer, problems: &mut Vec<Problem>) -> Layout {
+fn fixed(footer: &Footer, problems: &mut Vec<Problem>) -> ImageLayout {
     let size = footer.current_bytes();
     if size > footer.at_bytes {
         let detail = format!("the disk of {size} bytes does not fit before the footer");
         problems.push(Problem::new(ProblemKind::Outside, footer.at_bytes, detail));
     }
-    Layout::Flat { offset_bytes: 0 }
+    ImageLayout::Flat { offset_bytes: 0 }
 }
 
-impl Tables {
+impl VhdTables {
     /// The run from `guest_bytes` on.
     pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         let (index, within) =
@@ -122,26 +122,26 @@ impl Tables {
         let rest = self.block_bytes - within;
         let entry = windows
             .entry(file, Level::Directory, self.table, index)
-            .map_err(|error| Run::unread(file, self.table, (index, 4), rest, error))?;
+            .map_err(|error| GuestRun::unread(file, self.table, (index, 4), rest, error))?;
         let entry = u32::from_be_bytes(entry);
         if entry == UNUSED {
             let more = windows.repeats::<4>(Level::Directory, self.table, index);
             let length = rest.saturating_add(more.saturating_mul(self.block_bytes));
-            return Ok(Run::new(length, Place::Backing));
+            return Ok(GuestRun::new(length, GuestPlace::Backing));
         }
         // Sector 0 holds the footer's copy.
         if entry == 0 {
-            return Err(Run::failed(rest, guest_bytes, "the block lies on the footer's copy"));
+            return Err(GuestRun::failed(rest, guest_bytes, "the block lies on the footer's copy"));
         }
         // At most 2^32 sectors and 2^31 bytes.
         let bitmap = u64::from(entry) * SECTOR_BYTES;
         let data = bitmap + self.bitmap_bytes;
         starts_within(file.length_bytes(), data, self.block_bytes)
-            .map_err(|error| Run::broken(rest, error))?;
+            .map_err(|error| GuestRun::broken(rest, error))?;
         if self.differencing {
             return self.by_sector(file, windows, bitmap, within);
         }
-        Ok(Run::new(rest, Place::Here(data + within)))
+        Ok(GuestRun::new(rest, GuestPlace::Here(data + within)))
     }
 
     /// The run from byte `within` of the block whose bitmap is at `bitmap`: single sectors are here
@@ -155,15 +155,15 @@ impl Tables {
     ) -> Looked {
         let rest = self.block_bytes - within;
         let table = ByteRange::new(bitmap, self.bitmap_bytes)
-            .ok_or_else(|| Run::failed(rest, within, "the bitmap ends beyond 64 bits"))?;
+            .ok_or_else(|| GuestRun::failed(rest, within, "the bitmap ends beyond 64 bits"))?;
         let (sector, inside) = (within.div_euclid(SECTOR_BYTES), within % SECTOR_BYTES);
         let most = self.block_bytes.div_euclid(SECTOR_BYTES) - sector;
         let (here, count) = windows
             .bits(file, table, sector, most, BitOrder::HighFirst)
-            .map_err(|error| Run::broken(SECTOR_BYTES - inside, error))?;
+            .map_err(|error| GuestRun::broken(SECTOR_BYTES - inside, error))?;
         let data = bitmap + self.bitmap_bytes + within;
-        let place = if here { Place::Here(data) } else { Place::Backing };
-        Ok(Run::new(count * SECTOR_BYTES - inside, place))
+        let place = if here { GuestPlace::Here(data) } else { GuestPlace::Backing };
+        Ok(GuestRun::new(count * SECTOR_BYTES - inside, place))
     }
 }
 

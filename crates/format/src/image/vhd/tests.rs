@@ -44,7 +44,7 @@ fn dynamic(disk_type: u32) -> MemoryDisk {
     disk
 }
 
-fn place(disk: &MemoryDisk, address: u64) -> Option<(Place, u64)> {
+fn place(disk: &MemoryDisk, address: u64) -> Option<(GuestPlace, u64)> {
     let image = super::super::read(disk)?.value;
     let extent = image.locate(disk, address).ok()??;
     Some((extent.place, extent.guest.length_bytes()))
@@ -58,7 +58,7 @@ fn a_fixed_disk_is_known_by_its_footer_of_512_or_511_bytes() {
         let parsed = super::super::read(&file).unwrap();
         assert_eq!(parsed.problems, [], "{length}");
         assert_eq!(parsed.value.kind, ImageKind::VhdFixed);
-        assert_eq!(parsed.value.layout, Layout::Flat { offset_bytes: 0 });
+        assert_eq!(parsed.value.layout, ImageLayout::Flat { offset_bytes: 0 });
         assert_eq!(parsed.value.virtual_bytes, 8192);
     }
 }
@@ -76,8 +76,8 @@ fn a_fixed_disk_that_is_larger_than_its_file_says_so_and_ends_with_it() {
 fn a_block_stands_behind_its_bitmap() {
     let disk = dynamic(3);
     assert_eq!(super::super::read(&disk).unwrap().problems, []);
-    assert_eq!(place(&disk, 0), Some((Place::Backing, 2 << 20)));
-    assert_eq!(place(&disk, (2 << 20) + 1), Some((Place::Here(4096 + 513), (2 << 20) - 1)));
+    assert_eq!(place(&disk, 0), Some((GuestPlace::Backing, 2 << 20)));
+    assert_eq!(place(&disk, (2 << 20) + 1), Some((GuestPlace::Here(4096 + 513), (2 << 20) - 1)));
 }
 
 #[test]
@@ -86,9 +86,12 @@ fn sectors_of_a_differencing_disk_are_here_or_in_the_parent_by_their_bits() {
     disk.put(4096, &[0b0111_0000]);
     let image = super::super::read(&disk).unwrap().value;
     assert_eq!(image.references[0].path.raw(), br".\p.v");
-    assert_eq!(place(&disk, 2 << 20), Some((Place::Backing, 512)));
-    assert_eq!(place(&disk, (2 << 20) + 600), Some((Place::Here(4096 + 512 + 600), 3 * 512 - 88)));
-    assert_eq!(place(&disk, (2 << 20) + 4 * 512).unwrap().0, Place::Backing);
+    assert_eq!(place(&disk, 2 << 20), Some((GuestPlace::Backing, 512)));
+    assert_eq!(
+        place(&disk, (2 << 20) + 600),
+        Some((GuestPlace::Here(4096 + 512 + 600), 3 * 512 - 88))
+    );
+    assert_eq!(place(&disk, (2 << 20) + 4 * 512).unwrap().0, GuestPlace::Backing);
 }
 
 #[test]
@@ -98,13 +101,13 @@ fn the_copy_at_the_start_stands_in_for_a_lost_footer_and_the_other_way_round() {
     disk.put(end - 512, &[0; 512]);
     let parsed = super::super::read(&disk).unwrap();
     assert_eq!(parsed.problems[0].kind, ProblemKind::Copies);
-    assert!(matches!(parsed.value.layout, Layout::Vhd(_)));
+    assert!(matches!(parsed.value.layout, ImageLayout::Vhd(_)));
 
     let mut disk = dynamic(3);
     disk.put(0, &[0; 512]);
     let parsed = super::super::read(&disk).unwrap();
     assert_eq!(parsed.problems[0].kind, ProblemKind::Copies);
-    assert!(matches!(parsed.value.layout, Layout::Vhd(_)));
+    assert!(matches!(parsed.value.layout, ImageLayout::Vhd(_)));
 
     let mut disk = dynamic(3);
     disk.put(40, &[9]);

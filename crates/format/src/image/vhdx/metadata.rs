@@ -50,7 +50,7 @@ impl Items {
 
 /// Fields as they stand, each absent until found.
 #[derive(Default)]
-struct Found {
+struct MetadataFields {
     parameters: Option<u64>,
     virtual_bytes: Option<u64>,
     logical: Option<u32>,
@@ -74,14 +74,14 @@ pub(super) fn read(
     }
     let count = table.get(10..12).map_or(0, |field| u16::from_le_bytes([field[0], field[1]]));
     let (entries, _) = table.get(32..).unwrap_or_default().as_chunks::<32>();
-    let mut found = Found::default();
+    let mut found = MetadataFields::default();
     for entry in entries.iter().take(usize::from(count.min(ITEMS_MAX))) {
         found.take(file, region, &Block(*entry), problems);
     }
     found.check(start, problems)
 }
 
-impl Found {
+impl MetadataFields {
     /// Reads one item.
     fn take(
         &mut self,

@@ -7,9 +7,9 @@
 use device::Disk;
 use units::ByteRange;
 
-use super::run::{Looked, Run, starts_within};
+use super::run::{GuestRun, Looked, starts_within};
 use super::table::{BitOrder, Level, Windows};
-use super::{Image, ImageKind, Layout, Place};
+use super::{GuestPlace, Image, ImageKind, ImageLayout};
 use crate::{Parsed, Problem, ProblemKind};
 
 mod header;
@@ -23,7 +23,7 @@ const BITMAP_SECTORS: u64 = 1 << 23;
 
 /// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct VhdxTables {
     /// The block allocation table in the image file: 8 bytes for each entry.
     pub table: ByteRange,
     /// A block's length in bytes: a power of two from 1 MiB to 256 MiB.
@@ -52,7 +52,7 @@ fn facts(
     file: &dyn Disk,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<Layout, String> {
+) -> Result<ImageLayout, String> {
     header::read(file, image, problems)?;
     let regions = header::regions(file, problems)?;
     for (what, region) in [("metadata", regions.metadata), ("block table", regions.table)] {
@@ -86,7 +86,7 @@ fn facts(
             format!("the block table has {length} bytes; the guest's size needs {needed} entries");
         problems.push(Problem::new(ProblemKind::Field, regions.table.start_bytes(), detail));
     }
-    Ok(Layout::Vhdx(Tables {
+    Ok(ImageLayout::Vhdx(VhdxTables {
         table: regions.table,
         block_bytes: items.block_bytes,
         chunk_ratio,
@@ -95,7 +95,7 @@ fn facts(
     }))
 }
 
-impl Tables {
+impl VhdxTables {
     /// The run from `guest_bytes` on.
     pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         let (block, within) =
@@ -104,29 +104,30 @@ impl Tables {
         let index = block + block.div_euclid(self.chunk_ratio);
         let entry = windows
             .entry(file, Level::Directory, self.table, index)
-            .map_err(|error| Run::unread(file, self.table, (index, 8), rest, error))?;
+            .map_err(|error| GuestRun::unread(file, self.table, (index, 8), rest, error))?;
         let entry = u64::from_le_bytes(entry);
         let place = match entry & 7 {
             // Without a parent such a block may hold anything; it reads as zeros everywhere.
-            0 => Place::Backing,
-            1..=3 => Place::Zero,
+            0 => GuestPlace::Backing,
+            1..=3 => GuestPlace::Zero,
             state @ (6 | 7) => {
                 let data = entry & !(MIB - 1);
-                present(file, data, self.block_bytes).map_err(|error| Run::broken(rest, error))?;
+                present(file, data, self.block_bytes)
+                    .map_err(|error| GuestRun::broken(rest, error))?;
                 if state == 7 {
                     return self.partly(file, windows, block, data, within);
                 }
-                return Ok(Run::new(rest, Place::Here(data + within)));
+                return Ok(GuestRun::new(rest, GuestPlace::Here(data + within)));
             }
             state => {
                 let reason = format!("block state {state} is reserved");
-                return Err(Run::failed(rest, guest_bytes, reason));
+                return Err(GuestRun::failed(rest, guest_bytes, reason));
             }
         };
         // The entry behind the chunk's last one is that of its bitmap.
         let more = windows.repeats::<8>(Level::Directory, self.table, index);
         let more = more.min(self.chunk_ratio - 1 - block % self.chunk_ratio);
-        Ok(Run::new(rest + more * self.block_bytes, place))
+        Ok(GuestRun::new(rest + more * self.block_bytes, place))
     }
 
     /// The run from byte `within` of a block at `data` that is only partly here.
@@ -141,29 +142,30 @@ impl Tables {
         let rest = self.block_bytes - within;
         if !self.differencing {
             let reason = "a block is partly present, but there is no parent";
-            return Err(Run::failed(rest, within, reason));
+            return Err(GuestRun::failed(rest, within, reason));
         }
         let chunk = block.div_euclid(self.chunk_ratio);
         let index = (chunk + 1) * self.chunk_ratio + chunk;
         // Of a level of its own, since it may stand far from the blocks' entries.
         let entry = windows
             .entry(file, Level::Table, self.table, index)
-            .map_err(|error| Run::broken(rest, error))?;
+            .map_err(|error| GuestRun::broken(rest, error))?;
         let entry = u64::from_le_bytes(entry);
         if entry & 7 != 6 {
             let reason = "a block is partly present, but its bitmap is not";
-            return Err(Run::failed(rest, within, reason));
+            return Err(GuestRun::failed(rest, within, reason));
         }
-        let bitmap = ByteRange::new(entry & !(MIB - 1), MIB)
-            .ok_or_else(|| Run::failed(rest, within, "the sector bitmap ends beyond 64 bits"))?;
+        let bitmap = ByteRange::new(entry & !(MIB - 1), MIB).ok_or_else(|| {
+            GuestRun::failed(rest, within, "the sector bitmap ends beyond 64 bits")
+        })?;
         let sectors = self.block_bytes.div_euclid(self.sector_bytes);
         let (sector, inside) = (within.div_euclid(self.sector_bytes), within % self.sector_bytes);
         let first = block % self.chunk_ratio * sectors + sector;
         let (here, count) = windows
             .bits(file, bitmap, first, sectors - sector, BitOrder::LowFirst)
-            .map_err(|error| Run::broken(self.sector_bytes - inside, error))?;
-        let place = if here { Place::Here(data + within) } else { Place::Backing };
-        Ok(Run::new(count * self.sector_bytes - inside, place))
+            .map_err(|error| GuestRun::broken(self.sector_bytes - inside, error))?;
+        let place = if here { GuestPlace::Here(data + within) } else { GuestPlace::Backing };
+        Ok(GuestRun::new(count * self.sector_bytes - inside, place))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Claims about the reader of `vhdx`, on bytes made by hand.
 
-use super::super::{Extent, ReferenceRole};
+use super::super::{GuestExtent, ReferenceRole};
 use super::*;
 use device::MemoryDisk;
 use uuid::Uuid;
@@ -88,9 +88,9 @@ fn put_entry(disk: &mut MemoryDisk, index: u64, entry: u64) {
     disk.put(2 * MIB + 8 * index, &entry.to_le_bytes());
 }
 
-fn place(disk: &MemoryDisk, address: u64) -> Result<(Place, u64), device::ReadError> {
+fn place(disk: &MemoryDisk, address: u64) -> Result<(GuestPlace, u64), device::ReadError> {
     let image = super::super::read(disk).unwrap().value;
-    let extent: Extent = image.locate(disk, address)?.unwrap();
+    let extent: GuestExtent = image.locate(disk, address)?.unwrap();
     Ok((extent.place, extent.guest.length_bytes()))
 }
 
@@ -111,8 +111,8 @@ fn blocks_behind_the_first_chunk_skip_the_entry_of_its_bitmap() {
     let mut disk = differencing();
     put_entry(&mut disk, 4095, 6 | (5 * MIB));
     put_entry(&mut disk, 4097, 6 | (6 * MIB));
-    assert_eq!(place(&disk, (4095 << 20) + 9), Ok((Place::Here(5 * MIB + 9), MIB - 9)));
-    assert_eq!(place(&disk, 4096 << 20), Ok((Place::Here(6 * MIB), MIB)));
+    assert_eq!(place(&disk, (4095 << 20) + 9), Ok((GuestPlace::Here(5 * MIB + 9), MIB - 9)));
+    assert_eq!(place(&disk, 4096 << 20), Ok((GuestPlace::Here(6 * MIB), MIB)));
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn sectors_of_a_partly_present_block_are_here_or_in_the_parent() {
     put_entry(&mut disk, 4096, 6 | (6 * MIB));
     // The second block's bits follow the 2048 of the first; the first sector is the lowest bit.
     disk.put(6 * MIB + 256, &[0b0000_0110]);
-    assert_eq!(place(&disk, MIB).unwrap().0, Place::Backing);
-    assert_eq!(place(&disk, MIB + 512), Ok((Place::Here(5 * MIB + 512), 1024)));
-    assert_eq!(place(&disk, MIB + 1536).unwrap().0, Place::Backing);
+    assert_eq!(place(&disk, MIB).unwrap().0, GuestPlace::Backing);
+    assert_eq!(place(&disk, MIB + 512), Ok((GuestPlace::Here(5 * MIB + 512), 1024)));
+    assert_eq!(place(&disk, MIB + 1536).unwrap().0, GuestPlace::Backing);
     put_entry(&mut disk, 4096, 0);
     assert!(place(&disk, MIB).is_err(), "without its bitmap nothing is known");
 }
@@ -137,8 +137,8 @@ fn states_are_zero_elsewhere_or_errors() {
     }
     let places: Vec<_> = (0..7).map(|block| place(&disk, block << 20).ok()).collect();
     let is = |block: usize, expected| places[block].map(|(place, _)| place) == expected;
-    assert!(is(0, Some(Place::Backing)));
-    assert!((1..4).all(|block| is(block, Some(Place::Zero))));
+    assert!(is(0, Some(GuestPlace::Backing)));
+    assert!((1..4).all(|block| is(block, Some(GuestPlace::Zero))));
     assert!((4..7).all(|block| is(block, None)), "reserved, or on the headers");
 }
 
@@ -159,7 +159,7 @@ fn one_damaged_header_and_one_damaged_region_table_are_told_and_the_others_used(
     let parsed = super::super::read(&disk).unwrap();
     let kinds: Vec<_> = parsed.problems.iter().map(|problem| problem.kind).collect();
     assert_eq!(kinds, [ProblemKind::Checksum; 2]);
-    assert!(matches!(parsed.value.layout, Layout::Vhdx(_)));
+    assert!(matches!(parsed.value.layout, ImageLayout::Vhdx(_)));
     disk.put((256 << 10) + 100, &[1]);
-    assert!(matches!(super::super::read(&disk).unwrap().value.layout, Layout::Unknown(_)));
+    assert!(matches!(super::super::read(&disk).unwrap().value.layout, ImageLayout::Unknown(_)));
 }

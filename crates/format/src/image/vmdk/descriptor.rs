@@ -3,8 +3,8 @@
 use device::{Disk, disk};
 use units::{ByteRange, DiskText};
 
-use crate::image::run::Run;
-use crate::image::{Image, ImageKind, Layout, Place, Reference, ReferenceRole};
+use crate::image::run::GuestRun;
+use crate::image::{GuestPlace, Image, ImageKind, ImageLayout, Reference, ReferenceRole};
 use crate::{Parsed, Problem, ProblemKind};
 
 const FIRST_LINE: &[u8] = b"# disk descriptorfile";
@@ -57,11 +57,11 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     let version = text.value("version").unwrap_or_default();
     let mut image = Image::unread(ImageKind::VmdkDescriptor, version.to_string());
     image.layout = match text.extents(&mut image, &mut problems) {
-        Some(extents) if !extents.is_empty() => Layout::VmdkExtents(extents),
+        Some(extents) if !extents.is_empty() => ImageLayout::VmdkExtents(extents),
         _ => {
             let reason = "no extents are described".to_owned();
             problems.push(Problem::new(ProblemKind::Field, 0, reason.clone()));
-            Layout::Unknown(reason)
+            ImageLayout::Unknown(reason)
         }
     };
     text.describe(&mut image);
@@ -69,23 +69,23 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
 }
 
 /// The run of `extents` from `guest_bytes` on.
-pub(in crate::image) fn run(extents: &[DescribedExtent], guest_bytes: u64) -> Run {
+pub(in crate::image) fn run(extents: &[DescribedExtent], guest_bytes: u64) -> GuestRun {
     let number = extents.partition_point(|extent| extent.guest.end_bytes() <= guest_bytes);
     let Some(extent) = extents.get(number) else {
-        return Run::failed(u64::MAX, guest_bytes, "no extent is described there");
+        return GuestRun::failed(u64::MAX, guest_bytes, "no extent is described there");
     };
     // Extents follow each other without gaps.
     let within = guest_bytes.saturating_sub(extent.guest.start_bytes());
     let rest = extent.guest.end_bytes() - guest_bytes;
     match &extent.source {
         ExtentSource::Flat { reference, offset_bytes } => match offset_bytes.checked_add(within) {
-            Some(offset) => Run::new(rest, Place::In(*reference, offset)),
-            None => Run::failed(rest, guest_bytes, "the extent's offset exceeds 64 bits"),
+            Some(offset) => GuestRun::new(rest, GuestPlace::In(*reference, offset)),
+            None => GuestRun::failed(rest, guest_bytes, "the extent's offset exceeds 64 bits"),
         },
-        ExtentSource::Sparse(reference) => Run::new(rest, Place::In(*reference, within)),
-        ExtentSource::Zero => Run::new(rest, Place::Zero),
+        ExtentSource::Sparse(reference) => GuestRun::new(rest, GuestPlace::In(*reference, within)),
+        ExtentSource::Zero => GuestRun::new(rest, GuestPlace::Zero),
         ExtentSource::Unknown(kind) => {
-            Run::failed(rest, guest_bytes, format!("extents of type {kind} are not read"))
+            GuestRun::failed(rest, guest_bytes, format!("extents of type {kind} are not read"))
         }
     }
 }
@@ -139,7 +139,7 @@ impl<'a> Text<'a> {
     ) -> Option<Vec<DescribedExtent>> {
         let mut extents = Vec::new();
         for line in &self.lines {
-            let Some(words) = Words::read(line) else { continue };
+            let Some(words) = ExtentLine::read(line) else { continue };
             if words.sectors == 0 {
                 let detail = format!("an extent of 0 sectors: {}", DiskText::from_bytes(line));
                 problems.push(Problem::new(ProblemKind::Field, 0, detail));
@@ -161,7 +161,7 @@ impl<'a> Text<'a> {
 
 /// The words of an extent line: access, sectors, type, file name in quotes, first sector of the
 /// file.
-struct Words<'a> {
+struct ExtentLine<'a> {
     sectors: u64,
     kind: &'a [u8],
     path: &'a [u8],
@@ -169,8 +169,8 @@ struct Words<'a> {
     offset_bytes: Option<u64>,
 }
 
-impl<'a> Words<'a> {
-    fn read(line: &'a [u8]) -> Option<Words<'a>> {
+impl<'a> ExtentLine<'a> {
+    fn read(line: &'a [u8]) -> Option<ExtentLine<'a>> {
         let (access, rest) = word(line);
         if ![b"RW".as_slice(), b"RDONLY", b"NOACCESS"].contains(&access) {
             return None;
@@ -185,7 +185,7 @@ impl<'a> Words<'a> {
             b"" => Some(0),
             text => number(word(text).0).and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)),
         };
-        Some(Words { sectors: number(sectors)?, kind, path: &path[..end], offset_bytes })
+        Some(ExtentLine { sectors: number(sectors)?, kind, path: &path[..end], offset_bytes })
     }
 
     fn source(&self, image: &mut Image) -> ExtentSource {

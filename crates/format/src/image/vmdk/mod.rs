@@ -6,9 +6,9 @@
 use device::{Disk, disk};
 use units::ByteRange;
 
-use super::run::{Looked, Run, starts_within};
+use super::run::{GuestRun, Looked, starts_within};
 use super::table::{Level, Windows};
-use super::{Image, ImageKind, Layout, Place};
+use super::{GuestPlace, Image, ImageKind, ImageLayout};
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -34,7 +34,7 @@ const TABLE_ENTRIES_MAX: u32 = 512;
 
 /// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables {
+pub struct VmdkTables {
     /// The grain directory in the image file: 4 bytes for each grain table.
     pub directory: ByteRange,
     /// A grain's length in bytes.
@@ -120,7 +120,7 @@ fn facts(
     at: u64,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<Layout, String> {
+) -> Result<ImageLayout, String> {
     let (version, flags) = (header.le32::<4>(), header.le32::<8>());
     let (capacity, grain) = (header.le64::<12>(), header.le64::<20>());
     if !(1..=3).contains(&version) {
@@ -150,7 +150,7 @@ fn facts(
     image.block_bytes = Some(grain_bytes);
     image.details.push(("data offset", header.le64::<64>().saturating_mul(512).to_string()));
     let needed = image.virtual_bytes.div_ceil(grain_bytes * u64::from(entries));
-    Ok(Layout::Vmdk(Tables {
+    Ok(ImageLayout::Vmdk(VmdkTables {
         directory: directory(file, header, needed, problems)?,
         grain_bytes,
         table_entries: u64::from(entries),
@@ -205,7 +205,7 @@ fn directory(
         .ok_or_else(|| format!("the grain directory at sector {at} is nowhere"))
 }
 
-impl Tables {
+impl VmdkTables {
     /// The run from `guest_bytes` on.
     pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         // At most 1 GiB times 512.
@@ -214,14 +214,18 @@ impl Tables {
         let index = guest_bytes.div_euclid(span);
         let entry = windows
             .entry(file, Level::Directory, self.directory, index)
-            .map_err(|error| Run::unread(file, self.directory, (index, 4), rest, error))?;
+            .map_err(|error| GuestRun::unread(file, self.directory, (index, 4), rest, error))?;
         let table = u64::from(u32::from_le_bytes(entry)) * SECTOR_BYTES;
         if table == 0 {
             let more = windows.repeats::<4>(Level::Directory, self.directory, index);
-            return Ok(Run::new(rest.saturating_add(more.saturating_mul(span)), Place::Backing));
+            return Ok(GuestRun::new(
+                rest.saturating_add(more.saturating_mul(span)),
+                GuestPlace::Backing,
+            ));
         }
-        let table = ByteRange::new(table, self.table_entries * 4)
-            .ok_or_else(|| Run::failed(rest, guest_bytes, "the grain table ends beyond 64 bits"))?;
+        let table = ByteRange::new(table, self.table_entries * 4).ok_or_else(|| {
+            GuestRun::failed(rest, guest_bytes, "the grain table ends beyond 64 bits")
+        })?;
         self.grain(file, windows, table, guest_bytes)
     }
 
@@ -236,22 +240,22 @@ impl Tables {
         let within = guest_bytes % self.grain_bytes;
         let rest = self.grain_bytes - within;
         let index = guest_bytes.div_euclid(self.grain_bytes) % self.table_entries;
-        let broken = |error| Run::broken(rest, error);
+        let broken = |error| GuestRun::broken(rest, error);
         let entry = windows.entry(file, Level::Table, table, index).map_err(broken)?;
         let entry = u32::from_le_bytes(entry);
         if entry == 0 || (entry == 1 && self.zero_grains) {
             let more = windows.repeats::<4>(Level::Table, table, index);
-            let place = if entry == 0 { Place::Backing } else { Place::Zero };
+            let place = if entry == 0 { GuestPlace::Backing } else { GuestPlace::Zero };
             // The window ends with the table, so this stays within the table's span.
-            return Ok(Run::new(rest + more * self.grain_bytes, place));
+            return Ok(GuestRun::new(rest + more * self.grain_bytes, place));
         }
         let offset = u64::from(entry) * SECTOR_BYTES;
         starts_within(file.length_bytes(), offset, self.grain_bytes).map_err(broken)?;
         let place = match self.compression {
-            Some(_) => Place::Compressed(offset),
-            None => Place::Here(offset + within),
+            Some(_) => GuestPlace::Compressed(offset),
+            None => GuestPlace::Here(offset + within),
         };
-        Ok(Run::new(rest, place))
+        Ok(GuestRun::new(rest, place))
     }
 }
 

@@ -39,9 +39,9 @@ fn a_descriptor_names_files_offsets_holes_and_the_parent() {
     ];
     assert_eq!(names, expected);
     let place = |sector: u64| image.locate(&file, sector * 512).ok()?.map(|extent| extent.place);
-    assert_eq!(place(1), Some(Place::In(0, 64 * 512)));
-    assert_eq!(place(2048), Some(Place::Zero));
-    assert_eq!(place(2048 + 4096 + 3), Some(Place::In(1, 3 * 512)));
+    assert_eq!(place(1), Some(GuestPlace::In(0, 64 * 512)));
+    assert_eq!(place(2048), Some(GuestPlace::Zero));
+    assert_eq!(place(2048 + 4096 + 3), Some(GuestPlace::In(1, 3 * 512)));
     assert_eq!(place(2048 + 4096 + 8), None, "an extent that is not read is unknown");
     assert_eq!(place(2048 + 4096 + 24), None, "an offset that is no number is unknown");
 }
@@ -50,7 +50,7 @@ fn a_descriptor_names_files_offsets_holes_and_the_parent() {
 fn extents_whose_sizes_exceed_64_bits_are_not_read() {
     let line = "RW 30000000000000000 ZERO\n".repeat(3);
     let file = format!("# Disk DescriptorFile\n{line}").into_bytes();
-    assert!(matches!(parsed(&file).value.layout, Layout::Unknown(_)));
+    assert!(matches!(parsed(&file).value.layout, ImageLayout::Unknown(_)));
 }
 
 /// A sparse extent of 64 MiB with one grain at sector 129: no multiple of anything.
@@ -82,10 +82,10 @@ fn a_grain_may_start_at_any_sector() {
     assert_eq!(shifts.here.get(&512), Some(&(128 << 10)), "grains at sectors 129 and 1");
     assert_eq!(image.constant_shift(unit), None);
     // Entry 1 is a sector like any other unless the flag says that it means zeros.
-    assert_eq!(image.locate(&disk, 128 << 10).unwrap().unwrap().place, Place::Here(512));
+    assert_eq!(image.locate(&disk, 128 << 10).unwrap().unwrap().place, GuestPlace::Here(512));
     let disk = sparse(1 | HAS_ZERO_GRAINS);
     let image = parsed(&disk).value;
-    assert_eq!(image.locate(&disk, 128 << 10).unwrap().unwrap().place, Place::Zero);
+    assert_eq!(image.locate(&disk, 128 << 10).unwrap().unwrap().place, GuestPlace::Zero);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn the_redundant_directory_stands_in_for_one_that_lies_outside() {
     let parsed = parsed(&disk);
     assert_eq!(parsed.problems[0].kind, ProblemKind::Outside);
     let place = parsed.value.locate(&disk, 64 << 10).unwrap().unwrap().place;
-    assert_eq!(place, Place::Here(129 * 512));
+    assert_eq!(place, GuestPlace::Here(129 * 512));
 }
 
 #[test]

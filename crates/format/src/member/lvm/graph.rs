@@ -18,7 +18,7 @@ const DEPTH_MAX: usize = 32;
 
 /// A volume of the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Volume {
+enum GroupVolume {
     Physical(usize),
     Logical(usize),
 }
@@ -28,8 +28,8 @@ type Place = (usize, usize);
 
 /// Extents of a volume that a segment lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Claim {
-    on: Volume,
+struct SegmentExtents {
+    on: GroupVolume,
     start: u64,
     /// Behind the last; `u64::MAX` for a whole volume.
     end: u64,
@@ -37,7 +37,7 @@ struct Claim {
 }
 
 /// A name in a segment: a claim, or a volume that others may name as well (a thin pool).
-enum Named<'a> {
+enum SegmentName<'a> {
     Area { on: &'a DiskText, start: u64, length: u64 },
     Whole(&'a DiskText),
     Shared(&'a DiskText),
@@ -58,7 +58,7 @@ pub(super) fn settle(group: &mut VolumeGroup, places: &[Position], notes: &mut N
 struct Graph {
     physical: BTreeMap<Vec<u8>, usize>,
     logical: BTreeMap<Vec<u8>, usize>,
-    claims: Vec<Claim>,
+    claims: Vec<SegmentExtents>,
     /// Each logical volume's length in extents.
     lengths: Vec<u64>,
     /// For each logical volume the logical volumes below it, and by which of its segments.
@@ -100,24 +100,24 @@ impl Graph {
         &mut self,
         group: &VolumeGroup,
         by: Place,
-        named: &Named<'_>,
+        named: &SegmentName<'_>,
     ) -> Result<(), (ProblemKind, String)> {
         let (name, start, length) = match named {
-            Named::Area { on, start, length } => (*on, *start, Some(*length)),
-            Named::Whole(name) | Named::Shared(name) => (*name, 0, None),
+            SegmentName::Area { on, start, length } => (*on, *start, Some(*length)),
+            SegmentName::Whole(name) | SegmentName::Shared(name) => (*name, 0, None),
         };
         // Only areas may be on a physical volume, and there that name comes first.
         let physical = length.and_then(|_| self.physical.get(name.raw()));
         let on = match (physical, self.logical.get(name.raw())) {
-            (Some(&at), _) => Volume::Physical(at),
-            (None, Some(&at)) => Volume::Logical(at),
+            (Some(&at), _) => GroupVolume::Physical(at),
+            (None, Some(&at)) => GroupVolume::Logical(at),
             (None, None) => {
                 return Err((ProblemKind::Field, format!("it lies on {name}, which is not there")));
             }
         };
         let there = match on {
-            Volume::Physical(at) => group.physical[at].extents,
-            Volume::Logical(at) => self.lengths[at],
+            GroupVolume::Physical(at) => group.physical[at].extents,
+            GroupVolume::Logical(at) => self.lengths[at],
         };
         // Both are below 2^32.
         let end = length.map_or(u64::MAX, |length| start + length);
@@ -125,11 +125,11 @@ impl Graph {
             let detail = format!("extents {start} to {end} of {name}, which has {there}");
             return Err((ProblemKind::Outside, detail));
         }
-        if let Volume::Logical(at) = on {
+        if let GroupVolume::Logical(at) = on {
             self.below[by.0].push((by.1, at));
         }
-        if !matches!(named, Named::Shared(_)) {
-            self.claims.push(Claim { on, start, end, by });
+        if !matches!(named, SegmentName::Shared(_)) {
+            self.claims.push(SegmentExtents { on, start, end, by });
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Graph {
     fn check_claims(&mut self, group: &VolumeGroup, places: &[Position], notes: &mut Notes<'_>) {
         self.claims.retain(|claim| !self.cut.contains(&claim.by));
         self.claims.sort_unstable();
-        let mut reached: Option<Claim> = None;
+        let mut reached: Option<SegmentExtents> = None;
         for &claim in &self.claims {
             let Some(before) = reached.filter(|before| before.on == claim.on) else {
                 reached = Some(claim);
@@ -148,12 +148,12 @@ impl Graph {
                 let name = |place: Place| &group.logical[place.0].name;
                 let (one, two, start) = (name(before.by), name(claim.by), claim.start);
                 let on = match claim.on {
-                    Volume::Physical(at) => &group.physical[at].name,
-                    Volume::Logical(at) => &group.logical[at].name,
+                    GroupVolume::Physical(at) => &group.physical[at].name,
+                    GroupVolume::Logical(at) => &group.logical[at].name,
                 };
                 let detail = format!("{one} and {two} both lie on extent {start} of {on}");
                 notes.note(ProblemKind::Overlap, places[claim.by.0], detail);
-                if matches!(claim.on, Volume::Logical(_)) {
+                if matches!(claim.on, GroupVolume::Logical(_)) {
                     self.cut.insert(claim.by);
                 }
             }
@@ -215,26 +215,26 @@ enum Visit {
 }
 
 /// Returns what a segment of `kind` and `extents` names.
-fn named(kind: &SegmentKind, extents: u64) -> Vec<Named<'_>> {
+fn named(kind: &SegmentKind, extents: u64) -> Vec<SegmentName<'_>> {
     match kind {
         SegmentKind::Striped { areas, .. } => {
             let count = u64::try_from(areas.len()).unwrap_or(u64::MAX);
             let length = extents.checked_div(count).unwrap_or(extents);
             areas
                 .iter()
-                .map(|area| Named::Area { on: &area.on, start: area.extent, length })
+                .map(|area| SegmentName::Area { on: &area.on, start: area.extent, length })
                 .collect()
         }
         SegmentKind::Mirror { areas } => areas
             .iter()
-            .map(|area| Named::Area { on: &area.on, start: area.extent, length: extents })
+            .map(|area| SegmentName::Area { on: &area.on, start: area.extent, length: extents })
             .collect(),
         SegmentKind::Raid { images, metadata, .. } => {
-            images.iter().chain(metadata).map(Named::Whole).collect()
+            images.iter().chain(metadata).map(SegmentName::Whole).collect()
         }
-        SegmentKind::Thin { pool } => vec![Named::Shared(pool)],
+        SegmentKind::Thin { pool } => vec![SegmentName::Shared(pool)],
         SegmentKind::ThinPool { metadata, data, .. } => {
-            vec![Named::Whole(metadata), Named::Whole(data)]
+            vec![SegmentName::Whole(metadata), SegmentName::Whole(data)]
         }
         SegmentKind::Other { .. } => Vec::new(),
     }

@@ -43,14 +43,14 @@ pub(super) fn group(root: &Section<'_>, notes: &mut Notes<'_>) -> Option<VolumeG
 }
 
 /// A section with its place, and the name that problems with it are told under.
-struct Named<'s, 't> {
+struct NamedSection<'s, 't> {
     name: DiskText,
     at: Position,
     section: &'s Section<'t>,
 }
 
-fn sections<'s, 't>(section: &'s Section<'t>) -> impl Iterator<Item = Named<'s, 't>> {
-    section.sections().map(|(entry, section)| Named {
+fn sections<'s, 't>(section: &'s Section<'t>) -> impl Iterator<Item = NamedSection<'s, 't>> {
+    section.sections().map(|(entry, section)| NamedSection {
         name: DiskText::from_bytes(entry.key),
         at: entry.at,
         section,
@@ -58,7 +58,7 @@ fn sections<'s, 't>(section: &'s Section<'t>) -> impl Iterator<Item = Named<'s, 
 }
 
 /// The group without its volumes.
-fn frame(whole: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<VolumeGroup> {
+fn frame(whole: &NamedSection<'_, '_>, notes: &mut Notes<'_>) -> Option<VolumeGroup> {
     let extent_sectors = whole.number("extent_size", notes);
     let sequence = whole.number("seqno", notes);
     let id = whole.id(notes);
@@ -79,7 +79,7 @@ fn frame(whole: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<VolumeGroup> {
 }
 
 /// A physical volume of the group; `None` when its extents have no start or no count.
-fn member(found: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<GroupMember> {
+fn member(found: &NamedSection<'_, '_>, notes: &mut Notes<'_>) -> Option<GroupMember> {
     let start_sectors = found.number("pe_start", notes);
     let extents = found.count("pe_count", notes);
     let id = found.id(notes).unwrap_or_default();
@@ -98,14 +98,14 @@ fn member(found: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<GroupMember> {
     })
 }
 
-fn logical(found: &Named<'_, '_>, notes: &mut Notes<'_>) -> LogicalVolume {
+fn logical(found: &NamedSection<'_, '_>, notes: &mut Notes<'_>) -> LogicalVolume {
     let name = found.name.clone();
     let id = found.id(notes).unwrap_or_default();
     let mut count = 0_u64;
     let mut segments: Vec<(Segment, Position)> = Vec::new();
     for part in sections(found.section) {
         count += 1;
-        let part = Named { name: name.clone(), ..part };
+        let part = NamedSection { name: name.clone(), ..part };
         segments.extend(segment(&part, notes).map(|segment| (segment, part.at)));
     }
     let told = found.number("segment_count", notes);
@@ -133,7 +133,7 @@ fn logical(found: &Named<'_, '_>, notes: &mut Notes<'_>) -> LogicalVolume {
 
 /// A segment of the logical volume that `part` is named after; `None` when it has no start or no
 /// length.
-fn segment(part: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<Segment> {
+fn segment(part: &NamedSection<'_, '_>, notes: &mut Notes<'_>) -> Option<Segment> {
     let start_extent = part.count("start_extent", notes);
     let extents = part.count("extent_count", notes);
     let (start_extent, extents) = (start_extent?, extents?);
@@ -141,7 +141,7 @@ fn segment(part: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<Segment> {
     Some(Segment { start_extent, extents, kind })
 }
 
-impl Named<'_, '_> {
+impl NamedSection<'_, '_> {
     /// The number called `key`, whose absence is noted.
     fn number(&self, key: &str, notes: &mut Notes<'_>) -> Option<u64> {
         let number = self.section.number(key.as_bytes());

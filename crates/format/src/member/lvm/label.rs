@@ -28,7 +28,7 @@ const LOCATION: usize = 16;
 
 /// Facts of the label's sector.
 #[derive(Debug)]
-pub(super) struct Label {
+pub(super) struct LvmLabel {
     /// Place where the sector is, in bytes from the device's start.
     pub(super) at_bytes: u64,
     /// The physical volume's UUID without dashes.
@@ -54,14 +54,14 @@ pub(super) struct Location {
 
 /// Reads the label, a sound one rather than a damaged one, the first rather than a later one;
 /// `None` when there is none.
-pub(super) fn read(disk: &dyn Disk) -> Option<Parsed<Label>> {
+pub(super) fn read(disk: &dyn Disk) -> Option<Parsed<LvmLabel>> {
     let typed = |sector: u64| disk::read_array(disk, sector * SECTOR_BYTES + TYPE_AT).ok();
     if !(0..SECTORS_SCANNED).any(|sector| typed(sector) == Some(*TYPE)) {
         return None;
     }
     let scanned = (SECTORS_SCANNED * SECTOR_BYTES).min(disk.length_bytes());
     let head = disk::read_vec(disk, 0, scanned).ok()?;
-    let mut labels: Vec<Parsed<Label>> = (0..SECTORS_SCANNED)
+    let mut labels: Vec<Parsed<LvmLabel>> = (0..SECTORS_SCANNED)
         .zip(head.chunks_exact(SECTOR))
         .filter_map(|(sector, bytes)| label(sector, &bytes::block(bytes)?))
         .collect();
@@ -79,7 +79,7 @@ pub(super) fn read(disk: &dyn Disk) -> Option<Parsed<Label>> {
 
 /// The label in sector number `sector`; `None` when it is no label. LVM itself accepts a label
 /// without its first magic; here the checksum must then be right.
-fn label(sector: u64, block: &Block<SECTOR>) -> Option<Parsed<Label>> {
+fn label(sector: u64, block: &Block<SECTOR>) -> Option<Parsed<LvmLabel>> {
     let at_bytes = sector * SECTOR_BYTES;
     if block.array::<0x18, 8>() != *TYPE {
         return None;
@@ -123,7 +123,7 @@ fn header(
     sector: &[u8],
     header_at: usize,
     problems: &mut Vec<Problem>,
-) -> Option<Label> {
+) -> Option<LvmLabel> {
     let fixed: Block<HEADER> = bytes::block_at(sector, header_at)?;
     let id = fixed.array::<0, 32>();
     if !is_id(&id) {
@@ -141,7 +141,7 @@ fn header(
     }
     let used = extension_at.and_then(|at| used(sector, at));
     let (id, device_bytes) = (text::escape(&id), fixed.le64::<0x20>());
-    Some(Label { at_bytes, id, device_bytes, data, metadata, used })
+    Some(LvmLabel { at_bytes, id, device_bytes, data, metadata, used })
 }
 
 /// Returns whether these are the characters of a UUID as LVM makes them.

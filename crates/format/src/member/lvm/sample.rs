@@ -12,17 +12,17 @@ const AREA_BYTES: u64 = 4096;
 
 /// Options of the sample.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(super) struct SampleOptions {
     /// The sector with the label.
     pub(super) sector: u64,
     /// The metadata areas: start, length, where the text starts within, and the text.
     pub(super) areas: Vec<(u64, u64, u64, String)>,
 }
 
-impl Sample {
+impl SampleOptions {
     /// One area up to the first extent with `text` right behind its header.
-    pub(super) fn of(text: &str) -> Sample {
-        Sample {
+    pub(super) fn of(text: &str) -> SampleOptions {
+        SampleOptions {
             sector: 1,
             areas: vec![(AREA_BYTES, (1 << 20) - AREA_BYTES, 512, text.to_owned())],
         }

@@ -2,7 +2,7 @@
 
 use device::MemoryDisk;
 
-use super::sample::{DISK_BYTES, ID, Sample, text, volume};
+use super::sample::{DISK_BYTES, ID, SampleOptions, text, volume};
 use super::{LogicalVolume, PhysicalVolume, SegmentKind, read};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -10,7 +10,7 @@ const LINEAR: &str = "type = \"striped\" stripe_count = 1 stripes = [\"pv0\", 0]
 
 /// Returns what is read from the sample with `volumes`.
 fn parsed(volumes: &str) -> Parsed<PhysicalVolume> {
-    read(&Sample::of(&text(7, volumes)).disk()).expect("it has a label")
+    read(&SampleOptions::of(&text(7, volumes)).disk()).expect("it has a label")
 }
 
 /// The only segment of the only volume, which is sound.
@@ -166,7 +166,7 @@ fn a_tower_and_a_doubling_are_cut() {
 #[test]
 fn a_text_that_wraps_around_is_read_and_its_problems_have_addresses() {
     let text = text(3, &volume("lv", 4, &[&on("nowhere")]));
-    let mut sample = Sample::of(&text);
+    let mut sample = SampleOptions::of(&text);
     sample.areas[0].1 = 4096;
     sample.areas[0].2 = 4096 - 100;
     let found = read(&sample.disk()).unwrap();
@@ -180,7 +180,7 @@ fn a_text_that_wraps_around_is_read_and_its_problems_have_addresses() {
 #[test]
 fn the_newest_of_two_areas_counts() {
     for (one, two, newest) in [(3, 9, 9), (9, 3, 9)] {
-        let mut sample = Sample::of(&text(one, ""));
+        let mut sample = SampleOptions::of(&text(one, ""));
         sample.areas.push((60 << 20, 65536, 1024, text(two, "")));
         let found = read(&sample.disk()).unwrap();
         assert_eq!(kinds(&found.problems), [ProblemKind::Copies]);
@@ -190,7 +190,7 @@ fn the_newest_of_two_areas_counts() {
 
 #[test]
 fn a_text_with_a_wrong_checksum_counts_only_where_there_is_no_other() {
-    let mut sample = Sample::of(&text(9, ""));
+    let mut sample = SampleOptions::of(&text(9, ""));
     let mut disk = sample.disk();
     disk.put(4096 + 512 + 10, b"x");
     let found = read(&disk).unwrap();
@@ -205,7 +205,7 @@ fn a_text_with_a_wrong_checksum_counts_only_where_there_is_no_other() {
 
 #[test]
 fn a_damaged_label_is_described_but_a_sound_one_is_preferred() {
-    let label = Sample { sector: 3, areas: Vec::new() }.label();
+    let label = SampleOptions { sector: 3, areas: Vec::new() }.label();
     let mut disk = MemoryDisk::new(DISK_BYTES);
     disk.put(512, &label);
     let found = read(&disk).unwrap();
@@ -225,10 +225,10 @@ fn a_damaged_label_is_described_but_a_sound_one_is_preferred() {
 
 #[test]
 fn an_orphan_and_a_volume_without_areas_have_no_group_and_no_problem() {
-    let none = Sample { sector: 1, areas: Vec::new() };
+    let none = SampleOptions { sector: 1, areas: Vec::new() };
     let found = read(&none.disk()).unwrap();
     assert_eq!((found.value.group, found.problems), (None, vec![]));
-    let mut sample = Sample::of("");
+    let mut sample = SampleOptions::of("");
     sample.areas[0].2 = 0;
     let found = read(&sample.disk()).unwrap();
     assert_eq!((found.value.group, found.problems), (None, vec![]));
@@ -240,7 +240,7 @@ fn control_characters_in_strings_reach_no_terminal() {
         .replace("/dev/x", "/dev/\u{1b}[31m\u{202e}")
         .replace("type = \"striped\"", "type = \"striped+\u{1b}]0;x\u{7}\"")
         .replacen("id = \"abc", "id = \"\u{9b}", 1);
-    let found = read(&Sample::of(&evil).disk()).unwrap();
+    let found = read(&SampleOptions::of(&evil).disk()).unwrap();
     assert_eq!(kinds(&found.problems), [ProblemKind::Field, ProblemKind::Unsupported]);
     let group = found.value.group.unwrap();
     let shown = format!("{:?} {} {:?}", found.problems, group.id, group.physical);
@@ -250,7 +250,7 @@ fn control_characters_in_strings_reach_no_terminal() {
 
 #[test]
 fn a_device_cut_short_is_told() {
-    let disk = Sample::of(&text(1, "")).disk();
+    let disk = SampleOptions::of(&text(1, "")).disk();
     let window = device::Window::new(disk, units::ByteRange::new(0, 32 << 20).unwrap());
     let problems = read(&window).unwrap().problems;
     assert_eq!(kinds(&problems), [ProblemKind::Outside, ProblemKind::Outside]);

@@ -23,12 +23,12 @@ pub(super) const NAME_BYTES_MAX: usize = 127;
 /// A section, or the whole text.
 #[derive(Debug, Default)]
 pub(super) struct Section<'t> {
-    entries: Vec<Entry<'t>>,
+    entries: Vec<KeyValue<'t>>,
 }
 
 /// A key and what it has.
 #[derive(Debug)]
-pub(super) struct Entry<'t> {
+pub(super) struct KeyValue<'t> {
     /// The key.
     pub(super) key: &'t [u8],
     /// Place where the key stands.
@@ -67,7 +67,7 @@ pub(super) struct Malformed {
 /// The sections and values of `text`, up to its end or its first NUL.
 pub(super) fn parse(text: &[u8]) -> Result<Section<'_>, Malformed> {
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    let mut reader = Reader { text: &text[..end], at: 0, nodes: 0 };
+    let mut reader = LvmTextReader { text: &text[..end], at: 0, nodes: 0 };
     // The innermost open section is `open`; those around it wait on the stack with its name.
     let mut open = Section::default();
     let mut around: Vec<(Section<'_>, &[u8], Position)> = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Section<'_>, Malformed> {
                 let (outer, key, at) = around.pop().ok_or(Malformed { at, reason: "a stray }" })?;
                 let section = std::mem::replace(&mut open, outer);
                 section.check()?;
-                open.entries.push(Entry { key, at, item: Item::Section(section) });
+                open.entries.push(KeyValue { key, at, item: Item::Section(section) });
             }
             Some(_) => {
                 let key = reader.key()?;
@@ -94,7 +94,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Section<'_>, Malformed> {
                     Some(b'{') => around.push((std::mem::take(&mut open), key, at)),
                     Some(b'=') => {
                         let item = Item::Value(reader.value()?);
-                        open.entries.push(Entry { key, at, item });
+                        open.entries.push(KeyValue { key, at, item });
                     }
                     _ => return Err(Malformed { at, reason: "a key without = or {" }),
                 }
@@ -112,7 +112,7 @@ impl<'t> Section<'t> {
     }
 
     /// All sections, in the text's order.
-    pub(super) fn sections(&self) -> impl Iterator<Item = (&Entry<'t>, &Section<'t>)> {
+    pub(super) fn sections(&self) -> impl Iterator<Item = (&KeyValue<'t>, &Section<'t>)> {
         self.entries.iter().filter_map(|entry| match &entry.item {
             Item::Section(section) => Some((entry, section)),
             Item::Value(_) => None,
@@ -175,13 +175,13 @@ impl Value<'_> {
     }
 }
 
-struct Reader<'t> {
+struct LvmTextReader<'t> {
     text: &'t [u8],
     at: Position,
     nodes: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> LvmTextReader<'t> {
     fn malformed(&self, reason: &'static str) -> Malformed {
         Malformed { at: self.at, reason }
     }

@@ -133,7 +133,8 @@ impl MdMember {
 /// one that stands where it says goes before one that does not, then one whose checksum holds, then
 /// the array that was made last, as mdadm chooses; the others are among the problems.
 pub fn read(disk: &dyn Disk) -> Option<Parsed<MdMember>> {
-    let mut found: Vec<Found> = PLACES.iter().filter_map(|place| place.found(disk)).collect();
+    let mut found: Vec<SuperblockCandidate> =
+        PLACES.iter().filter_map(|place| place.found(disk)).collect();
     found.sort_by_key(|found| {
         (found.member.belongs_here() != Some(false), found.checksum_holds, found.made_at)
     });
@@ -148,7 +149,7 @@ pub fn read(disk: &dyn Disk) -> Option<Parsed<MdMember>> {
 }
 
 /// A superblock with what decides between several.
-struct Found {
+struct SuperblockCandidate {
     member: MdMember,
     problems: Vec<Problem>,
     checksum_holds: bool,
@@ -157,22 +158,22 @@ struct Found {
 }
 
 /// A place where a superblock may stand.
-struct Place {
+struct SuperblockPlace {
     version: MdVersion,
     /// The address for a disk of so many bytes.
     at: fn(u64) -> Option<u64>,
-    parse: fn(&Candidate) -> Option<Found>,
+    parse: fn(&Candidate) -> Option<SuperblockCandidate>,
 }
 
-const PLACES: [Place; 4] = [
-    Place { version: MdVersion::V11, at: |_| Some(0), parse: one::parse },
-    Place { version: MdVersion::V12, at: |_| Some(4096), parse: one::parse },
-    Place {
+const PLACES: [SuperblockPlace; 4] = [
+    SuperblockPlace { version: MdVersion::V11, at: |_| Some(0), parse: one::parse },
+    SuperblockPlace { version: MdVersion::V12, at: |_| Some(4096), parse: one::parse },
+    SuperblockPlace {
         version: MdVersion::V10,
         at: |length| Some((length & !511).checked_sub(8192)? & !4095),
         parse: one::parse,
     },
-    Place {
+    SuperblockPlace {
         version: MdVersion::V090,
         at: |length| (length & !0xffff).checked_sub(0x1_0000),
         parse: zero::parse,
@@ -192,8 +193,8 @@ struct Candidate {
 const SUPERBLOCK_BYTES: u64 = 4096;
 const MAGIC: u32 = 0xa92b_4efc;
 
-impl Place {
-    fn found(&self, disk: &dyn Disk) -> Option<Found> {
+impl SuperblockPlace {
+    fn found(&self, disk: &dyn Disk) -> Option<SuperblockCandidate> {
         let disk_bytes = disk.length_bytes();
         let at_bytes = (self.at)(disk_bytes)?;
         let magic = disk::read_array(disk, at_bytes).ok()?;

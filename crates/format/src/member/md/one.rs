@@ -5,7 +5,9 @@
 
 use units::DiskText;
 
-use super::{Candidate, Fields, Found, MAGIC, MdMember, MdReshape, MdStanding, MdVersion};
+use super::{
+    Candidate, Fields, MAGIC, MdMember, MdReshape, MdStanding, MdVersion, SuperblockCandidate,
+};
 use crate::bytes::{self, Block};
 use crate::{Problem, ProblemKind};
 
@@ -32,7 +34,7 @@ struct Superblock<'a> {
     bytes: &'a [u8],
 }
 
-pub(super) fn parse(from: &Candidate) -> Option<Found> {
+pub(super) fn parse(from: &Candidate) -> Option<SuperblockCandidate> {
     let sb = Superblock { head: bytes::block(&from.bytes)?, bytes: &from.bytes };
     if sb.head.le32::<0>() != MAGIC || sb.head.le32::<4>() != 1 {
         return None;
@@ -48,7 +50,7 @@ pub(super) fn parse(from: &Candidate) -> Option<Found> {
     problems.extend(extent_problems(from, &sb, &member));
     // Seconds are the low 40 bits, microseconds the rest.
     let made_at = sb.head.le64::<64>() & ((1 << 40) - 1);
-    Some(Found { member, problems, checksum_holds, made_at })
+    Some(SuperblockCandidate { member, problems, checksum_holds, made_at })
 }
 
 fn member(from: &Candidate, sb: &Superblock<'_>) -> MdMember {

@@ -2,7 +2,7 @@
 //!
 //! Source: `include/uapi/linux/raid/md_p.h`, `mdp_super_t`; `super_90_load` in `drivers/md/md.c`.
 
-use super::{Candidate, Fields, Found, MAGIC, MdMember, MdReshape, MdStanding};
+use super::{Candidate, Fields, MAGIC, MdMember, MdReshape, MdStanding, SuperblockCandidate};
 use crate::{Problem, ProblemKind};
 
 const WORDS: usize = 1024;
@@ -43,13 +43,13 @@ const STATE_ACTIVE: u32 = 1 << 1;
 const STATE_SYNC: u32 = 1 << 2;
 
 /// The superblock's words, in whichever order makes the magic right.
-struct Words {
+struct SuperblockWords {
     words: [u32; WORDS],
     big_endian: bool,
 }
 
-pub(super) fn parse(from: &Candidate) -> Option<Found> {
-    let words = Words::of(&from.bytes)?;
+pub(super) fn parse(from: &Candidate) -> Option<SuperblockCandidate> {
+    let words = SuperblockWords::of(&from.bytes)?;
     // Other versions are other formats; the kernel refuses them as well.
     if words.words[word::MAJOR] != 0 || !matches!(words.words[word::MINOR], 90 | 91) {
         return None;
@@ -62,7 +62,7 @@ pub(super) fn parse(from: &Candidate) -> Option<Found> {
         problems.push(from.problem(ProblemKind::Checksum, at(word::CHECKSUM), detail));
     }
     problems.extend(size_problem(from, &member));
-    Some(Found {
+    Some(SuperblockCandidate {
         member,
         problems,
         checksum_holds: stored == computed,
@@ -70,8 +70,8 @@ pub(super) fn parse(from: &Candidate) -> Option<Found> {
     })
 }
 
-impl Words {
-    fn of(bytes: &[u8]) -> Option<Words> {
+impl SuperblockWords {
+    fn of(bytes: &[u8]) -> Option<SuperblockWords> {
         let block: &[u8; 4 * WORDS] = bytes.first_chunk()?;
         let little = u32::from_le_bytes(*block.first_chunk()?);
         let big_endian = little.swap_bytes() == MAGIC;
@@ -83,7 +83,7 @@ impl Words {
             *word =
                 if big_endian { u32::from_be_bytes(*stored) } else { u32::from_le_bytes(*stored) };
         }
-        Some(Words { words, big_endian })
+        Some(SuperblockWords { words, big_endian })
     }
 
     /// The 64-bit number of the words `first` and the next, in the machine's order.
@@ -107,7 +107,7 @@ pub(super) fn fold(sum: u64) -> u32 {
     u32::from_le_bytes([a, b, c, d]).wrapping_add(u32::from_le_bytes([e, f, g, h]))
 }
 
-fn member(from: &Candidate, sb: &Words) -> MdMember {
+fn member(from: &Candidate, sb: &SuperblockWords) -> MdMember {
     let words = &sb.words;
     let (standing, role) = standing(words);
     // Minor version 91 says that the words for a reshape are meant.

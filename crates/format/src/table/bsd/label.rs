@@ -22,7 +22,7 @@ pub(super) fn is_magic(bytes: [u8; 4]) -> bool {
 }
 
 /// A label that was recognized.
-pub(super) struct Label {
+pub(super) struct BsdLabel {
     at_bytes: u64,
     header: Block<HEADER>,
     slots: Vec<Slot>,
@@ -56,11 +56,11 @@ impl Slot {
     }
 }
 
-impl Label {
+impl BsdLabel {
     /// The label at `at_bytes` of `head`; `None` unless its first magic number is right and either
     /// the second or the checksum is. In the second sector of a size above 512, it must give that
     /// size.
-    pub(super) fn find(head: &[u8], at_bytes: u64) -> Option<Label> {
+    pub(super) fn find(head: &[u8], at_bytes: u64) -> Option<BsdLabel> {
         let at = usize::try_from(at_bytes).ok()?;
         let bytes = head.get(at..)?;
         let header: Block<HEADER> = bytes::block(bytes)?;
@@ -74,7 +74,7 @@ impl Label {
         let has_wide = header.le16::<114>() == 1;
         let slots = bytes[HEADER..].chunks_exact(SLOT);
         let slots = slots.filter_map(bytes::block).map(|slot| slot_of(&slot, has_wide)).collect();
-        let label = Label { at_bytes, header, slots, is_checksum_right };
+        let label = BsdLabel { at_bytes, header, slots, is_checksum_right };
         let is_placed = at_bytes <= 512 || u64::from(label.header.le32::<40>()) == at_bytes;
         let is_label = label.header.le32::<132>() == MAGIC || is_checksum_right;
         (is_placed && is_label).then_some(label)

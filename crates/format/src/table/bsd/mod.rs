@@ -13,7 +13,7 @@
 use device::{Disk, disk};
 use units::{ByteRange, SectorSize};
 
-use self::label::{Label, Slot};
+use self::label::{BsdLabel, Slot};
 use super::overlap::misplaced;
 use super::{Partition, PartitionRole, PartitionTable, TableKind, types};
 use crate::{Parsed, Problem, ProblemKind};
@@ -51,7 +51,7 @@ pub fn read(
         return None;
     }
     let head = disk::read_vec(disk, 0, disk.length_bytes().min(HEAD_BYTES)).ok()?;
-    let labels: Vec<Label> = PLACES.iter().filter_map(|&at| Label::find(&head, at)).collect();
+    let labels: Vec<BsdLabel> = PLACES.iter().filter_map(|&at| BsdLabel::find(&head, at)).collect();
     let label = labels.iter().find(|label| label.is_sound()).or(labels.first())?;
     let mut problems = label.problems();
     let sector = label.sector().unwrap_or(sector);
@@ -85,7 +85,7 @@ impl Slice {
 
 /// The address, in the label's way of counting, of the slice's first byte: 0 when the label counts
 /// from the slice.
-fn origin(label: &Label, slice: Slice, problems: &mut Vec<Problem>) -> u64 {
+fn origin(label: &BsdLabel, slice: Slice, problems: &mut Vec<Problem>) -> u64 {
     if label.is_openbsd() {
         return slice.at_bytes;
     }
@@ -125,7 +125,7 @@ fn origin(label: &Label, slice: Slice, problems: &mut Vec<Problem>) -> u64 {
 }
 
 fn partitions(
-    label: &Label,
+    label: &BsdLabel,
     slice: Slice,
     origin_bytes: u64,
     problems: &mut Vec<Problem>,
@@ -165,7 +165,7 @@ fn partitions(
 }
 
 /// Returns whether the slot at `place` is not a partition but all of the slice or the disk.
-fn is_whole(label: &Label, place: usize) -> bool {
+fn is_whole(label: &BsdLabel, place: usize) -> bool {
     let slots = label.slots();
     let is_disk = |slot: &Slot| {
         let within = slots.get(SLOT_C).map_or(0, |whole| whole.length_sectors);

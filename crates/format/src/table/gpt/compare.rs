@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use super::copy::{Copy, Place};
-use super::{Pair, header};
+use super::copy::{Copy, GptCopyPlace};
+use super::{GptCopies, header};
 use crate::{Problem, ProblemKind};
 
 /// The most slots that are named when the entries differ.
@@ -11,7 +11,7 @@ const SLOTS_NAMED_MAX: usize = 8;
 
 /// Returns what the copies disagree about, which of them is missing, and whether the backup is
 /// where it should be.
-pub(super) fn compare(pair: &Pair) -> Vec<Problem> {
+pub(super) fn compare(pair: &GptCopies) -> Vec<Problem> {
     match (&pair.primary, &pair.backup) {
         (Some(primary), Some(backup)) => {
             let mut problems = place(pair, primary, backup);
@@ -31,7 +31,7 @@ pub(super) fn compare(pair: &Pair) -> Vec<Problem> {
     }
 }
 
-fn missing_backup(pair: &Pair, primary: &Copy) -> Problem {
+fn missing_backup(pair: &GptCopies, primary: &Copy) -> Problem {
     let (named, last) = (primary.header.alternate_lba.0, pair.last.0);
     let detail = if named > last {
         format!(
@@ -47,7 +47,7 @@ fn missing_backup(pair: &Pair, primary: &Copy) -> Problem {
 }
 
 /// Problems of the places that the copies have and name.
-fn place(pair: &Pair, primary: &Copy, backup: &Copy) -> Vec<Problem> {
+fn place(pair: &GptCopies, primary: &Copy, backup: &Copy) -> Vec<Problem> {
     let mut details = Vec::new();
     if backup.lba != pair.last {
         details.push(format!(
@@ -96,7 +96,7 @@ fn fields(primary: &Copy, backup: &Copy) -> Vec<Problem> {
 }
 
 fn differing<T: PartialEq + Display>(what: &str, primary: &T, backup: &T) -> Option<String> {
-    let [one, two] = [Place::Primary, Place::Backup].map(Place::word);
+    let [one, two] = [GptCopyPlace::Primary, GptCopyPlace::Backup].map(GptCopyPlace::word);
     (primary != backup).then(|| format!("the {what} differ: {one} {primary}, {two} {backup}"))
 }
 

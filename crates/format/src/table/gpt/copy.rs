@@ -3,7 +3,7 @@
 use device::{Disk, disk};
 use units::{Lba, SectorSize};
 
-use super::header::{self, HEADER_BYTES, Header, REVISION};
+use super::header::{self, GptHeader, HEADER_BYTES, REVISION};
 use crate::checksum::CRC32;
 use crate::{Problem, ProblemKind};
 
@@ -21,29 +21,29 @@ const ENTRIES_BYTES_MAX: u64 = 1 << 20;
 
 /// The copy's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum GptCopyPlace {
     /// In the second sector.
     Primary,
     /// In the last sector, or where the primary says.
     Backup,
 }
 
-impl Place {
+impl GptCopyPlace {
     /// The word for it in problems.
     pub(super) fn word(self) -> &'static str {
         match self {
-            Place::Primary => "primary",
-            Place::Backup => "backup",
+            GptCopyPlace::Primary => "primary",
+            GptCopyPlace::Backup => "backup",
         }
     }
 }
 
 /// A header with the right signature, and its entries.
 pub(super) struct Copy {
-    pub(super) place: Place,
+    pub(super) place: GptCopyPlace,
     pub(super) lba: Lba,
     pub(super) at_bytes: u64,
-    pub(super) header: Header,
+    pub(super) header: GptHeader,
     /// The entries that could be read, one behind the other; empty when none could.
     pub(super) entries: Vec<u8>,
     /// Place where the entries begin.
@@ -63,7 +63,7 @@ impl Copy {
         disk: &dyn Disk,
         lba: Lba,
         sector: SectorSize,
-        place: Place,
+        place: GptCopyPlace,
     ) -> Result<Option<Copy>, Problem> {
         let Some(at_bytes) = lba.to_bytes(sector) else { return Ok(None) };
         if disk::check_bounds(disk.length_bytes(), at_bytes, sector.bytes()).is_err() {
@@ -76,7 +76,7 @@ impl Copy {
         let bytes = disk::read_vec(disk, at_bytes, sector.bytes()).map_err(|error| {
             Problem::unreadable(&format!("{} GPT header", place.word()), at_bytes, &error)
         })?;
-        let Some(header) = Header::parse(&bytes) else { return Ok(None) };
+        let Some(header) = GptHeader::parse(&bytes) else { return Ok(None) };
         let mut copy = Copy {
             place,
             lba,

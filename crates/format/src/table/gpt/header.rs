@@ -17,7 +17,7 @@ const CRC_AT: usize = 16;
 
 /// The fields of a header, as they stand.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(super) struct GptHeader {
     pub(super) revision: u32,
     pub(super) header_bytes: u32,
     pub(super) header_crc: u32,
@@ -32,11 +32,11 @@ pub(super) struct Header {
     pub(super) entries_crc: u32,
 }
 
-impl Header {
+impl GptHeader {
     /// The header that begins `sector`; `None` without its signature.
-    pub(super) fn parse(sector: &[u8]) -> Option<Header> {
+    pub(super) fn parse(sector: &[u8]) -> Option<GptHeader> {
         let block: Block<HEADER_BYTES> = bytes::block(sector)?;
-        (block.array::<0, 8>() == SIGNATURE).then(|| Header {
+        (block.array::<0, 8>() == SIGNATURE).then(|| GptHeader {
             revision: block.le32::<8>(),
             header_bytes: block.le32::<12>(),
             header_crc: block.le32::<CRC_AT>(),

@@ -7,7 +7,7 @@ use units::{ByteRange, DiskText, Lba, SectorSize};
 use super::copy::Copy;
 use super::{header, usable};
 use crate::bytes::{self, Block};
-use crate::table::overlap::{Claim, outside, overlaps};
+use crate::table::overlap::{ClaimedRange, outside, overlaps};
 use crate::table::{Partition, types};
 use crate::{Problem, ProblemKind};
 
@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 128;
 const LEGACY_BOOT: u64 = 1 << 2;
 
 /// The partitions of a copy.
-pub(super) struct Listing {
+pub(super) struct PartitionListing {
     /// In order of slot, unused ones left out.
     pub(super) partitions: Vec<Partition>,
     /// Their problems.
@@ -27,8 +27,8 @@ pub(super) struct Listing {
 
 /// The partitions that `copy` lists. One whose start is beyond 64 bits cannot be expressed and is
 /// only among the problems; one that ends before it starts has length 0.
-pub(super) fn list(copy: &Copy, sector: SectorSize, disk_bytes: u64) -> Listing {
-    let mut listing = Listing { partitions: Vec::new(), problems: Vec::new() };
+pub(super) fn list(copy: &Copy, sector: SectorSize, disk_bytes: u64) -> PartitionListing {
+    let mut listing = PartitionListing { partitions: Vec::new(), problems: Vec::new() };
     let Ok(size) = usize::try_from(copy.header.entry_bytes) else { return listing };
     let mut at_bytes = copy.entries_at_bytes;
     for (number, slot) in (1..).zip(copy.entries.chunks_exact(size.max(ENTRY_BYTES))) {
@@ -46,7 +46,7 @@ fn is_used(entry: &Block<ENTRY_BYTES>) -> bool {
     entry.array::<0, 16>() != [0; 16]
 }
 
-impl Listing {
+impl PartitionListing {
     fn note(&mut self, kind: ProblemKind, at_bytes: u64, detail: String) {
         self.problems.push(Problem::new(kind, at_bytes, detail));
     }
@@ -101,19 +101,19 @@ impl Listing {
                 problems.push(Problem::new(ProblemKind::Field, entry_at_bytes, detail));
             }
         }
-        let claims = self.partitions.iter().map(Claim::of);
+        let claims = self.partitions.iter().map(ClaimedRange::of);
         problems.extend(overlaps(claims.chain(own_claims(copy, sector)).collect()));
         self.problems.append(&mut problems);
     }
 }
 
 /// Returns what the copy itself takes: its header, and its entries where they could be read.
-fn own_claims(copy: &Copy, sector: SectorSize) -> impl Iterator<Item = Claim> {
+fn own_claims(copy: &Copy, sector: SectorSize) -> impl Iterator<Item = ClaimedRange> {
     let place = copy.place.word();
     let header = ByteRange::new(copy.at_bytes, sector.bytes());
     let entries = u64::try_from(copy.entries.len()).ok();
     let entries = entries.and_then(|length| ByteRange::new(copy.entries_at_bytes, length));
     [("header", header), ("entries", entries)].into_iter().filter_map(move |(what, range)| {
-        Some(Claim::new(format!("the {place} GPT's {what}"), range?, copy.at_bytes))
+        Some(ClaimedRange::new(format!("the {place} GPT's {what}"), range?, copy.at_bytes))
     })
 }

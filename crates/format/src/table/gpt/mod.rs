@@ -11,8 +11,8 @@
 use device::Disk;
 use units::{ByteRange, Lba, SectorSize};
 
-use self::copy::{Copy, Place};
-use self::listing::Listing;
+use self::copy::{Copy, GptCopyPlace};
+use self::listing::PartitionListing;
 use super::{PartitionTable, Repair, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -35,7 +35,7 @@ pub fn read(disk: &dyn Disk, expected: SectorSize) -> Option<Parsed<PartitionTab
 }
 
 /// A GPT, and what speaks for it.
-pub(super) struct Found {
+pub(super) struct WeighedGpt {
     /// The table.
     pub(super) table: Parsed<PartitionTable>,
     /// True if an MBR entry of type 0xEE protects it: what the kernel and libblkid insist on.
@@ -45,9 +45,9 @@ pub(super) struct Found {
 }
 
 /// The GPT of `disk`, as [`read`].
-pub(super) fn find(disk: &dyn Disk, expected: SectorSize) -> Option<Found> {
-    let pairs: Vec<Pair> =
-        sizes(expected).into_iter().filter_map(|sector| Pair::read(disk, sector)).collect();
+pub(super) fn find(disk: &dyn Disk, expected: SectorSize) -> Option<WeighedGpt> {
+    let pairs: Vec<GptCopies> =
+        sizes(expected).into_iter().filter_map(|sector| GptCopies::read(disk, sector)).collect();
     // The first of the best: sizes are in order of preference.
     let best = pairs.iter().min_by_key(|pair| pair.chosen().doubt())?;
     let others = pairs.iter().filter(|pair| pair.sector != best.sector && pair.is_sound());
@@ -61,7 +61,7 @@ fn sizes(expected: SectorSize) -> Vec<SectorSize> {
     std::iter::once(expected).chain(others.filter(|&sector| sector != expected)).collect()
 }
 
-fn second_table(pair: &Pair, sector: SectorSize) -> Problem {
+fn second_table(pair: &GptCopies, sector: SectorSize) -> Problem {
     let detail = format!(
         "a second GPT, for sectors of {} bytes, beside the one for {}",
         pair.sector.bytes(),
@@ -71,7 +71,7 @@ fn second_table(pair: &Pair, sector: SectorSize) -> Problem {
 }
 
 /// The copies of one table at one sector size: at least one of them.
-struct Pair {
+struct GptCopies {
     sector: SectorSize,
     last: Lba,
     primary: Option<Copy>,
@@ -79,8 +79,8 @@ struct Pair {
     problems: Vec<Problem>,
 }
 
-impl Pair {
-    fn read(disk: &dyn Disk, sector: SectorSize) -> Option<Pair> {
+impl GptCopies {
+    fn read(disk: &dyn Disk, sector: SectorSize) -> Option<GptCopies> {
         let last = Lba(disk.length_bytes().div_euclid(sector.bytes()).checked_sub(1)?);
         let mut problems = Vec::new();
         let mut copy = |lba, place| match Copy::read(disk, lba, sector, place) {
@@ -90,19 +90,19 @@ impl Pair {
                 None
             }
         };
-        let primary = copy(Lba(1), Place::Primary);
-        let mut backup = (last > Lba(1)).then(|| copy(last, Place::Backup)).flatten();
+        let primary = copy(Lba(1), GptCopyPlace::Primary);
+        let mut backup = (last > Lba(1)).then(|| copy(last, GptCopyPlace::Backup)).flatten();
         let named = primary.as_ref().map(|primary| primary.header.alternate_lba);
         if let Some(named) = named
             && (Lba(2)..last).contains(&named)
             && !backup.as_ref().is_some_and(Copy::is_sound)
         {
-            let elsewhere = copy(named, Place::Backup);
+            let elsewhere = copy(named, GptCopyPlace::Backup);
             let is_better = elsewhere.as_ref().is_some_and(Copy::is_sound) || backup.is_none();
             backup = if is_better { elsewhere } else { backup };
         }
         let is_found = primary.is_some() || backup.is_some();
-        is_found.then_some(Pair { sector, last, primary, backup, problems })
+        is_found.then_some(GptCopies { sector, last, primary, backup, problems })
     }
 
     /// The copy that the table is read from.
@@ -133,9 +133,9 @@ impl Pair {
         Some(if sound == 1 || (sound == 2 && is_same) { Repair::Rewrite } else { Repair::Choose })
     }
 
-    fn describe(&self, disk: &dyn Disk, mut others: Vec<Problem>) -> Found {
+    fn describe(&self, disk: &dyn Disk, mut others: Vec<Problem>) -> WeighedGpt {
         let chosen = self.chosen();
-        let Listing { partitions, problems: listed } =
+        let PartitionListing { partitions, problems: listed } =
             listing::list(chosen, self.sector, disk.length_bytes());
         let protective = protective::read(disk, self.sector, self.last, &partitions);
         let mut problems = self.problems.clone();
@@ -157,7 +157,7 @@ impl Pair {
             repair: self.repair(),
         };
         let table = Parsed { value, problems };
-        Found { table, is_protected: protective.is_present, at_bytes: chosen.at_bytes }
+        WeighedGpt { table, is_protected: protective.is_present, at_bytes: chosen.at_bytes }
     }
 }
 

@@ -8,7 +8,7 @@ use device::Disk;
 use units::{Lba, SectorSize};
 
 use crate::table::Partition;
-use crate::table::boot::{BootSector, Entry};
+use crate::table::boot::{BootEntry, BootSector};
 use crate::table::overlap::outside;
 use crate::table::types::PROTECTIVE;
 use crate::{Problem, ProblemKind};
@@ -64,7 +64,7 @@ pub(super) fn read(
 
 /// Problems of a protective entry that does not cover all behind the first sector, as far as 32
 /// bits reach. In a hybrid MBR it covers less.
-fn wrong_extent(entry: Entry, last: Lba) -> Vec<Problem> {
+fn wrong_extent(entry: BootEntry, last: Lba) -> Vec<Problem> {
     let mut problems = Vec::new();
     if entry.start_sectors != 1 {
         let start = entry.start_sectors;

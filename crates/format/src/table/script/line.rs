@@ -9,7 +9,7 @@ use crate::table::{Partition, PartitionRole};
 
 /// A partition as its line says it.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct ScriptPartition {
     pub(super) number: u32,
     start: Count,
     size: Count,
@@ -42,10 +42,10 @@ impl Count {
     }
 }
 
-impl Part {
+impl ScriptPartition {
     /// The partition that a line's fields describe.
-    pub(super) fn of(number: u32, fields: &str) -> Result<Part, ScriptProblem> {
-        let mut part = Part {
+    pub(super) fn of(number: u32, fields: &str) -> Result<ScriptPartition, ScriptProblem> {
+        let mut part = ScriptPartition {
             number,
             start: Count::Sectors(0),
             size: Count::Sectors(0),

@@ -9,7 +9,7 @@ mod line;
 #[cfg(test)]
 mod tests;
 
-use line::Part;
+use line::ScriptPartition;
 use units::text::escape;
 use units::{DiskText, SectorSize};
 
@@ -125,7 +125,7 @@ struct Reader {
     device: Option<DiskText>,
     last_lba: u64,
     /// Partitions as lines say them, in sectors or bytes: a sector's size may follow.
-    parts: Vec<Part>,
+    parts: Vec<ScriptPartition>,
 }
 
 impl Reader {
@@ -141,7 +141,7 @@ impl Reader {
         let device = line[..line.len() - fields.len()].trim_end_matches(':').trim();
         let rest = device.trim_end_matches(|last: char| last.is_ascii_digit());
         let number = device[rest.len()..].parse().unwrap_or(next);
-        self.parts.push(Part::of(number, fields)?);
+        self.parts.push(ScriptPartition::of(number, fields)?);
         Ok(())
     }
 

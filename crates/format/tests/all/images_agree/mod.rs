@@ -12,7 +12,7 @@
 mod opened;
 mod peer;
 
-use format::image::{ImageKind, Layout, Place};
+use format::image::{GuestPlace, ImageKind, ImageLayout};
 use opened::{Opened, bytes_of, extents_of};
 use testkit::{Scratch, need_tools, tool};
 use units::ByteRange;
@@ -123,7 +123,7 @@ fn agrees(opened: &Opened, read: &[u8], path: &str, format: &str, scratch: &Scra
     assert_eq!(opened.problems, [], "a sound image has no problems");
     let info = peer::info(path, format);
     assert_eq!(opened.image.virtual_bytes, info.virtual_bytes);
-    let described = matches!(opened.image.layout, Layout::VmdkExtents(_));
+    let described = matches!(opened.image.layout, ImageLayout::VmdkExtents(_));
     if format != "vpc" && !described {
         // QEMU does not tell the block size of a VPC image; for a descriptor, which has no blocks
         // itself, it tells that of an extent.
@@ -161,7 +161,7 @@ fn a_fixed_vhd_is_recognized_by_its_footer_which_qemu_does_not_probe() {
     tool::run("qemu-img", &["create", "-f", "vpc", "-o", options, path, "3M"]);
     let opened = Opened::open(path.as_ref());
     assert_eq!(opened.image.kind, ImageKind::VhdFixed);
-    assert_eq!(opened.image.layout, Layout::Flat { offset_bytes: 0 });
+    assert_eq!(opened.image.layout, ImageLayout::Flat { offset_bytes: 0 });
     // QEMU probes the head only; without being told the format it would take the footer for guest
     // bytes.
     let json = tool::run("qemu-img", &["info", "--output=json", path]);
@@ -263,7 +263,8 @@ fn an_external_data_file_holds_the_clusters() {
         write_pieces(&mut random, path, "qcow2", 6 * MIB, 8);
         let opened = Opened::open(path.as_ref());
         agrees(&opened, &bytes_of(&opened), path, "qcow2", &scratch);
-        let in_file = |extent: &format::image::Extent| matches!(extent.place, Place::Here(_));
+        let in_file =
+            |extent: &format::image::GuestExtent| matches!(extent.place, GuestPlace::Here(_));
         assert!(!extents_of(&opened).iter().any(in_file));
     }
 }
@@ -277,7 +278,8 @@ fn zstd_clusters_are_found_but_not_read() {
     let path = convert(&scratch, &raw, &way, 0);
     let opened = Opened::open(path.as_ref());
     let extents = extents_of(&opened);
-    let compressed = extents.iter().find(|extent| matches!(extent.place, Place::Compressed(_)));
+    let compressed =
+        extents.iter().find(|extent| matches!(extent.place, GuestPlace::Compressed(_)));
     let at = compressed.expect("a compressed cluster").guest.start_bytes();
     let error = device::Disk::read_at(opened.guest, at, &mut [0; 512]).unwrap_err();
     assert!(error.to_string().contains("zstd"), "{error}");
@@ -306,7 +308,7 @@ fn an_encrypted_image_tells_places_but_no_bytes() {
     );
     let opened = Opened::open(path.as_ref());
     assert!(opened.image.encrypted);
-    assert!(matches!(extents_of(&opened)[0].place, Place::Here(_)));
+    assert!(matches!(extents_of(&opened)[0].place, GuestPlace::Here(_)));
     let error = device::Disk::read_at(opened.guest, 0, &mut [0; 512]).unwrap_err();
     assert!(error.to_string().contains("encrypted"), "{error}");
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use device::Disk;
 use format::Problem;
 use format::image::guest::Guest;
-use format::image::{self, Extent, Image};
+use format::image::{self, GuestExtent, Image};
 use testkit::FileDisk;
 use units::ByteRange;
 
@@ -57,8 +57,8 @@ pub(crate) fn bytes_of(opened: &Opened) -> Vec<u8> {
 }
 
 /// All extents; they cover the guest without gaps, and none goes on where the last one ended.
-pub(crate) fn extents_of(opened: &Opened) -> Vec<Extent> {
-    let mut extents: Vec<Extent> = Vec::new();
+pub(crate) fn extents_of(opened: &Opened) -> Vec<GuestExtent> {
+    let mut extents: Vec<GuestExtent> = Vec::new();
     let all = ByteRange::new(0, u64::MAX).unwrap();
     let walked = opened
         .image

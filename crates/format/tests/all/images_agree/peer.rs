@@ -1,6 +1,6 @@
 //! Facts of an image by qemu-img.
 
-use format::image::{Extent, Place};
+use format::image::{GuestExtent, GuestPlace};
 use serde_json::Value;
 use testkit::{Scratch, tool};
 
@@ -57,7 +57,7 @@ pub(crate) fn map(path: &str, format: &str) -> Vec<Mapped> {
 }
 
 /// Holds our extents against QEMU's, wherever either changes.
-pub(crate) fn compare_map(ours: &[Extent], theirs: &[Mapped], format: &str) {
+pub(crate) fn compare_map(ours: &[GuestExtent], theirs: &[Mapped], format: &str) {
     let (mut mine, mut other, mut at) = (0, 0, 0);
     while let (Some(extent), Some(mapped)) = (ours.get(mine), theirs.get(other)) {
         let agree = agree(extent, mapped, at, format);
@@ -70,19 +70,19 @@ pub(crate) fn compare_map(ours: &[Extent], theirs: &[Mapped], format: &str) {
 }
 
 /// Returns whether both tell the same of guest byte `at`.
-fn agree(extent: &Extent, mapped: &Mapped, at: u64, format: &str) -> bool {
+fn agree(extent: &GuestExtent, mapped: &Mapped, at: u64, format: &str) -> bool {
     let theirs = mapped.offset.map(|offset| offset + (at - mapped.start));
     let within = at - extent.guest.start_bytes();
     match extent.place {
         // QEMU gives no offsets for VHDX.
-        Place::Here(_) if format == "vhdx" => theirs.is_none(),
-        Place::Here(offset) | Place::In(_, offset) => {
+        GuestPlace::Here(_) if format == "vhdx" => theirs.is_none(),
+        GuestPlace::Here(offset) | GuestPlace::In(_, offset) => {
             mapped.depth == 0 && theirs == Some(offset + within)
         }
-        Place::Compressed(_) => mapped.depth == 0 && theirs.is_none() && !mapped.zero,
+        GuestPlace::Compressed(_) => mapped.depth == 0 && theirs.is_none() && !mapped.zero,
         // A cluster that reads as zeros may still own a place, which QEMU tells and which no byte
         // is read from. Of VHDX it tells nothing.
-        Place::Zero => mapped.zero || format == "vhdx",
-        Place::Backing => mapped.depth > 0 || mapped.zero || format == "vhdx",
+        GuestPlace::Zero => mapped.zero || format == "vhdx",
+        GuestPlace::Backing => mapped.depth > 0 || mapped.zero || format == "vhdx",
     }
 }

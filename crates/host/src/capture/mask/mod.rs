@@ -12,7 +12,7 @@ mod names;
 mod secrets;
 mod udev;
 
-use device::manifest::{Entry, Manifest};
+use device::manifest::{Manifest, ManifestEntry};
 
 pub use names::Mask;
 
@@ -22,7 +22,7 @@ impl Mask {
     pub fn apply(&mut self, capture: &Manifest) -> Manifest {
         // First what is secret is learned, since it may stand in a file that is read before.
         for (path, entry) in capture.entries() {
-            if let Entry::File(content) = entry {
+            if let ManifestEntry::File(content) = entry {
                 self.learn(&path, content);
             }
         }
@@ -33,9 +33,11 @@ impl Mask {
         }
         for (path, entry) in capture.entries() {
             let entry = match entry {
-                Entry::File(content) => Entry::File(self.content(&path, content)),
-                Entry::Link(target) => Entry::Link(self.secrets.in_path(target)),
-                Entry::Unreadable(reason) => Entry::Unreadable(self.secrets.in_text(reason)),
+                ManifestEntry::File(content) => ManifestEntry::File(self.content(&path, content)),
+                ManifestEntry::Link(target) => ManifestEntry::Link(self.secrets.in_path(target)),
+                ManifestEntry::Unreadable(reason) => {
+                    ManifestEntry::Unreadable(self.secrets.in_text(reason))
+                }
             };
             // What is put for an identifier is a name too.
             let _ = masked.put(&self.secrets.in_path(&path), entry);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Identity;
+use crate::PathIdentity;
 use crate::claim::sought::{NodeFacts, Sought, Use, Used, User};
 
 /// The first lock on a file or node of `sought` that leaves room for nobody else.
@@ -16,7 +16,7 @@ use crate::claim::sought::{NodeFacts, Sought, Use, Used, User};
 pub(super) fn first(sought: &Sought) -> Result<Option<User>, String> {
     let table =
         std::fs::read_to_string("/proc/locks").map_err(|error| format!("/proc/locks: {error}"))?;
-    let mut inodes: BTreeMap<Identity, Used> = BTreeMap::new();
+    let mut inodes: BTreeMap<PathIdentity, Used> = BTreeMap::new();
     for node in &sought.nodes {
         if let Ok(facts) = NodeFacts::of(node)
             && let Some(used) = sought.has(&facts)
@@ -50,7 +50,7 @@ fn who(pid: Option<u32>) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lock {
     pid: Option<u32>,
-    on: Identity,
+    on: PathIdentity,
 }
 
 impl Lock {
@@ -68,7 +68,7 @@ impl Lock {
         let is_shared = access == "READ";
         let lock = Lock {
             pid: pid.parse().ok().filter(|_| kind != "OFDLCK"),
-            on: Identity::File { device, inode },
+            on: PathIdentity::File { device, inode },
         };
         (!is_shared).then_some(lock)
     }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_keeps_others_out_is_read_and_others_are_not() {
-        let on = Identity::File { device: rustix::fs::makedev(0, 0x15), inode: 13546 };
+        let on = PathIdentity::File { device: rustix::fs::makedev(0, 0x15), inode: 13546 };
         let parsed = Lock::parsed("2: FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF");
         assert_eq!(parsed, Some(Lock { pid: Some(708), on }));
         let parsed = Lock::parsed("4: OFDLCK ADVISORY  WRITE -1 00:15:13546 100 101");

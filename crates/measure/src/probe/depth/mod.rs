@@ -32,7 +32,7 @@ pub use self::overtaken::DEPTH_MAX;
 use self::overtaken::Overtaken;
 pub use self::speed::BUFFER_BYTES;
 use self::speed::Speed;
-use super::answer::{Answer, Compared, Unidentified};
+use super::answer::{ArmComparison, Estimate, Unidentified};
 use super::operations::Operations;
 use super::places::{Comb, Places};
 use super::stripe::Stripe;
@@ -65,16 +65,16 @@ pub struct Depth {
 #[derive(Clone, Debug)]
 pub struct QueueDepth {
     /// Number of reads in flight at once.
-    pub depth: Answer<Depth>,
+    pub depth: Estimate<Depth>,
     /// Every comparison.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ArmComparison>,
 }
 
 impl QueueDepth {
     /// A queue that was not looked for.
     #[must_use]
     pub fn not_tried(reason: &str) -> QueueDepth {
-        QueueDepth { depth: Answer::not(Unidentified::NotTried, reason), compared: Vec::new() }
+        QueueDepth { depth: Estimate::not(Unidentified::NotTried, reason), compared: Vec::new() }
     }
 }
 
@@ -106,19 +106,19 @@ pub fn find<Q: Queue>(
         return Ok(QueueDepth::not_tried("there is no room for reads of 1024 places"));
     }
     let random = Random::new(ask.seed(90));
-    let mut reads = Reads { queue, places: &places, random, spending, pause };
+    let mut reads = RandomReads { queue, places: &places, random, spending, pause };
     let (reads, alpha, said_by) = match reads.depth(ask.share())? {
-        Answer::Found { value, alpha, said_by } => (value, alpha, said_by),
-        Answer::Not { why, reason } => {
-            return Ok(QueueDepth { depth: Answer::not(why, reason), compared: Vec::new() });
+        Estimate::Found { value, alpha, said_by } => (value, alpha, said_by),
+        Estimate::Not { why, reason } => {
+            return Ok(QueueDepth { depth: Estimate::not(why, reason), compared: Vec::new() });
         }
     };
     let depth = u16::try_from(reads).unwrap_or(QUEUE_DEPTH / 2);
     let speed = Speed { queue, places: &places, depth, pause };
     let (compared, refused) = speed.compare(ask, spending)?;
     let depth = match refused {
-        Some((why, reason)) => Answer::not(why, reason),
-        None => Answer::Found {
+        Some((why, reason)) => Estimate::not(why, reason),
+        None => Estimate::Found {
             value: Depth { reads, is_of_member },
             alpha: alpha + ask.share(),
             said_by: format!("{said_by}; and twice as many in flight are no faster"),
@@ -128,7 +128,7 @@ pub fn find<Q: Queue>(
 }
 
 /// Reads of random places, batch by batch.
-struct Reads<'a, 'b, Q: Queue> {
+struct RandomReads<'a, 'b, Q: Queue> {
     queue: &'a mut Q,
     places: &'a Places,
     random: Random,
@@ -136,15 +136,15 @@ struct Reads<'a, 'b, Q: Queue> {
     pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
 }
 
-impl<Q: Queue> Reads<'_, '_, Q> {
+impl<Q: Queue> RandomReads<'_, '_, Q> {
     /// Returns how many are had at once, by how many others they overtake, which must be sure up to
     /// `alpha`.
-    fn depth(&mut self, alpha: f64) -> Result<Answer<u64>, Fault> {
+    fn depth(&mut self, alpha: f64) -> Result<Estimate<u64>, Fault> {
         let mut seen = DEPTHS.map(Overtaken::new);
         for _ in 0..BATCHES_MAX {
             for seen in &mut seen {
                 if let Some(reason) = self.batch(seen)? {
-                    return Ok(Answer::not(Unidentified::Noise, reason));
+                    return Ok(Estimate::not(Unidentified::Noise, reason));
                 }
             }
             if let Some(answer) = overtaken::answer(&seen, alpha) {
@@ -160,7 +160,7 @@ impl<Q: Queue> Reads<'_, '_, Q> {
         if let Some(ended) = self.spending.lacks(BATCH.into(), 0, begun_ns) {
             return Ok(Some(format!("the reads were too few when {}", ended.said())));
         }
-        let Reads { queue, places, random, spending, pause } = self;
+        let RandomReads { queue, places, random, spending, pause } = self;
         let mut operations = Operations::new(seen.depth());
         let (mut made, mut goes_on) = (0, true);
         let mut ended = |read| {

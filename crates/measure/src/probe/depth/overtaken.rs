@@ -1,7 +1,7 @@
 //! Counts of reads by how many others they overtook, and the depth that follows. Pure.
 
-use super::super::answer::{Answer, Unidentified};
-use super::super::operations::Ended;
+use super::super::answer::{Estimate, Unidentified};
+use super::super::operations::EndedRead;
 use units::number::{real, wide};
 
 /// The largest depth that is found: at the smaller of the two depths, a quarter must wait.
@@ -32,7 +32,7 @@ impl Overtaken {
     }
 
     /// Takes a read that has ended.
-    pub(super) fn add(&mut self, read: Ended) {
+    pub(super) fn add(&mut self, read: EndedRead) {
         match read.together {
             1 => self.reads[read.overtaken] += 1,
             _ => self.together += 1,
@@ -60,14 +60,14 @@ impl Overtaken {
 
 /// Returns what reads at both depths say, where the edge must be sure up to `alpha`; `None` where
 /// more of them may say more.
-pub(super) fn answer(seen: &[Overtaken; 2], alpha: f64) -> Option<Answer<u64>> {
+pub(super) fn answer(seen: &[Overtaken; 2], alpha: f64) -> Option<Estimate<u64>> {
     if let Some((why, reason)) = refusal(seen) {
-        return Some(Answer::not(why, reason));
+        return Some(Estimate::not(why, reason));
     }
     let wanted = UNEVEN * (2.0 / alpha).ln();
     let (most, _) = seen[0].edge()?;
     let is_sure = seen.iter().all(|one| one.edge().is_some_and(|(_, reads)| real(reads) >= wanted));
-    is_sure.then(|| Answer::Found { value: most + 1, alpha, said_by: said_by(seen, most) })
+    is_sure.then(|| Estimate::Found { value: most + 1, alpha, said_by: said_by(seen, most) })
 }
 
 /// Why there is no edge, or none that both depths show; `None` where there may be one.
@@ -112,11 +112,11 @@ fn refusal(seen: &[Overtaken; 2]) -> Option<(Unidentified, String)> {
 }
 
 /// That too few overtook the most, however many were made.
-pub(super) fn unsure<T>(seen: &[Overtaken; 2]) -> Answer<T> {
+pub(super) fn unsure<T>(seen: &[Overtaken; 2]) -> Estimate<T> {
     let reads: u64 = seen.iter().map(|one| one.alone() + one.together).sum();
     let reason =
         format!("of {reads} reads too few overtook the most to be sure that none overtakes more");
-    Answer::not(Unidentified::Noise, reason)
+    Estimate::not(Unidentified::Noise, reason)
 }
 
 fn said_by(seen: &[Overtaken; 2], most: u64) -> String {
@@ -155,7 +155,7 @@ mod tests {
     fn an_even_edge_that_both_depths_show_is_the_depth() {
         let found = answer(&seen(&[40; 32], &[35; 32]), ALPHA).unwrap();
         assert_eq!(found.value(), Some(&32));
-        let Answer::Found { said_by, .. } = found else { panic!("it was found") };
+        let Estimate::Found { said_by, .. } = found else { panic!("it was found") };
         assert!(
             said_by.starts_with("of 1280 reads with 64 in flight 40, and of 1120"),
             "{said_by}"
@@ -183,7 +183,7 @@ mod tests {
     fn reads_that_end_together_have_no_order() {
         let mut both = seen(&[40; 32], &[40; 32]);
         for _ in 0..1281 {
-            both[0].add(Ended { latency_ns: 1, overtaken: 0, together: 2 });
+            both[0].add(EndedRead { latency_ns: 1, overtaken: 0, together: 2 });
         }
         assert_eq!(why(&both), Some(Unidentified::NoSignal));
     }

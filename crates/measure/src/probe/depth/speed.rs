@@ -7,9 +7,9 @@
 use device::Queue;
 use units::random::Random;
 
-use super::super::answer::{Compared, Reading, Unidentified};
+use super::super::answer::{ArmComparison, Reading, Unidentified};
 use super::super::operations::Operations;
-use super::super::panel::{Pairing, Panel, Timed, Wanted};
+use super::super::panel::{Pairing, Panel, RatioQuestion, Timed};
 use super::super::places::Places;
 use super::super::{Ask, Spending};
 use crate::Fault;
@@ -36,17 +36,17 @@ impl<Q: Queue> Speed<'_, '_, Q> {
         self,
         ask: &Ask<'_>,
         spending: &mut Spending,
-    ) -> Result<(Vec<Compared>, Refused), Fault> {
+    ) -> Result<(Vec<ArmComparison>, Refused), Fault> {
         let depth = self.depth;
         let seed = ask.seed(92);
         let panel = Panel {
             name: "depth",
             arms: [depth, 2 * depth].map(|depth| format!("{depth} reads in flight")).to_vec(),
-            pairings: vec![Pairing { arm: 0, against: 1, wanted: Wanted::Slower }],
+            pairings: vec![Pairing { arm: 0, against: 1, wanted: RatioQuestion::Slower }],
             alpha: ask.share(),
             seed,
         };
-        let mut reads = Reads {
+        let mut reads = SpeedReads {
             queue: self.queue,
             operations: [depth, 2 * depth].map(Operations::new),
             places: self.places,
@@ -78,7 +78,7 @@ impl<Q: Queue> Speed<'_, '_, Q> {
     }
 }
 
-struct Reads<'a, 'b, Q: Queue> {
+struct SpeedReads<'a, 'b, Q: Queue> {
     queue: &'a mut Q,
     operations: [Operations; 2],
     places: &'a Places,
@@ -87,7 +87,7 @@ struct Reads<'a, 'b, Q: Queue> {
     pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
 }
 
-impl<Q: Queue> Timed for Reads<'_, '_, Q> {
+impl<Q: Queue> Timed for SpeedReads<'_, '_, Q> {
     fn time(&mut self, arm: usize) -> Result<u64, Fault> {
         let (places, random) = (self.places, &mut self.random);
         let begun_ns = self.queue.now_ns();

@@ -2,10 +2,10 @@
 
 use device::Queue;
 
-use super::super::answer::{Answer, Reading, Unidentified};
-use super::super::panel::{Pairing, PanelResult, Wanted};
-use super::super::pattern::{self, Pattern};
-use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
+use super::super::answer::{Estimate, Reading, Unidentified};
+use super::super::panel::{Pairing, PanelResult, RatioQuestion};
+use super::super::pattern::{self, ShiftPattern};
+use super::{Alignment, HOME_BYTES, Search, WHOLE_BYTES, WriteArm};
 use crate::Fault;
 use units::number::count;
 
@@ -16,13 +16,13 @@ impl<Q: Queue> Search<'_, '_, Q> {
         alignment: Alignment,
         alpha: f64,
         said_by: &str,
-    ) -> Result<(Answer<Alignment>, Answer<u64>), Fault> {
+    ) -> Result<(Estimate<Alignment>, Estimate<u64>), Fault> {
         let start = (alignment.origin_bytes + WHOLE_BYTES - HOME_BYTES) % WHOLE_BYTES;
         let lengths = Lengths::of(alignment.bytes, self.ask.sector_bytes);
-        let arms: Vec<Arm> = lengths
+        let arms: Vec<WriteArm> = lengths
             .arms
             .iter()
-            .map(|length| Arm { shift_bytes: start, length_bytes: *length })
+            .map(|length| WriteArm { shift_bytes: start, length_bytes: *length })
             .collect();
         let seen = self.panel("size", &arms, lengths.pairings.clone(), 100)?;
         if let Some(reason) = &seen.void {
@@ -50,26 +50,26 @@ impl<Q: Queue> Search<'_, '_, Q> {
                     alignment.bytes
                 );
                 return Ok((
-                    Answer::not(Unidentified::Contradiction, reason.clone()),
-                    Answer::not(Unidentified::Contradiction, reason),
+                    Estimate::not(Unidentified::Contradiction, reason.clone()),
+                    Estimate::not(Unidentified::Contradiction, reason),
                 ));
             }
         }
         let size = sized(alignment, &lengths, &seen, alpha);
         let said_by = format!("{said_by}; and 64 KiB less half of that is slower than 64 KiB");
-        Ok((Answer::Found { value: alignment, alpha, said_by }, size))
+        Ok((Estimate::Found { value: alignment, alpha, said_by }, size))
     }
 }
 
 /// Returns what the lengths say.
-fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64) -> Answer<u64> {
+fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64) -> Estimate<u64> {
     let readings = seen.readings();
     let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();
     let sectors = pattern::of_lengths(&at(&lengths.sector_less));
     let units = pattern::of_lengths(&at(&lengths.unit_less));
     let whole = alignment.bytes;
     match (sectors, units) {
-        (Pattern::Step(0), Pattern::Flat) => Answer::Found {
+        (ShiftPattern::Step(0), ShiftPattern::Flat) => Estimate::Found {
             value: whole,
             alpha,
             said_by: format!(
@@ -78,9 +78,9 @@ fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64
             ),
         },
         // From the size on a part of it costs, whichever part.
-        (Pattern::Step(sector), Pattern::Step(unit)) if sector <= unit + 1 => {
+        (ShiftPattern::Step(sector), ShiftPattern::Step(unit)) if sector <= unit + 1 => {
             let value = whole << (unit + 1);
-            Answer::Found {
+            Estimate::Found {
                 value,
                 alpha,
                 said_by: format!(
@@ -89,15 +89,15 @@ fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64
                 ),
             }
         }
-        (Pattern::Open, _) | (_, Pattern::Open) => Answer::not(
+        (ShiftPattern::Open, _) | (_, ShiftPattern::Open) => Estimate::not(
             Unidentified::Noise,
             format!("some lengths were undecided when {}", seen.ended.said()),
         ),
-        (Pattern::Flat, Pattern::Flat) => Answer::not(
+        (ShiftPattern::Flat, ShiftPattern::Flat) => Estimate::not(
             Unidentified::NoSignal,
             "no part of any length up to 64 KiB is slower than the whole",
         ),
-        _ => Answer::not(
+        _ => Estimate::not(
             Unidentified::Contradiction,
             "parts are slower at some lengths and not at others, as with no power of two",
         ),
@@ -105,8 +105,8 @@ fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64
 }
 
 impl Unidentified {
-    fn because<T>(self, reason: &str) -> Answer<T> {
-        Answer::not(self, reason)
+    fn because<T>(self, reason: &str) -> Estimate<T> {
+        Estimate::not(self, reason)
     }
 }
 
@@ -127,7 +127,7 @@ impl Lengths {
         // The first two are the control.
         let mut lengths = Lengths {
             arms: vec![WHOLE_BYTES, WHOLE_BYTES],
-            pairings: vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }],
+            pairings: vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }],
             sector_less: Vec::new(),
             unit_less: Vec::new(),
             half: 0,
@@ -149,7 +149,7 @@ impl Lengths {
     /// The place of the pairing of these two.
     fn pair(&mut self, part: u64, whole: u64) -> usize {
         let (arm, against) = (self.arm(part), self.arm(whole));
-        self.pairings.push(Pairing { arm, against, wanted: Wanted::Slower });
+        self.pairings.push(Pairing { arm, against, wanted: RatioQuestion::Slower });
         self.pairings.len() - 1
     }
 

@@ -32,12 +32,12 @@ mod writes;
 use device::Queue;
 use units::Unit;
 
-use self::writes::{Arm, Writes};
-use super::answer::{Answer, Compared, Unidentified};
+use self::writes::{WriteArm, Writes};
+use super::answer::{ArmComparison, Estimate, Unidentified};
 use super::operations::Operations;
-use super::panel::{Pairing, Panel, PanelResult, Wanted};
+use super::panel::{Pairing, Panel, PanelResult, RatioQuestion};
 use super::{Ask, Pause, Spending};
-use crate::{Fault, Order, Slots, SlotsPlan};
+use crate::{Fault, SlotOrder, Slots, SlotsPlan};
 use units::number::wide;
 
 /// The length of the writes, and the largest granule that can be found.
@@ -61,11 +61,11 @@ pub struct Alignment {
 #[derive(Clone, Debug)]
 pub struct Granule {
     /// Place where a write must start.
-    pub alignment: Answer<Alignment>,
+    pub alignment: Estimate<Alignment>,
     /// Of what its length must be a multiple.
-    pub size: Answer<u64>,
+    pub size: Estimate<u64>,
     /// Every comparison.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ArmComparison>,
 }
 
 /// A panel of shifts as it ended.
@@ -88,10 +88,10 @@ pub fn find<Q: Queue>(
     let mut search = Search { queue, ask, spending, pause, compared: Vec::new(), parts: 0 };
     let alignment = search.alignment()?;
     let (alignment, size) = match alignment {
-        Answer::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
-        Answer::Not { why, reason } => {
+        Estimate::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
+        Estimate::Not { why, reason } => {
             let size = "where a write must start is not known, so that no length can be tried";
-            (Answer::Not { why, reason }, Answer::not(Unidentified::NotTried, size))
+            (Estimate::Not { why, reason }, Estimate::not(Unidentified::NotTried, size))
         }
     };
     Ok(Granule { alignment, size, compared: search.compared })
@@ -111,10 +111,11 @@ pub(super) fn against_shifted<Q: Queue>(
 ) -> Result<Shifted, Fault> {
     let mut search =
         Search { queue, ask, spending, pause, compared: Vec::new(), parts: TURNS_PART };
-    let arm = |shift| Arm { shift_bytes: first_bytes + shift, length_bytes };
+    let arm = |shift| WriteArm { shift_bytes: first_bytes + shift, length_bytes };
     let arms = [arm(0), arm(0), arm(shift_bytes)];
     let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
-    let pairings = vec![pair(1, Wanted::Control), pair(2, Wanted::Rounds(TURNS_ROUNDS))];
+    let pairings =
+        vec![pair(1, RatioQuestion::Control), pair(2, RatioQuestion::Rounds(TURNS_ROUNDS))];
     let seen = search.panel("turns", &arms, pairings, 100)?;
     Ok(Shifted { seen, arms: arms.len() })
 }
@@ -129,7 +130,7 @@ struct Search<'a, 'b, Q: Queue> {
     ask: &'a Ask<'b>,
     spending: &'a mut Spending,
     pause: Pause<'a>,
-    compared: Vec<Compared>,
+    compared: Vec<ArmComparison>,
     parts: u64,
 }
 
@@ -137,7 +138,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
     fn panel(
         &mut self,
         name: &'static str,
-        arms: &[Arm],
+        arms: &[WriteArm],
         pairings: Vec<Pairing>,
         percent: u64,
     ) -> Result<PanelResult, Fault> {
@@ -149,7 +150,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             unit: Unit::new(SLOT_BYTES).expect("it is a power of two"),
             operation_bytes: WHOLE_BYTES,
             shifts_bytes: &shifts,
-            order: Order::Backwards,
+            order: SlotOrder::Backwards,
             seed,
         };
         let slots = Slots::new(plan).map_err(|error| {

@@ -2,11 +2,11 @@
 
 use device::Queue;
 
-use super::super::answer::{Answer, Reading, Unidentified};
-use super::super::budget::Ended;
-use super::super::panel::{Pairing, PanelResult, Wanted};
-use super::super::pattern::{self, Pattern};
-use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
+use super::super::answer::{Estimate, Reading, Unidentified};
+use super::super::budget::EndReason;
+use super::super::panel::{Pairing, PanelResult, RatioQuestion};
+use super::super::pattern::{self, ShiftPattern};
+use super::{Alignment, HOME_BYTES, Search, WHOLE_BYTES, WriteArm};
 use crate::Fault;
 use units::number::count;
 
@@ -20,20 +20,23 @@ const NEAR_BYTES: u64 = 4096;
 
 impl<Q: Queue> Search<'_, '_, Q> {
     /// The alignment, before its size confirms it.
-    pub(super) fn alignment(&mut self) -> Result<Answer<Alignment>, Fault> {
+    pub(super) fn alignment(&mut self) -> Result<Estimate<Alignment>, Fault> {
         let shifts = self.shifts();
         let first = self.shift_panel("alignment", 0, &shifts, MOST)?;
         match self.judged(&first, &shifts, 0) {
             Ok(found) => return Ok(found),
-            Err(Pattern::Flat | Pattern::Elsewhere | Pattern::Odd) if first.void.is_none() => {}
+            Err(ShiftPattern::Flat | ShiftPattern::Elsewhere | ShiftPattern::Odd)
+                if first.void.is_none() => {}
             Err(pattern) => return Ok(refused(pattern, &first)),
         }
         let residues = self.residues();
         let screen = self.shift_panel("origin", 0, &residues, 75)?;
         let Some(origin) = best(&screen, &residues) else {
             let pattern = match screen.ended {
-                Ended::Settled => self.judged(&first, &shifts, 0).err().unwrap_or(Pattern::Odd),
-                _ => Pattern::Open,
+                EndReason::Settled => {
+                    self.judged(&first, &shifts, 0).err().unwrap_or(ShiftPattern::Odd)
+                }
+                _ => ShiftPattern::Open,
             };
             return Ok(refused(pattern, &screen));
         };
@@ -50,14 +53,14 @@ impl<Q: Queue> Search<'_, '_, Q> {
         panel: &PanelResult,
         shifts: &[u64],
         origin: u64,
-    ) -> Result<Answer<Alignment>, Pattern> {
+    ) -> Result<Estimate<Alignment>, ShiftPattern> {
         if panel.void.is_some() {
-            return Err(Pattern::Odd);
+            return Err(ShiftPattern::Odd);
         }
         let readings = &panel.readings()[1..];
         let may_be_faster = shifts.iter().position(|shift| *shift >= HOME_BYTES);
         let step = match pattern::of_shifts(readings, may_be_faster.unwrap_or(shifts.len())) {
-            Pattern::Step(step) => step,
+            ShiftPattern::Step(step) => step,
             other => return Err(other),
         };
         // Behind 32 KiB comes 128 KiB, which says of 64 KiB that it is enough.
@@ -69,7 +72,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             shifts[step - 1],
             bytes
         );
-        Ok(Answer::Found { value, alpha: self.ask.share() * count(readings.len() + 1), said_by })
+        Ok(Estimate::Found { value, alpha: self.ask.share() * count(readings.len() + 1), said_by })
     }
 
     /// Shifts from a sector to 32 KiB, and a far one.
@@ -94,14 +97,15 @@ impl<Q: Queue> Search<'_, '_, Q> {
         shifts: &[u64],
         percent: u64,
     ) -> Result<PanelResult, Fault> {
-        let arm = |shift: u64| Arm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
-        let arms: Vec<Arm> = [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
+        let arm = |shift: u64| WriteArm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
+        let arms: Vec<WriteArm> =
+            [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
+        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
         let wanted = |shift: u64| match name {
-            "origin" => Wanted::Faster,
+            "origin" => RatioQuestion::Faster,
             // From here on chunks are crossed elsewhere: see `pattern::of_shifts`.
-            _ if shift >= HOME_BYTES => Wanted::Slower,
-            _ => Wanted::Exactly,
+            _ if shift >= HOME_BYTES => RatioQuestion::Slower,
+            _ => RatioQuestion::Exactly,
         };
         let others = (2..).zip(shifts).map(|(arm, shift)| {
             let wanted = wanted(*shift);
@@ -124,23 +128,23 @@ fn best(seen: &PanelResult, residues: &[u64]) -> Option<u64> {
 }
 
 /// Why there is no alignment.
-fn refused(pattern: Pattern, seen: &PanelResult) -> Answer<Alignment> {
+fn refused(pattern: ShiftPattern, seen: &PanelResult) -> Estimate<Alignment> {
     if let Some(reason) = &seen.void {
-        return Answer::not(Unidentified::Contradiction, reason.clone());
+        return Estimate::not(Unidentified::Contradiction, reason.clone());
     }
     match pattern {
-        Pattern::Open => {
+        ShiftPattern::Open => {
             let ended = seen.ended.said();
             let reason = format!("some shifts were undecided when {ended}");
-            Answer::not(Unidentified::Noise, reason)
+            Estimate::not(Unidentified::Noise, reason)
         }
-        Pattern::Flat | Pattern::Elsewhere => Answer::not(
+        ShiftPattern::Flat | ShiftPattern::Elsewhere => Estimate::not(
             Unidentified::NoSignal,
             "no shift of a durable write of 64 KiB makes a steady difference of a fifth: a cache \
              hides it, the logical sector is the granule, it is no power of two up to 64 KiB, or \
              its first one starts at another place than below 4 KiB or at 4, 8, 12, 16 or 32 KiB",
         ),
-        Pattern::Odd | Pattern::Step(_) => Answer::not(
+        ShiftPattern::Odd | ShiftPattern::Step(_) => Estimate::not(
             Unidentified::Contradiction,
             "shifts are slower in a pattern that no power of two up to 64 KiB makes",
         ),

@@ -8,12 +8,12 @@ use crate::{Fault, Slots};
 
 /// The write of one arm.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arm {
+pub(super) struct WriteArm {
     pub(super) shift_bytes: u64,
     pub(super) length_bytes: u64,
 }
 
-impl Arm {
+impl WriteArm {
     pub(super) fn name(&self, panel: &str) -> String {
         match panel {
             "size" => format!("{} bytes", self.length_bytes),
@@ -27,7 +27,7 @@ pub(super) struct Writes<'a, 'b, Q: Queue> {
     pub(super) queue: &'a mut Q,
     pub(super) operations: Operations,
     pub(super) slots: Slots,
-    pub(super) arms: &'a [Arm],
+    pub(super) arms: &'a [WriteArm],
     pub(super) block: (u64, u64),
     pub(super) pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
 }

@@ -9,7 +9,7 @@
 use device::Queue;
 
 use super::super::answer::{Reading, Unidentified};
-use super::super::panel::{Pairing, Wanted};
+use super::super::panel::{Pairing, RatioQuestion};
 use super::super::places::Comb;
 use super::search::{Refused, Search, refused};
 use crate::Fault;
@@ -39,9 +39,9 @@ impl<Q: Queue> Search<'_, '_, Q> {
             .map(|(word, ahead)| (format!("{word} multiples of {chunk_bytes} bytes"), comb(ahead)));
         let pair = |arm, against, wanted| Pairing { arm, against, wanted };
         let pairings = vec![
-            pair(1, 0, Wanted::Control),
-            pair(0, 2, Wanted::Slower),
-            pair(0, 3, Wanted::Slower),
+            pair(1, 0, RatioQuestion::Control),
+            pair(0, 2, RatioQuestion::Slower),
+            pair(0, 3, RatioQuestion::Slower),
         ];
         let seen = match self.panel("shared", &arms, pairings, 50)? {
             Ok(seen) => seen,

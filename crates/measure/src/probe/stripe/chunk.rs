@@ -3,8 +3,8 @@
 use device::Queue;
 
 use super::super::answer::Unidentified;
-use super::super::panel::{Pairing, Wanted};
-use super::super::pattern::{self, Pattern};
+use super::super::panel::{Pairing, RatioQuestion};
+use super::super::pattern::{self, ShiftPattern};
 use super::super::places::Comb;
 use super::search::{Refused, Search, refused};
 use crate::Fault;
@@ -30,8 +30,8 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let arms: Vec<(String, Comb)> = centers
             .map(|center| (format!("across odd multiples of {center} bytes"), comb(center)))
             .collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
-        let pair = |arm| Pairing { arm, against: 0, wanted: Wanted::Slower };
+        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
+        let pair = |arm| Pairing { arm, against: 0, wanted: RatioQuestion::Slower };
         pairings.extend((2..arms.len()).map(pair));
         let seen = match self.panel("chunk", &arms, pairings, 100)? {
             Ok(seen) => seen,
@@ -40,22 +40,22 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let readings = &seen.readings()[1..];
         self.boundaries = candidates.iter().copied().zip(readings.iter().copied()).collect();
         Ok(match pattern::of_lengths(readings) {
-            Pattern::Step(0) => refused(
+            ShiftPattern::Step(0) => refused(
                 Unidentified::Contradiction,
                 "reads across any boundary that was tried are slower: it may be a page of flash, \
                  or a chunk below what is read",
             ),
-            Pattern::Step(place) => Ok(candidates[place]),
-            Pattern::Flat => refused(
+            ShiftPattern::Step(place) => Ok(candidates[place]),
+            ShiftPattern::Flat => refused(
                 Unidentified::NoSignal,
                 "no boundary up to 1 MiB makes reads at a depth slower: one drive, or what lies \
                  below hides it",
             ),
-            Pattern::Open => refused(
+            ShiftPattern::Open => refused(
                 Unidentified::Noise,
                 format!("some boundaries were undecided when {}", seen.ended.said()),
             ),
-            Pattern::Odd | Pattern::Elsewhere => refused(
+            ShiftPattern::Odd | ShiftPattern::Elsewhere => refused(
                 Unidentified::Contradiction,
                 "reads are slower across some boundaries and not across their multiples",
             ),

@@ -9,7 +9,7 @@
 use device::Queue;
 
 use super::super::answer::{Reading, Unidentified};
-use super::super::panel::{Pairing, Wanted};
+use super::super::panel::{Pairing, RatioQuestion};
 use super::super::places::Comb;
 use super::search::{Refused, Search, refused};
 use crate::Fault;
@@ -67,8 +67,8 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let arms: Vec<(String, Comb)> = every
             .map(|every| (format!("on every {every}th chunk"), self.kept(every, chunk_bytes)))
             .collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
-        let pair = |arm| Pairing { arm, against: 0, wanted: Wanted::AnySlower };
+        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
+        let pair = |arm| Pairing { arm, against: 0, wanted: RatioQuestion::AnySlower };
         pairings.extend((2..arms.len()).map(pair));
         self.rounds = round;
         let seen = match self.panel("members", &arms, pairings, 100)? {

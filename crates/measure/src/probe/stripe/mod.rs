@@ -36,9 +36,9 @@ mod search;
 use device::Queue;
 
 pub use self::members::MEMBERS_MAX;
-pub use self::search::{BUFFER_BYTES, Known};
+pub use self::search::{BUFFER_BYTES, DriveFacts};
 use self::search::{Refused, Search};
-use super::answer::{Answer, Compared, Reading, Unidentified};
+use super::answer::{ArmComparison, Estimate, Reading, Unidentified};
 use super::{Ask, Pause, Spending};
 use crate::Fault;
 use units::number::count;
@@ -47,11 +47,11 @@ use units::number::count;
 #[derive(Clone, Debug)]
 pub struct Stripe {
     /// The bytes that lie on one member before the next one's come.
-    pub chunk: Answer<u64>,
+    pub chunk: Estimate<u64>,
     /// Number of members reads go round.
-    pub members: Answer<u64>,
+    pub members: Estimate<u64>,
     /// Every comparison.
-    pub compared: Vec<Compared>,
+    pub compared: Vec<ArmComparison>,
     /// Readings across odd multiples of so many bytes, which grow by two; empty where
     /// that was not seen.
     pub(super) boundaries: Vec<(u64, Reading)>,
@@ -64,10 +64,10 @@ impl Stripe {
         Stripe::not(Unidentified::NotTried, reason, Vec::new())
     }
 
-    fn not(why: Unidentified, reason: &str, compared: Vec<Compared>) -> Stripe {
+    fn not(why: Unidentified, reason: &str, compared: Vec<ArmComparison>) -> Stripe {
         Stripe {
-            chunk: Answer::not(why, reason),
-            members: Answer::not(why, reason),
+            chunk: Estimate::not(why, reason),
+            members: Estimate::not(why, reason),
             compared,
             boundaries: Vec::new(),
         }
@@ -81,7 +81,7 @@ impl Stripe {
 pub fn find<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
-    known: Known,
+    known: DriveFacts,
     spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
@@ -91,7 +91,7 @@ pub fn find<Q: Queue>(
         Ok(chunk_bytes) => search.round(chunk_bytes)?,
         Err((why, reason)) => {
             let members =
-                Answer::not(Unidentified::NotTried, "members cannot be counted without a chunk");
+                Estimate::not(Unidentified::NotTried, "members cannot be counted without a chunk");
             Stripe { members, ..Stripe::not(why, &reason, Vec::new()) }
         }
     };
@@ -121,14 +121,14 @@ impl<Q: Queue> Search<'_, '_, Q> {
              every {divisor}th of them"
         );
         let members = match members {
-            Ok(value) => Answer::Found {
+            Ok(value) => Estimate::Found {
                 value,
                 alpha,
                 said_by: format!("{said_by}, but no slower on every multiple of that"),
             },
-            Err((why, reason)) => Answer::not(why, reason),
+            Err((why, reason)) => Estimate::not(why, reason),
         };
-        let chunk = Answer::Found { value: chunk_bytes, alpha, said_by };
+        let chunk = Estimate::Found { value: chunk_bytes, alpha, said_by };
         Ok(Stripe { chunk, members, ..Stripe::not_tried("") })
     }
 }

@@ -6,7 +6,7 @@
 //! little: members may be too fast for the depth. So from the shortest row of usual controllers on
 //! nothing is called a granule, unless there are chunks, and they are longer.
 
-use super::super::answer::{Answer, Reading, Unidentified};
+use super::super::answer::{Estimate, Reading, Unidentified};
 use super::super::granule::{Alignment, Granule};
 use super::Stripe;
 
@@ -16,12 +16,12 @@ const ROW_BYTES_LEAST: u64 = 32 << 10;
 impl Stripe {
     /// Takes back of `granule` what may be the row of an array.
     pub fn judge(&self, granule: &mut Granule) {
-        let Answer::Found { value: Alignment { bytes, .. }, .. } = granule.alignment else {
+        let Estimate::Found { value: Alignment { bytes, .. }, .. } = granule.alignment else {
             return;
         };
         let Some((why, reason)) = self.doubts(bytes) else { return };
-        granule.alignment = Answer::not(why, reason.clone());
-        granule.size = Answer::not(why, reason);
+        granule.alignment = Estimate::not(why, reason.clone());
+        granule.size = Estimate::not(why, reason);
     }
 
     /// Why a granule of `bytes` may be none.
@@ -58,7 +58,7 @@ mod tests {
         let mut stripe = Stripe::not_tried("no reads");
         stripe.boundaries = (13..16).map(|power| 1 << power).zip(readings).collect();
         if let Some(value) = chunk {
-            stripe.chunk = Answer::Found { value, alpha: 0.0, said_by: String::new() };
+            stripe.chunk = Estimate::Found { value, alpha: 0.0, said_by: String::new() };
         }
         stripe.doubts(bytes).map(|(why, _)| why)
     }

@@ -10,7 +10,7 @@ use crate::Fault;
 use units::number::wide;
 
 /// Blocks of reads at the queue's depth.
-pub(super) struct Reads<'a, 'b, Q: Queue> {
+pub(super) struct BlockReads<'a, 'b, Q: Queue> {
     pub(super) queue: &'a mut Q,
     pub(super) operations: Operations,
     pub(super) places: Vec<Places>,
@@ -20,7 +20,7 @@ pub(super) struct Reads<'a, 'b, Q: Queue> {
     pub(super) pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
 }
 
-impl<Q: Queue> Timed for Reads<'_, '_, Q> {
+impl<Q: Queue> Timed for BlockReads<'_, '_, Q> {
     fn time(&mut self, arm: usize) -> Result<u64, Fault> {
         let (places, random) = (&self.places[arm], &mut self.random);
         self.operations

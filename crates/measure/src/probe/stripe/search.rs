@@ -3,12 +3,12 @@
 use device::Queue;
 use units::random::Random;
 
-use super::super::answer::{Compared, Reading, Unidentified};
+use super::super::answer::{ArmComparison, Reading, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, PanelResult};
 use super::super::places::{Comb, Places};
 use super::super::{Ask, Pause, Spending};
-use super::reads::Reads;
+use super::reads::BlockReads;
 use crate::Fault;
 
 /// The reads of a block for each in flight.
@@ -21,7 +21,7 @@ pub const BUFFER_BYTES: u32 = 8192;
 const TEETH_LEAST: u64 = 4;
 /// Facts about the drive before its reads are timed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
+pub struct DriveFacts {
     /// Place where its writes must start; 0 where that is not known.
     pub granule_bytes: u64,
     /// True if it has a platter.
@@ -42,7 +42,7 @@ pub(super) struct Search<'a, 'b, Q: Queue> {
     pub(super) is_turning: bool,
     pub(super) spending: &'a mut Spending,
     pub(super) pause: Pause<'a>,
-    pub(super) compared: Vec<Compared>,
+    pub(super) compared: Vec<ArmComparison>,
     pub(super) boundaries: Vec<(u64, Reading)>,
     /// Number of times the number of members was asked again.
     pub(super) rounds: u64,
@@ -53,10 +53,10 @@ impl<'a, 'b, Q: Queue> Search<'a, 'b, Q> {
     pub(super) fn new(
         queue: &'a mut Q,
         ask: &'a Ask<'b>,
-        known: Known,
+        known: DriveFacts,
         (spending, pause): (&'a mut Spending, Pause<'a>),
     ) -> Search<'a, 'b, Q> {
-        let Known { granule_bytes, is_turning } = known;
+        let DriveFacts { granule_bytes, is_turning } = known;
         Search {
             queue,
             ask,
@@ -101,7 +101,7 @@ impl<'a, 'b, Q: Queue> Search<'a, 'b, Q> {
         };
         let now_ns = self.queue.now_ns();
         let mut spending = self.spending.part(percent, now_ns);
-        let mut reads = Reads {
+        let mut reads = BlockReads {
             queue: self.queue,
             operations: Operations::new(depth),
             places,

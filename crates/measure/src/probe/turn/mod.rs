@@ -22,5 +22,5 @@
 mod policy;
 mod revolution;
 
-pub use policy::{Turns, policy};
-pub use revolution::{Turn, find, find_again};
+pub use policy::{MisalignedTurns, policy};
+pub use revolution::{Revolution, find, find_again};

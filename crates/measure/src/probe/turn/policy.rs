@@ -2,10 +2,10 @@
 
 use device::Queue;
 
-use super::super::answer::{Answer, Unidentified};
+use super::super::answer::{Estimate, Unidentified};
 use super::super::granule::{self, Granule};
 use super::super::{Ask, Pause, Spending};
-use super::revolution::Turn;
+use super::revolution::Revolution;
 use crate::Fault;
 use units::number::real;
 
@@ -13,7 +13,7 @@ use units::number::real;
 const WHOLE_WITHIN: f64 = 0.25;
 /// Number of turns a misaligned write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turns {
+pub struct MisalignedTurns {
     /// 1, 2, 3 or 4.
     pub turns: u8,
     /// Lower bound of the difference from an aligned write, in turns, plus 1.
@@ -22,7 +22,7 @@ pub struct Turns {
     pub high: f64,
 }
 
-impl Turns {
+impl MisalignedTurns {
     /// Returns what the firmware does, in a word: `unseen` where a misaligned write takes one turn,
     /// as with a buffer that does not forget.
     #[must_use]
@@ -47,31 +47,31 @@ const UNIT_BYTES: u64 = 4096;
 pub fn policy<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
-    turn: &Answer<Turn>,
+    turn: &Estimate<Revolution>,
     granule: &Granule,
     spending: &mut Spending,
     pause: Pause<'_>,
-) -> Result<Answer<Turns>, Fault> {
-    let Answer::Found { value: turn, .. } = turn else {
+) -> Result<Estimate<MisalignedTurns>, Fault> {
+    let Estimate::Found { value: turn, .. } = turn else {
         let reason = "no turn was found in which to count";
-        return Ok(Answer::not(Unidentified::NotTried, reason));
+        return Ok(Estimate::not(Unidentified::NotTried, reason));
     };
     let alignment = granule.alignment.value();
     if ask.sector_bytes >= UNIT_BYTES || alignment.is_some_and(|found| found.bytes != UNIT_BYTES) {
         let reason = "turns are counted where sectors of 4 KiB are written in part";
-        return Ok(Answer::not(Unidentified::NotTried, reason));
+        return Ok(Estimate::not(Unidentified::NotTried, reason));
     }
     let origin_bytes = alignment.map_or(0, |found| found.origin_bytes);
     let lengths = (UNIT_BYTES + origin_bytes, ask.sector_bytes, 2 * UNIT_BYTES);
     let shifted = granule::against_shifted(queue, ask, lengths, spending, pause)?;
     if let Some(reason) = shifted.seen.void {
-        return Ok(Answer::not(Unidentified::Contradiction, reason));
+        return Ok(Estimate::not(Unidentified::Contradiction, reason));
     }
     let turn_ns = real(turn.turn_ns);
     let difference = shifted.seen.difference((2, 0), shifted.arms, turn_ns, ask.share());
     let Some((_, low, high)) = difference else {
         let reason = format!("no misaligned write was timed: {}", shifted.seen.ended.said());
-        return Ok(Answer::not(Unidentified::Noise, reason));
+        return Ok(Estimate::not(Unidentified::Noise, reason));
     };
     let nearest = (0..=3_u8).find(|more| {
         let more = f64::from(*more);
@@ -80,24 +80,24 @@ pub fn policy<Q: Queue>(
     let is_seen = alignment.is_some();
     Ok(match nearest {
         // Without a granule a write that costs nothing may be aligned as well.
-        Some(0) => Answer::not(
+        Some(0) => Estimate::not(
             Unidentified::NoSignal,
             "a write shifted by a sector takes no turn more: a buffer that does not forget, or a \
              granule of one sector",
         ),
-        Some(more) if is_seen => Answer::Found {
-            value: Turns { turns: more + 1, low: low + 1.0, high: high + 1.0 },
+        Some(more) if is_seen => Estimate::Found {
+            value: MisalignedTurns { turns: more + 1, low: low + 1.0, high: high + 1.0 },
             alpha: ask.share(),
             said_by: format!(
                 "writes shifted by a sector take {more} turns more than aligned ones \
                  ({low:.2} to {high:.2})"
             ),
         },
-        Some(_) => Answer::not(
+        Some(_) => Estimate::not(
             Unidentified::Contradiction,
             "shifted writes take turns more, but no granule was found",
         ),
-        None => Answer::not(
+        None => Estimate::not(
             Unidentified::Noise,
             format!(
                 "shifted writes take {low:.2} to {high:.2} turns more, which is not a whole number"

@@ -3,8 +3,8 @@
 use device::Queue;
 use units::random::Random;
 
-use super::super::answer::{Answer, Unidentified};
-use super::super::budget::Ended;
+use super::super::answer::{Estimate, Unidentified};
+use super::super::budget::EndReason;
 use super::super::granule::Granule;
 use super::super::operations::Operations;
 use super::super::{Ask, Pause, Spending};
@@ -38,7 +38,7 @@ const WRITE_BYTES: u32 = 4096;
 
 /// Time of a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turn {
+pub struct Revolution {
     /// The median, in nanoseconds.
     pub turn_ns: u64,
     /// The lower bound.
@@ -56,7 +56,7 @@ pub fn find<Q: Queue>(
     ask: &Ask<'_>,
     spending: &mut Spending,
     pause: Pause<'_>,
-) -> Result<Answer<Turn>, Fault> {
+) -> Result<Estimate<Revolution>, Fault> {
     at(queue, ask, Places { origin_bytes: 0, part: 90 }, spending, pause)
 }
 
@@ -68,14 +68,14 @@ pub fn find<Q: Queue>(
 pub fn find_again<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
-    first: Answer<Turn>,
+    first: Estimate<Revolution>,
     granule: &Granule,
     spending: &mut Spending,
     pause: Pause<'_>,
-) -> Result<Answer<Turn>, Fault> {
+) -> Result<Estimate<Revolution>, Fault> {
     let origin_bytes = granule.alignment.value().map_or(0, |found| found.origin_bytes);
     match first {
-        Answer::Not { .. } if origin_bytes > 0 => {
+        Estimate::Not { .. } if origin_bytes > 0 => {
             at(queue, ask, Places { origin_bytes, part: 91 }, spending, pause)
         }
         first => Ok(first),
@@ -89,15 +89,20 @@ fn at<Q: Queue>(
     places: Places,
     spending: &mut Spending,
     pause: Pause<'_>,
-) -> Result<Answer<Turn>, Fault> {
+) -> Result<Estimate<Revolution>, Fault> {
     let Some(offset_bytes) = places.home(ask) else {
-        return Ok(Answer::not(
+        return Ok(Estimate::not(
             Unidentified::NotTried,
             "there is no place to write again and again",
         ));
     };
-    let mut loops =
-        Rewrites { queue, operations: Operations::new(1), spending, pause, ended: Ended::Settled };
+    let mut loops = Rewrites {
+        queue,
+        operations: Operations::new(1),
+        spending,
+        pause,
+        ended: EndReason::Settled,
+    };
     let mut pilot = Vec::with_capacity(PILOT);
     while pilot.len() < PILOT {
         let Some((latency_ns, _)) = loops.write(offset_bytes, 0)? else {
@@ -110,7 +115,7 @@ fn at<Q: Queue>(
     pilot.sort_unstable();
     let guess_ns = pilot[pilot.len() / 2];
     if !TURN_NS.contains(&guess_ns) {
-        return Ok(Answer::not(
+        return Ok(Estimate::not(
             Unidentified::NoSignal,
             format!(
                 "a durable write of one place takes {}, which is not the turn of a drive",
@@ -138,7 +143,7 @@ fn at<Q: Queue>(
         }
     }
     if count(whole_turns) < AGREE * count(TESTS) || singles.pairs() < TESTS / 3 {
-        return Ok(Answer::not(
+        return Ok(Estimate::not(
             Unidentified::NoSignal,
             format!(
                 "no rotation found: only {whole_turns} of {TESTS} rewrites fit a period of {}",
@@ -150,7 +155,7 @@ fn at<Q: Queue>(
         return Ok(loops.unsettled());
     };
     if elsewhere < ELSEWHERE_LEAST {
-        return Ok(Answer::not(
+        return Ok(Estimate::not(
             Unidentified::Contradiction,
             format!(
                 "all writes fit a period of {}, wherever they go: served by a clock, not a platter",
@@ -160,12 +165,13 @@ fn at<Q: Queue>(
     }
     let found = singles.median();
     let ns = |turns: f64| whole((turns * real(guess_ns)).round());
-    let value = Turn { turn_ns: ns(found.ratio), low_ns: ns(found.low), high_ns: ns(found.high) };
+    let value =
+        Revolution { turn_ns: ns(found.ratio), low_ns: ns(found.low), high_ns: ns(found.high) };
     let said_by = format!(
         "{whole_turns} of {TESTS} writes of one place ended a whole number of turns after the \
          last, however long the host waited, and {elsewhere} of {PLACES} other places did not"
     );
-    Ok(Answer::Found { value, alpha: ask.share(), said_by })
+    Ok(Estimate::Found { value, alpha: ask.share(), said_by })
 }
 
 fn milliseconds(ns: u64) -> String {
@@ -219,14 +225,14 @@ struct Rewrites<'a, 'b, Q: Queue> {
     spending: &'a mut Spending,
     pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
     /// The reason why it did not go on.
-    ended: Ended,
+    ended: EndReason,
 }
 
 impl<Q: Queue> Rewrites<'_, '_, Q> {
     /// The answer where it could not go on.
-    fn unsettled<T>(&self) -> Answer<T> {
+    fn unsettled<T>(&self) -> Estimate<T> {
         let ended = self.ended.said();
-        Answer::not(Unidentified::Noise, format!("whether anything turns was open when {ended}"))
+        Estimate::not(Unidentified::Noise, format!("whether anything turns was open when {ended}"))
     }
 
     /// Returns how many of some other places end at another time than the first; `None` where the
@@ -274,7 +280,7 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
         // A rest between would be taken for a wait; it is only asked whether to go on.
         let goes_on = (self.pause)(0);
         if !goes_on {
-            self.ended = Ended::Interrupted;
+            self.ended = EndReason::Interrupted;
         }
         Ok(goes_on.then_some((completion.latency_ns(), completion.completed_ns)))
     }

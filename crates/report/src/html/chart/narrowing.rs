@@ -1,7 +1,7 @@
 //! Chart of a ratio and its interval as they narrowed, pair by pair.
 
 use maud::Markup;
-use measure::Step;
+use measure::PairStep;
 use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Polygon};
 use plotters::series::LineSeries;
@@ -17,7 +17,7 @@ const HEIGHT: u32 = 220;
 const ROOM: f64 = 4.0;
 
 /// The chart of `steps`; nothing where there are fewer than two.
-pub(in crate::html) fn narrowing(caption: &Caption, steps: &[Step]) -> Markup {
+pub(in crate::html) fn narrowing(caption: &Caption, steps: &[PairStep]) -> Markup {
     let steps = thinned(steps);
     let spans = across(&steps).zip(upwards(&steps));
     let Some((across, upwards)) = spans.filter(|_| steps.len() > 1) else {
@@ -41,7 +41,7 @@ pub(in crate::html) fn narrowing(caption: &Caption, steps: &[Step]) -> Markup {
             .x_label_formatter(&|value| format!("{:.0}", value.exp()))
             .y_label_formatter(&|value| number(value.exp()))
             .draw()?;
-        let at = |step: &Step, value: f64| (across.at(real(step.pairs)), upwards.at(value));
+        let at = |step: &PairStep, value: f64| (across.at(real(step.pairs)), upwards.at(value));
         let upper = steps.iter().map(|step| at(step, step.median.high));
         let lower = steps.iter().rev().map(|step| at(step, step.median.low));
         let band: Vec<(f64, f64)> = upper.chain(lower).collect();
@@ -56,19 +56,19 @@ pub(in crate::html) fn narrowing(caption: &Caption, steps: &[Step]) -> Markup {
     })
 }
 
-fn thinned(steps: &[Step]) -> Vec<Step> {
+fn thinned(steps: &[PairStep]) -> Vec<PairStep> {
     let stride = steps.len().div_ceil(STEPS_MAX).max(1);
     let last = steps.len().saturating_sub(1);
-    let kept = |(place, _): &(usize, &Step)| place.is_multiple_of(stride) || *place == last;
+    let kept = |(place, _): &(usize, &PairStep)| place.is_multiple_of(stride) || *place == last;
     steps.iter().enumerate().filter(kept).map(|(_, step)| *step).collect()
 }
 
-fn across(steps: &[Step]) -> Option<Span> {
+fn across(steps: &[PairStep]) -> Option<Span> {
     Span::of(steps.iter().map(|step| real(step.pairs)), 1.5)
 }
 
 /// The ratios, 1, and as much of the intervals as is not out of all proportion to the last one.
-fn upwards(steps: &[Step]) -> Option<Span> {
+fn upwards(steps: &[PairStep]) -> Option<Span> {
     let last = steps.last()?.median;
     let middle = if last.ratio.is_finite() && last.ratio > 0.0 { last.ratio } else { 1.0 };
     let width = match last.high.is_finite() && last.low > 0.0 {

@@ -12,25 +12,25 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::Source;
+use super::source::ResultFile;
 pub(super) use view::View;
 
-use rule::Answer;
-use sample::{Kind, Place, Sample, Told};
+use rule::GroupAnswer;
+use sample::{FileSamples, HostSample, MeasuredOn, PeerKind};
 
 /// Comparison of the hosts of all files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Peers {
-    samples: Vec<Sample>,
+    samples: Vec<HostSample>,
     /// Place where something was measured on a drive that is not known.
-    strangers: BTreeSet<Place>,
+    strangers: BTreeSet<MeasuredOn>,
 }
 
 /// The hosts of one kind, the slowest first.
 #[derive(Clone, Debug)]
-struct Group {
-    kind: Kind,
-    hosts: Vec<Host>,
+struct PeerGroup {
+    kind: PeerKind,
+    hosts: Vec<PeerHost>,
     median: Ruled,
     /// Findings for p99, of those that have one.
     p99: Ruled,
@@ -38,7 +38,7 @@ struct Group {
 
 /// One host among its peers.
 #[derive(Clone, Debug)]
-struct Host {
+struct PeerHost {
     name: String,
     /// Number of results it gave.
     runs: usize,
@@ -49,12 +49,12 @@ struct Host {
 /// Findings of the rule for one measure.
 #[derive(Clone, Debug)]
 struct Ruled {
-    answer: Answer,
+    answer: GroupAnswer,
     middle_ns: f64,
 }
 
 /// A latency that hosts have: its name, what the rule says of it, and what it is of one host.
-type Measure<'a> = (&'static str, &'a Ruled, fn(&Host) -> Option<u64>);
+type Measure<'a> = (&'static str, &'a Ruled, fn(&PeerHost) -> Option<u64>);
 
 /// In which direction a host stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub struct Outlier {
 /// did the same. Nobody does where there are fewer than five, where all are alike, or where so many
 /// differ that there are two kinds of hosts; and nobody whose drive is not known.
 #[must_use]
-pub fn outliers(sources: &[Source]) -> Vec<Outlier> {
+pub fn outliers(sources: &[ResultFile]) -> Vec<Outlier> {
     let mut peers = Peers::default();
     sources.iter().for_each(|source| peers.add(source));
     peers.outliers()
@@ -99,58 +99,59 @@ pub fn outliers(sources: &[Source]) -> Vec<Outlier> {
 
 impl Peers {
     /// Takes in what `source` says; the source is not needed any more.
-    pub(super) fn add(&mut self, source: &Source) {
+    pub(super) fn add(&mut self, source: &ResultFile) {
         match sample::told(source) {
-            Told::Nothing => {}
-            Told::Unknown(place) => {
+            FileSamples::Nothing => {}
+            FileSamples::Unknown(place) => {
                 self.strangers.insert(place);
             }
-            Told::Some(samples) => self.samples.extend(samples),
+            FileSamples::Some(samples) => self.samples.extend(samples),
         }
     }
 
     /// The hosts that stand out, those of one group behind each other.
     pub(super) fn outliers(&self) -> Vec<Outlier> {
         let groups = self.groups();
-        groups.iter().flat_map(Group::outliers).map(|(_, outlier)| outlier).collect()
+        groups.iter().flat_map(PeerGroup::outliers).map(|(_, outlier)| outlier).collect()
     }
 
     /// All groups of more than one host.
-    fn groups(&self) -> Vec<Group> {
+    fn groups(&self) -> Vec<PeerGroup> {
         let mut paths: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        let mut kinds: BTreeMap<&Kind, BTreeMap<&Place, Vec<&Sample>>> = BTreeMap::new();
+        let mut kinds: BTreeMap<&PeerKind, BTreeMap<&MeasuredOn, Vec<&HostSample>>> =
+            BTreeMap::new();
         for sample in &self.samples {
             paths.entry(&sample.place.host).or_default().insert(&sample.place.path);
             let places = kinds.entry(&sample.kind).or_default();
             places.entry(&sample.place).or_default().push(sample);
         }
         let several = |host: &str| paths.get(host).is_some_and(|paths| paths.len() > 1);
-        let host = |(place, samples): (&Place, Vec<&Sample>)| {
-            let Place { host, path } = place;
+        let host = |(place, samples): (&MeasuredOn, Vec<&HostSample>)| {
+            let MeasuredOn { host, path } = place;
             let name = if several(host) { format!("{host} {path}") } else { host.clone() };
-            Host::of(name, &samples)
+            PeerHost::of(name, &samples)
         };
         let mut groups = Vec::new();
         for (kind, places) in kinds {
-            let hosts: Vec<Host> = places.into_iter().map(host).collect();
+            let hosts: Vec<PeerHost> = places.into_iter().map(host).collect();
             if hosts.len() > 1 {
-                groups.push(Group::of(kind.clone(), hosts));
+                groups.push(PeerGroup::of(kind.clone(), hosts));
             }
         }
         groups
     }
 }
 
-impl Host {
+impl PeerHost {
     /// One host with all that it said: of several runs the one in the middle.
-    fn of(name: String, samples: &[&Sample]) -> Host {
+    fn of(name: String, samples: &[&HostSample]) -> PeerHost {
         let middle = |mut values: Vec<u64>| {
             values.sort_unstable();
             values.get(values.len().saturating_sub(1).div_euclid(2)).copied()
         };
         let medians = samples.iter().map(|sample| sample.median_ns).collect();
         let p99s = samples.iter().filter_map(|sample| sample.p99_ns).collect();
-        Host {
+        PeerHost {
             name,
             runs: samples.len(),
             median_ns: middle(medians).unwrap_or(0),
@@ -159,15 +160,15 @@ impl Host {
     }
 }
 
-impl Group {
-    fn of(kind: Kind, mut hosts: Vec<Host>) -> Group {
+impl PeerGroup {
+    fn of(kind: PeerKind, mut hosts: Vec<PeerHost>) -> PeerGroup {
         hosts.sort_by(|one, other| {
-            let by = |host: &Host| (host.median_ns, host.p99_ns);
+            let by = |host: &PeerHost| (host.median_ns, host.p99_ns);
             by(other).cmp(&by(one)).then_with(|| one.name.cmp(&other.name))
         });
         let median = Ruled::of(&hosts, |host| Some(host.median_ns));
         let p99 = Ruled::of(&hosts, |host| host.p99_ns);
-        Group { kind, hosts, median, p99 }
+        PeerGroup { kind, hosts, median, p99 }
     }
 
     /// Those that stand out, each with its place among the hosts.
@@ -178,7 +179,7 @@ impl Group {
             ("p99", &self.p99, |host| host.p99_ns),
         ];
         for (measure, told, latency) in measures {
-            let Answer::Some(places) = &told.answer else { continue };
+            let GroupAnswer::Some(places) = &told.answer else { continue };
             for &place in places {
                 let Some(host) = self.hosts.get(place) else { continue };
                 let Some(latency_ns) = latency(host) else { continue };
@@ -204,13 +205,15 @@ impl Group {
 }
 
 impl Ruled {
-    fn of(hosts: &[Host], latency: impl Fn(&Host) -> Option<u64>) -> Ruled {
+    fn of(hosts: &[PeerHost], latency: impl Fn(&PeerHost) -> Option<u64>) -> Ruled {
         let known = (0..hosts.len()).filter_map(|place| Some((place, latency(&hosts[place])?)));
         let (places, values): (Vec<usize>, Vec<f64>) =
             known.map(|(place, value)| (place, real(value))).unzip();
         let (answer, middle_ns) = rule::answer(&values);
         let answer = match answer {
-            Answer::Some(odd) => Answer::Some(odd.into_iter().map(|at| places[at]).collect()),
+            GroupAnswer::Some(odd) => {
+                GroupAnswer::Some(odd.into_iter().map(|at| places[at]).collect())
+            }
             other => other,
         };
         Ruled { answer, middle_ns }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::rows::{count_hosts, count_of, row_id};
-use super::{Group, Odd, Outlier};
+use super::{Odd, Outlier, PeerGroup};
 use crate::bench::figures::number as digits;
 use crate::html::gist::Rank;
 use crate::html::phrase::{Tone, chip, more, time};
@@ -14,7 +14,7 @@ use crate::html::phrase::{Tone, chip, more, time};
 const NAMED_MAX: usize = 40;
 
 /// A host that stands out, and where its row is.
-pub(super) struct Named {
+pub(super) struct NamedOutlier {
     pub(super) outlier: Outlier,
     pub(super) at: String,
     /// In how many more comparisons it stands out.
@@ -37,13 +37,13 @@ pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
 }
 
 /// Returns who stands out, each in a sentence: by what is the furthest away.
-pub(super) fn named(hosts: &[Named]) -> Markup {
+pub(super) fn named(hosts: &[NamedOutlier]) -> Markup {
     html! {
         @if hosts.is_empty() {
             p { "No host stands out among its peers." }
         } @else {
             ul.notes {
-                @for Named { outlier, at, others } in hosts.iter().take(NAMED_MAX) {
+                @for NamedOutlier { outlier, at, others } in hosts.iter().take(NAMED_MAX) {
                     li {
                         (chip(tone(outlier), word(outlier))) " "
                         a href=(format!("#{at}")) { strong { (outlier.host) } } ": "
@@ -60,22 +60,22 @@ pub(super) fn named(hosts: &[Named]) -> Markup {
 }
 
 /// Each host by its furthest outlier, the furthest first.
-pub(super) fn by_host(groups: &[Group]) -> Vec<Named> {
+pub(super) fn by_host(groups: &[PeerGroup]) -> Vec<NamedOutlier> {
     let away = |outlier: &Outlier| outlier.times.ln().abs();
-    let of_group = |(number, group): (usize, &Group)| {
+    let of_group = |(number, group): (usize, &PeerGroup)| {
         let at = move |(place, outlier)| (row_id(number, place), outlier);
         group.outliers().into_iter().map(at).collect::<Vec<_>>()
     };
     let mut sorted: Vec<(String, Outlier)> = groups.iter().enumerate().flat_map(of_group).collect();
     sorted.sort_by(|(_, one), (_, other)| away(other).total_cmp(&away(one)));
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let mut hosts: Vec<Named> = Vec::new();
+    let mut hosts: Vec<NamedOutlier> = Vec::new();
     for (at, outlier) in sorted {
         match places.get(&outlier.host) {
             Some(&place) => hosts[place].others += 1,
             None => {
                 places.insert(outlier.host.clone(), hosts.len());
-                hosts.push(Named { outlier, at, others: 0 });
+                hosts.push(NamedOutlier { outlier, at, others: 0 });
             }
         }
     }

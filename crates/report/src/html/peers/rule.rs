@@ -32,7 +32,7 @@ pub(super) fn is_implausible(times: f64) -> bool {
 
 /// Findings of the rule for a group.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum GroupAnswer {
     /// There are too few to tell.
     TooFew,
     /// Nobody stands out.
@@ -44,20 +44,20 @@ pub(super) enum Answer {
 }
 
 /// Returns who among `values` stands out, and the value in the middle. Values are positive.
-pub(super) fn answer(values: &[f64]) -> (Answer, f64) {
+pub(super) fn answer(values: &[f64]) -> (GroupAnswer, f64) {
     let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
     let middle = median(&logarithms);
     if values.len() < HOSTS_MIN {
-        return (Answer::TooFew, middle.exp());
+        return (GroupAnswer::TooFew, middle.exp());
     }
     let away: Vec<f64> = logarithms.iter().map(|value| (value - middle).abs()).collect();
     let deviation = (NORMAL * median(&away)).max(TENTH.ln());
     let limit = (DEVIATIONS * deviation).max(FACTOR_MIN.ln());
     let odd: Vec<usize> = (0..away.len()).filter(|&place| away[place] > limit).collect();
     let answer = match odd.len() {
-        0 => Answer::Nobody,
-        count if count * SHARE > values.len() => Answer::Mixed(count),
-        _ => Answer::Some(odd),
+        0 => GroupAnswer::Nobody,
+        count if count * SHARE > values.len() => GroupAnswer::Mixed(count),
+        _ => GroupAnswer::Some(odd),
     };
     (answer, middle.exp())
 }
@@ -83,18 +83,18 @@ mod tests {
     fn one_slow_host_among_twenty_is_named() {
         let mut values = vec![2e6; 20];
         values[7] = 200e6;
-        assert_eq!(answer(&values).0, Answer::Some(vec![7]));
+        assert_eq!(answer(&values).0, GroupAnswer::Some(vec![7]));
         values[3] = 2.2e6;
-        assert_eq!(answer(&values).0, Answer::Some(vec![7]));
+        assert_eq!(answer(&values).0, GroupAnswer::Some(vec![7]));
     }
 
     #[test]
     fn nobody_is_named_where_all_are_slow_or_two_kinds_meet_or_few_are_there() {
-        assert_eq!(answer(&[200e6; 20]), (Answer::Nobody, 200e6_f64.ln().exp()));
+        assert_eq!(answer(&[200e6; 20]), (GroupAnswer::Nobody, 200e6_f64.ln().exp()));
         let halves: Vec<f64> = (0..20).map(|at| if at < 9 { 200e6 } else { 2e6 }).collect();
-        assert_eq!(answer(&halves).0, Answer::Mixed(9));
-        assert_eq!(answer(&[2e6, 2e6, 2e6, 200e6]).0, Answer::TooFew);
-        assert_eq!(answer(&[]), (Answer::TooFew, 1.0));
+        assert_eq!(answer(&halves).0, GroupAnswer::Mixed(9));
+        assert_eq!(answer(&[2e6, 2e6, 2e6, 200e6]).0, GroupAnswer::TooFew);
+        assert_eq!(answer(&[]), (GroupAnswer::TooFew, 1.0));
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
                 2e6 * (0.3 * normal).exp()
             };
             let values: Vec<f64> = (0..20).map(|_| one(&mut random)).collect();
-            named += usize::from(answer(&values).0 != Answer::Nobody);
+            named += usize::from(answer(&values).0 != GroupAnswer::Nobody);
         }
         // The estimate of the deviation is noisy among twenty: one or two in a hundred, not none.
         assert!(named <= 10, "{named} of 500 groups");

@@ -1,9 +1,9 @@
 //! Samples of a host that others may have too.
 
-use super::super::facts::{self, Setting};
+use super::super::facts::{self, RunFacts};
 use super::super::phrase::say;
-use super::super::source::{Content, Source};
-use crate::bench::{Action, Bench, Experiment, Sync};
+use super::super::source::{FileContent, ResultFile};
+use crate::bench::{Bench, Experiment, OperationDirection, Sync};
 use crate::fsync::{Fsync, FsyncRow};
 
 /// Names that many machines have.
@@ -13,16 +13,16 @@ const SAMPLES_MAX: usize = 500;
 
 /// A latency of one host.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
-    pub(super) place: Place,
-    pub(super) kind: Kind,
+pub(super) struct HostSample {
+    pub(super) place: MeasuredOn,
+    pub(super) kind: PeerKind,
     pub(super) median_ns: u64,
     pub(super) p99_ns: Option<u64>,
 }
 
 /// Place where something was measured.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct MeasuredOn {
     /// The host, or the file where that names none.
     pub(super) host: String,
     /// Kind of work measured on it.
@@ -31,7 +31,7 @@ pub(super) struct Place {
 
 /// Properties that peers share: all of it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kind {
+pub(super) struct PeerKind {
     pub(super) model: String,
     pub(super) firmware: String,
     /// Work that was done.
@@ -41,17 +41,17 @@ pub(super) struct Kind {
 }
 
 /// Samples that one file has to compare.
-pub(super) enum Told {
+pub(super) enum FileSamples {
     /// Nothing that hosts are compared by.
     Nothing,
     /// Latencies of a drive of which nobody knows what it is: it is nobody's peer.
-    Unknown(Place),
+    Unknown(MeasuredOn),
     /// Latencies, each with what was done.
-    Some(Vec<Sample>),
+    Some(Vec<HostSample>),
 }
 
 /// Work, whether it is a durable write, and its latencies.
-struct Work {
+struct MeasuredWork {
     name: String,
     is_durable: bool,
     median_ns: u64,
@@ -59,39 +59,41 @@ struct Work {
 }
 
 /// The latencies of one file that others may have too.
-pub(super) fn told(source: &Source) -> Told {
+pub(super) fn told(source: &ResultFile) -> FileSamples {
     let (setting, path, works) = match &source.content {
-        Content::Bench(bench) => (facts::of_bench(bench), &bench.target.path, of_bench(bench)),
-        Content::Fsync(fsync) => (facts::of_fsync(fsync), &fsync.target.path, of_fsync(fsync)),
-        Content::Check(_)
-        | Content::Compare(_)
-        | Content::Probe(_)
-        | Content::Trace(_)
-        | Content::Simulation(_)
-        | Content::Published(_) => return Told::Nothing,
+        FileContent::Bench(bench) => (facts::of_bench(bench), &bench.target.path, of_bench(bench)),
+        FileContent::Fsync(fsync) => (facts::of_fsync(fsync), &fsync.target.path, of_fsync(fsync)),
+        FileContent::Check(_)
+        | FileContent::Compare(_)
+        | FileContent::Probe(_)
+        | FileContent::Trace(_)
+        | FileContent::Simulation(_)
+        | FileContent::Published(_) => return FileSamples::Nothing,
     };
     if works.is_empty() {
-        return Told::Nothing;
+        return FileSamples::Nothing;
     }
-    let Setting { host, model, firmware, .. } = setting;
-    let place = Place { host: named(host, &source.name), path: say(path) };
-    let (Some(model), Some(firmware)) = (model, firmware) else { return Told::Unknown(place) };
-    let sample = |Work { name, is_durable, median_ns, p99_ns }| {
-        let kind =
-            Kind { model: model.clone(), firmware: firmware.clone(), work: name, is_durable };
-        Sample { place: place.clone(), kind, median_ns, p99_ns }
+    let RunFacts { host, model, firmware, .. } = setting;
+    let place = MeasuredOn { host: named(host, &source.name), path: say(path) };
+    let (Some(model), Some(firmware)) = (model, firmware) else {
+        return FileSamples::Unknown(place);
     };
-    Told::Some(works.into_iter().map(sample).collect())
+    let sample = |MeasuredWork { name, is_durable, median_ns, p99_ns }| {
+        let kind =
+            PeerKind { model: model.clone(), firmware: firmware.clone(), work: name, is_durable };
+        HostSample { place: place.clone(), kind, median_ns, p99_ns }
+    };
+    FileSamples::Some(works.into_iter().map(sample).collect())
 }
 
 /// The baselines: what a drive does where nothing is misaligned.
-fn of_bench(bench: &Bench) -> Vec<Work> {
+fn of_bench(bench: &Bench) -> Vec<MeasuredWork> {
     let seen = |experiment: &Experiment| {
         let arm = experiment.arms.first().filter(|arm| arm.count > 0)?;
         let workload = &experiment.workload;
-        Some(Work {
+        Some(MeasuredWork {
             name: format!("{}, {}", say(&experiment.title), say(&arm.name)),
-            is_durable: workload.action != Action::Read && workload.sync != Sync::None,
+            is_durable: workload.action != OperationDirection::Read && workload.sync != Sync::None,
             median_ns: arm.median_ns,
             p99_ns: arm.p99_ns,
         })
@@ -99,10 +101,10 @@ fn of_bench(bench: &Bench) -> Vec<Work> {
     bench.experiments.iter().filter_map(seen).take(SAMPLES_MAX).collect()
 }
 
-fn of_fsync(fsync: &Fsync) -> Vec<Work> {
+fn of_fsync(fsync: &Fsync) -> Vec<MeasuredWork> {
     let seen = |row: &FsyncRow| {
         let name = format!("{}, {}", say(&row.label), say(&row.id));
-        Some(Work { name, is_durable: true, median_ns: row.median_ns?, p99_ns: row.p99_ns })
+        Some(MeasuredWork { name, is_durable: true, median_ns: row.median_ns?, p99_ns: row.p99_ns })
     };
     fsync.rows.iter().filter_map(seen).take(SAMPLES_MAX).collect()
 }

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::named::{Named, advice, by_host, named, sentence};
+use super::named::{NamedOutlier, advice, by_host, named, sentence};
 use super::rows::{GROUPS_MAX, HOSTS_MAX, ID, count_hosts, row_id};
-use super::rule::{Answer, DEVIATIONS, FACTOR_MIN, HOSTS_MIN};
-use super::{Group, Host, Kind, Peers, Place, real};
+use super::rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
+use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers, real};
 use crate::bench::figures::number as digits;
 use crate::html::chart::{Caption, Dot, latencies};
 use crate::html::gist::Gist;
@@ -17,9 +17,9 @@ const NAMED_MAX: usize = 40;
 
 /// All that peers say: what is worth the head of the page, and the section.
 pub(in crate::html) struct View {
-    groups: Vec<Group>,
-    strangers: Vec<Place>,
-    named: Vec<Named>,
+    groups: Vec<PeerGroup>,
+    strangers: Vec<MeasuredOn>,
+    named: Vec<NamedOutlier>,
 }
 
 impl View {
@@ -37,8 +37,8 @@ impl View {
     /// Returns what is said of each host that stands out in a way that matters, its name, and
     /// where.
     pub(in crate::html) fn gists(&self) -> Vec<(Gist, String, String)> {
-        let told = |named: &Named| {
-            let Named { outlier, at, .. } = named;
+        let told = |named: &NamedOutlier| {
+            let NamedOutlier { outlier, at, .. } = named;
             let (rank, next) = advice(outlier)?;
             let gist = Gist::new(rank, sentence(outlier)).next(Some(next));
             Some((gist, outlier.host.clone(), at.clone()))
@@ -67,7 +67,7 @@ impl View {
 }
 
 /// Those of whom nobody knows what their drives are.
-fn strangers(places: &[Place]) -> Markup {
+fn strangers(places: &[MeasuredOn]) -> Markup {
     let left_out = places.len().saturating_sub(NAMED_MAX);
     html! {
         @if !places.is_empty() {
@@ -75,7 +75,7 @@ fn strangers(places: &[Place]) -> Markup {
             p { "Only drives of the same model and firmware are compared. Virtual disks and some "
                 "controllers report neither. The numbers of these hosts are with each file below." }
             ul.notes {
-                @for Place { host, path } in places.iter().take(NAMED_MAX) {
+                @for MeasuredOn { host, path } in places.iter().take(NAMED_MAX) {
                     li { (host) ", " (path) }
                 }
             }
@@ -94,11 +94,11 @@ fn rule() -> String {
     )
 }
 
-fn model(kind: &Kind) -> String {
+fn model(kind: &PeerKind) -> String {
     format!("{}, firmware {}", kind.model, kind.firmware)
 }
 
-fn one(number: usize, group: &Group) -> Markup {
+fn one(number: usize, group: &PeerGroup) -> Markup {
     let odd = odd(group);
     let shown = &group.hosts[..group.hosts.len().min(HOSTS_MAX)];
     let caption = Caption {
@@ -109,7 +109,8 @@ fn one(number: usize, group: &Group) -> Markup {
                       the table."
                 .to_owned(),
     };
-    let dot = |host: &Host| Dot::latency(host.median_ns, host.p99_ns, odd.contains(&&*host.name));
+    let dot =
+        |host: &PeerHost| Dot::latency(host.median_ns, host.p99_ns, odd.contains(&&*host.name));
     let rows: Vec<Dot> = shown.iter().map(dot).collect();
     html! {
         h3 { (model(&group.kind)) ": " (group.kind.work) }
@@ -130,15 +131,15 @@ fn one(number: usize, group: &Group) -> Markup {
     }
 }
 
-fn odd(group: &Group) -> Vec<&str> {
+fn odd(group: &PeerGroup) -> Vec<&str> {
     let places = [&group.median, &group.p99].into_iter().filter_map(|told| match &told.answer {
-        Answer::Some(places) => Some(places),
+        GroupAnswer::Some(places) => Some(places),
         _ => None,
     });
     places.flatten().filter_map(|&place| group.hosts.get(place)).map(|host| &*host.name).collect()
 }
 
-fn of_host(place: usize, host: &Host, group: &Group, odd: bool) -> Row {
+fn of_host(place: usize, host: &PeerHost, group: &PeerGroup, odd: bool) -> Row {
     let times = real(host.median_ns) / group.median.middle_ns.max(1.0);
     let name = html! {
         (host.name)
@@ -155,10 +156,10 @@ fn of_host(place: usize, host: &Host, group: &Group, odd: bool) -> Row {
 }
 
 /// Returns what the rule says of the group, in a sentence.
-fn said(group: &Group) -> String {
+fn said(group: &PeerGroup) -> String {
     let answers = [("median", &group.median.answer), ("p99", &group.p99.answer)];
-    if let Some((measure, Answer::Mixed(differ))) =
-        answers.iter().find(|(_, answer)| matches!(answer, Answer::Mixed(_)))
+    if let Some((measure, GroupAnswer::Mixed(differ))) =
+        answers.iter().find(|(_, answer)| matches!(answer, GroupAnswer::Mixed(_)))
     {
         return format!(
             "{differ} of {} differ from the others in their {measure}: too many to be exceptions. \
@@ -174,7 +175,7 @@ fn said(group: &Group) -> String {
         }
     }
     match (&group.median.answer, unique.len()) {
-        (Answer::TooFew, _) => format!(
+        (GroupAnswer::TooFew, _) => format!(
             "{} are too few to name one that stands out; it takes {HOSTS_MIN}.",
             count_hosts(group.hosts.len())
         ),

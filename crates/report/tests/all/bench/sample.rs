@@ -1,10 +1,10 @@
 //! Results made by hand.
 
-use measure::{Interval, Regime, Role, Step, Verdict};
+use measure::{CostVerdict, Interval, PairStep, Regime, Role};
 use report::Run;
 use report::bench::{
-    Action, Arm, BENCH_SCHEMA, Bench, BenchTarget, Comparison, DriveCounts, Effort, Experiment,
-    Order, Predicted, Scratch, Sync, Workload,
+    Arm, BENCH_SCHEMA, Bench, BenchTarget, Comparison, DriveCounts, Effort, Experiment,
+    OperationDirection, Predicted, ScratchFacts, Sync, Workload, WorkloadOrder,
 };
 use units::Source;
 
@@ -34,7 +34,7 @@ pub(crate) fn disk() -> Bench {
             granule_origin_bytes: Some(0),
             granule_source: Some(Source::Sysfs),
         },
-        scratch: Some(Scratch {
+        scratch: Some(ScratchFacts {
             place: "/data".to_owned(),
             length_bytes: 64 << 20,
             pieces: 1,
@@ -49,12 +49,12 @@ pub(crate) fn disk() -> Bench {
 
 pub(crate) fn workload() -> Workload {
     Workload {
-        action: Action::Write,
+        action: OperationDirection::Write,
         operation_bytes: Some(4096),
         sync: Sync::Fdatasync,
         sync_every: 1,
         depth: 1,
-        order: Some(Order::Cursor),
+        order: Some(WorkloadOrder::Cursor),
         direct: true,
         command: Vec::new(),
     }
@@ -108,11 +108,14 @@ pub(crate) fn penalty() -> Experiment {
         ],
         comparisons: vec![shifted, comparison("control", 1.0, 0.99, 1.01)],
         alpha: 0.05,
-        verdict: Verdict::Penalty,
+        verdict: CostVerdict::Penalty,
         reason: "shifted writes take 3.00 times as long".to_owned(),
         predicted: Some(Predicted { aligned: effort(0, 1), shifted: effort(2, 2) }),
         regimes: vec![Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 60_000 }],
-        narrowing: vec![Step { pairs: 20, median: Interval { ratio: 2.9, low: 1.4, high: 6.0 } }],
+        narrowing: vec![PairStep {
+            pairs: 20,
+            median: Interval { ratio: 2.9, low: 1.4, high: 6.0 },
+        }],
     }
 }
 
@@ -121,12 +124,12 @@ pub(crate) fn no_penalty() -> Experiment {
     Experiment {
         title: "64 KiB read, depth 32".to_owned(),
         workload: Workload {
-            action: Action::Read,
+            action: OperationDirection::Read,
             operation_bytes: Some(65536),
             sync: Sync::None,
             sync_every: 0,
             depth: 32,
-            order: Some(Order::Random),
+            order: Some(WorkloadOrder::Random),
             ..workload()
         },
         unit: "block".to_owned(),
@@ -144,7 +147,7 @@ pub(crate) fn no_penalty() -> Experiment {
             comparison("shifted 2 KiB", 0.997, 0.97, 1.03),
             comparison("control", 1.0, 0.98, 1.02),
         ],
-        verdict: Verdict::NoPenalty,
+        verdict: CostVerdict::NoPenalty,
         reason: "No penalty: shifted reads take as long, within 5 %.".to_owned(),
         predicted: None,
         regimes: vec![
@@ -169,7 +172,7 @@ pub(crate) fn void() -> Experiment {
             comparison("shifted 512 B", 3.0, 2.97, 3.03),
             comparison("control", 1.12, 1.08, 1.16),
         ],
-        verdict: Verdict::Void,
+        verdict: CostVerdict::Void,
         reason: "the control takes 1.12 times as long as the baseline".to_owned(),
         predicted: None,
         ..penalty()
@@ -197,7 +200,7 @@ pub(crate) fn whole() -> Bench {
         title: "mkfs.ext4".to_owned(),
         unit: "command".to_owned(),
         workload: Workload {
-            action: Action::Command,
+            action: OperationDirection::Command,
             operation_bytes: None,
             order: None,
             command: vec!["mkfs.ext4".to_owned(), "{device}".to_owned()],
@@ -208,7 +211,7 @@ pub(crate) fn whole() -> Bench {
             .into_iter()
             .map(|arm| Arm { count: 9, p99_ns: None, operations_per_second: None, ..arm })
             .collect(),
-        verdict: Verdict::Small,
+        verdict: CostVerdict::Small,
         ..penalty()
     };
     let refusal = report::bench::RunRefusal {

@@ -1,9 +1,9 @@
 //! Views of what nobody hopes for, in every width.
 
-use measure::{Interval, Role, Step, Verdict};
+use measure::{CostVerdict, Interval, PairStep, Role};
 use report::bench::{
-    Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Workload, dry_run_text,
-    picture, progress, table,
+    Arm, Bench, BenchProgress, BenchTarget, Comparison, Experiment, ScratchFacts, Workload,
+    dry_run_text, picture, progress, table,
 };
 use report::compare::compare_table;
 use report::{Look, Run};
@@ -50,7 +50,7 @@ pub(crate) fn unknown() -> Bench {
         ],
         comparisons: vec![against("shifted 512 B"), against("control")],
         alpha: f64::NAN,
-        verdict: Verdict::Inconclusive,
+        verdict: CostVerdict::Inconclusive,
         reason: String::new(),
         predicted: None,
         regimes: Vec::new(),
@@ -73,7 +73,7 @@ fn evil() -> Bench {
     bench.target.path.clone_from(&evil);
     bench.target.layers = vec![evil.clone(); 9];
     bench.target.drive = Some(evil.clone());
-    bench.scratch = bench.scratch.map(|scratch| Scratch { place: evil.clone(), ..scratch });
+    bench.scratch = bench.scratch.map(|scratch| ScratchFacts { place: evil.clone(), ..scratch });
     bench.notes = vec![evil.clone()];
     for experiment in &mut bench.experiments {
         experiment.title.clone_from(&evil);
@@ -106,8 +106,10 @@ fn pages(look: &Look) -> Vec<String> {
             pages.push(compare_table(&both(&bench, &other), look));
         }
         for experiment in &bench.experiments {
-            let so_far = Progress { title: &experiment.title, elapsed_ns: 0, written_bytes: 0 };
-            let none = Step { pairs: 0, median: Interval { ratio: f64::NAN, ..Interval::UNKNOWN } };
+            let so_far =
+                BenchProgress { title: &experiment.title, elapsed_ns: 0, written_bytes: 0 };
+            let none =
+                PairStep { pairs: 0, median: Interval { ratio: f64::NAN, ..Interval::UNKNOWN } };
             for step in experiment.narrowing.iter().chain([&none]) {
                 pages.push(progress(step, &so_far, look));
             }
@@ -139,18 +141,19 @@ fn every_line_of_every_view_fits_its_width_and_holds_nothing_harmful() {
 #[test]
 fn without_colors_every_verdict_is_still_said() {
     let verdicts = [
-        Verdict::Penalty,
-        Verdict::NoPenalty,
-        Verdict::Small,
-        Verdict::Inconclusive,
-        Verdict::Void,
+        CostVerdict::Penalty,
+        CostVerdict::NoPenalty,
+        CostVerdict::Small,
+        CostVerdict::Inconclusive,
+        CostVerdict::Void,
     ];
     for several in [1, 2] {
         let shown = verdicts.map(|verdict| {
             let one = Experiment { verdict, ..penalty() };
             let bench = Bench { experiments: vec![one; several], ..disk() };
             let text = plain(&table(&bench, &Look::default()));
-            let word = if verdict == Verdict::Inconclusive { "no-verdict" } else { verdict.word() };
+            let word =
+                if verdict == CostVerdict::Inconclusive { "no-verdict" } else { verdict.word() };
             assert!(text.to_lowercase().contains(&word.replace('-', " ")), "{text}");
             text
         });

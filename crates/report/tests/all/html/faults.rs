@@ -1,6 +1,6 @@
 //! Files that are no result, and results that are damaged, huge or hostile.
 
-use report::html::{Content, PAGE_BYTES_MAX, Report, SourceFault, page, read};
+use report::html::{FileContent, PAGE_BYTES_MAX, Report, SourceFault, page, read};
 
 use super::pages::{sources, texts};
 
@@ -143,28 +143,28 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
     let mut all = sources();
     for source in &mut all {
         match &mut source.content {
-            Content::Check(document) => {
+            FileContent::Check(document) => {
                 let target = document.targets[1].clone();
                 document.targets.extend(vec![target; 5000]);
             }
-            Content::Bench(bench) => {
+            FileContent::Bench(bench) => {
                 let experiment = bench.experiments[0].clone();
                 bench.experiments.extend(vec![experiment; 3000]);
             }
-            Content::Fsync(fsync) => {
+            FileContent::Fsync(fsync) => {
                 let row = fsync.rows[0].clone();
                 fsync.rows.extend(vec![row; 3000]);
             }
-            Content::Simulation(simulation) => {
+            FileContent::Simulation(simulation) => {
                 let arm = simulation.arms[1].clone();
                 simulation.arms.extend(vec![arm; 5000]);
                 simulation.notes = vec!["x".repeat(1000); 10_000];
             }
-            Content::Published(published) => {
+            FileContent::Published(published) => {
                 let line = published.lines[4].clone();
                 published.lines.extend(vec![line; 5000]);
             }
-            Content::Compare(_) | Content::Probe(_) | Content::Trace(_) => {}
+            FileContent::Compare(_) | FileContent::Probe(_) | FileContent::Trace(_) => {}
         }
     }
     let many = (0..40).flat_map(|_| all.clone()).collect();

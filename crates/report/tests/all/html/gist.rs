@@ -3,21 +3,21 @@
 use durability::Grade;
 use measure::fitness::Fitness;
 use report::fsync::{Fsync, FsyncVerdict, Honesty};
-use report::html::{Content, Report, Source, Unread, page};
+use report::html::{FileContent, Report, ResultFile, Unread, page};
 use stack::Verdict;
 
 use crate::bench::sample::disk;
 use crate::sample::{document, image, shifted_disk};
 
-fn source(name: &str, content: Content) -> Source {
-    Source { name: name.to_owned(), content }
+fn source(name: &str, content: FileContent) -> ResultFile {
+    ResultFile { name: name.to_owned(), content }
 }
 
-fn check(targets: Vec<report::Target>) -> Source {
-    source("check.json", Content::Check(Box::new(document(targets))))
+fn check(targets: Vec<report::Target>) -> ResultFile {
+    source("check.json", FileContent::Check(Box::new(document(targets))))
 }
 
-fn good() -> Source {
+fn good() -> ResultFile {
     let mut target = image("good.raw");
     target.verdict = Verdict::Aligned;
     target.findings.clear();
@@ -27,7 +27,7 @@ fn good() -> Source {
     check(vec![target])
 }
 
-fn fsync(grade: Grade, verdict: Fitness) -> Source {
+fn fsync(grade: Grade, verdict: Fitness) -> ResultFile {
     let text = |word: &str| word.to_owned();
     let honesty = Honesty {
         grade,
@@ -48,11 +48,11 @@ fn fsync(grade: Grade, verdict: Fitness) -> Source {
         verdict: Some(verdict),
         ..Fsync::default()
     };
-    source("fsync.json", Content::Fsync(Box::new(fsync)))
+    source("fsync.json", FileContent::Fsync(Box::new(fsync)))
 }
 
 /// The head of the page of `sources`, without its markup.
-fn short(sources: Vec<Source>, unread: Vec<Unread>) -> String {
+fn short(sources: Vec<ResultFile>, unread: Vec<Unread>) -> String {
     let page = page(&Report { sources, unread });
     let from = page.find("<h2>In short</h2>").expect("it begins with that");
     let to = from + page[from..].find("</section>").expect("it ends");
@@ -107,9 +107,9 @@ fn nothing_wrong_is_said_only_where_all_was_judged() {
 #[test]
 fn a_penalty_is_what_misalignment_would_cost_and_not_said_to_be_there() {
     let bench = disk();
-    assert_eq!(bench.experiments[0].verdict, measure::Verdict::Penalty);
+    assert_eq!(bench.experiments[0].verdict, measure::CostVerdict::Penalty);
     let path = bench.target.path.clone();
-    let text = short(vec![source("b.json", Content::Bench(Box::new(bench)))], Vec::new());
+    let text = short(vec![source("b.json", FileContent::Bench(Box::new(bench)))], Vec::new());
     assert!(text.contains("not that anything is misaligned."), "{text}");
     assert!(text.contains(&format!("straddle check {path} says")), "{text}");
 }

@@ -1,17 +1,17 @@
 //! Hosts side by side: who is named, and who is not.
 
 use report::Run;
-use report::bench::{Action, Arm, Bench, BenchTarget};
-use report::html::{Content, Odd, Outlier, Report, Source, outliers, page};
+use report::bench::{Arm, Bench, BenchTarget, OperationDirection};
+use report::html::{FileContent, Odd, Outlier, Report, ResultFile, outliers, page};
 
 use crate::bench::sample::disk;
 
 /// The results of `count` hosts with drives of one model, each with a median of its own.
-pub(crate) fn fleet(count: u64, median_ns: impl Fn(u64) -> u64) -> Vec<Source> {
+pub(crate) fn fleet(count: u64, median_ns: impl Fn(u64) -> u64) -> Vec<ResultFile> {
     (0..count).map(|host| one(host, "SSD 960", "XCV1", median_ns(host))).collect()
 }
 
-fn one(host: u64, model: &str, firmware: &str, median_ns: u64) -> Source {
+fn one(host: u64, model: &str, firmware: &str, median_ns: u64) -> ResultFile {
     let mut bench = disk();
     let arm = &mut bench.experiments[0].arms[0];
     *arm = Arm {
@@ -24,10 +24,13 @@ fn one(host: u64, model: &str, firmware: &str, median_ns: u64) -> Source {
     let target = BenchTarget { model, firmware, ..bench.target.clone() };
     let run = Run { host: Some(format!("db-{host:02}")), ..bench.run.clone() };
     let bench = Bench { run, target, ..bench };
-    Source { name: format!("results/{host}.json"), content: Content::Bench(Box::new(bench)) }
+    ResultFile {
+        name: format!("results/{host}.json"),
+        content: FileContent::Bench(Box::new(bench)),
+    }
 }
 
-fn names(sources: &[Source]) -> Vec<String> {
+fn names(sources: &[ResultFile]) -> Vec<String> {
     outliers(sources).into_iter().map(|outlier| outlier.host).collect()
 }
 
@@ -63,7 +66,7 @@ fn hosts_whose_drives_are_not_known_are_nobodys_peers() {
     {
         let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
         for source in &mut sources {
-            let Content::Bench(bench) = &mut source.content else { continue };
+            let FileContent::Bench(bench) = &mut source.content else { continue };
             bench.target.model = model.map(str::to_owned);
             bench.target.firmware = firmware.map(str::to_owned);
         }
@@ -74,7 +77,7 @@ fn hosts_whose_drives_are_not_known_are_nobodys_peers() {
     }
     // Those that are known are compared all the same.
     let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
-    let Content::Bench(bench) = &mut sources[5].content else { panic!("a bench") };
+    let FileContent::Bench(bench) = &mut sources[5].content else { panic!("a bench") };
     bench.target.model = None;
     assert_eq!(names(&sources), ["db-03"]);
     let page = page(&Report { sources, unread: Vec::new() });
@@ -100,11 +103,11 @@ fn nobody_is_named_among_too_few_or_where_two_kinds_meet() {
 #[test]
 fn a_slow_model_accuses_none_of_its_hosts() {
     let model = |host: u64| if host < 10 { ("HDD 4T", 90_000_000) } else { ("SSD 960", 2_000_000) };
-    let sources: Vec<Source> =
+    let sources: Vec<ResultFile> =
         (0..20).map(|host| one(host, model(host).0, "1", model(host).1)).collect();
     assert!(names(&sources).is_empty());
     let firmware = |host: u64| if host < 3 { ("old", 90_000_000) } else { ("new", 2_000_000) };
-    let sources: Vec<Source> =
+    let sources: Vec<ResultFile> =
         (0..20).map(|host| one(host, "SSD", firmware(host).0, firmware(host).1)).collect();
     assert!(names(&sources).is_empty(), "three with the same firmware are no exceptions");
 }
@@ -122,9 +125,9 @@ fn a_fast_host_is_implausible_where_two_durable_methods_would_be_too_far_apart()
     let said = |times: u64, read: bool| {
         let mut sources = fleet(12, |host| if host == 3 { 6_000_000 / times } else { 6_000_000 });
         for source in &mut sources {
-            let Content::Bench(bench) = &mut source.content else { continue };
+            let FileContent::Bench(bench) = &mut source.content else { continue };
             if read {
-                bench.experiments[0].workload.action = Action::Read;
+                bench.experiments[0].workload.action = OperationDirection::Read;
             }
         }
         let found = outliers(&sources);
@@ -143,7 +146,7 @@ fn a_fast_host_is_implausible_where_two_durable_methods_would_be_too_far_apart()
 fn a_host_that_stands_out_in_many_ways_is_named_once() {
     let mut sources = fleet(20, |host| if host == 7 { 200_000_000 } else { 2_000_000 });
     for source in &mut sources {
-        let Content::Bench(bench) = &mut source.content else { continue };
+        let FileContent::Bench(bench) = &mut source.content else { continue };
         for number in 1..12 {
             let mut other = bench.experiments[0].clone();
             other.title = format!("experiment {number}");
@@ -158,7 +161,7 @@ fn a_host_that_stands_out_in_many_ways_is_named_once() {
 #[test]
 fn several_runs_of_one_host_are_one_peer() {
     // Four runs of each of two hosts are not eight peers.
-    let sources: Vec<Source> = (0..8)
+    let sources: Vec<ResultFile> = (0..8)
         .map(|run| one(run % 2, "SSD", "1", if run == 0 { 200_000_000 } else { 2_000_000 }))
         .collect();
     assert!(names(&sources).is_empty());
@@ -170,7 +173,7 @@ fn several_runs_of_one_host_are_one_peer() {
 fn a_host_without_a_name_of_its_own_is_called_by_its_file() {
     let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
     for source in &mut sources {
-        let Content::Bench(bench) = &mut source.content else { continue };
+        let FileContent::Bench(bench) = &mut source.content else { continue };
         bench.run.host = Some("localhost".to_owned());
     }
     assert_eq!(names(&sources), ["results/3.json"]);
@@ -181,7 +184,7 @@ fn files_of_one_name_in_many_directories_are_many_hosts() {
     let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
     for (number, source) in sources.iter_mut().enumerate() {
         source.name = format!("node{number}/bench.json");
-        let Content::Bench(bench) = &mut source.content else { continue };
+        let FileContent::Bench(bench) = &mut source.content else { continue };
         bench.run.host = None;
     }
     assert_eq!(names(&sources), ["node3/bench.json"]);

@@ -3,15 +3,15 @@
 use std::sync::OnceLock;
 
 use measure::probe::Reading;
-use measure::{Interval, Step};
+use measure::{Interval, PairStep};
 use report::bench::{Bench, bench_json};
 use report::compare::compare_json;
 use report::drive::{published_json, simulation_json};
 use report::fsync::fsync_json;
-use report::html::{Report, Source, Unread, page, read};
+use report::html::{Report, ResultFile, Unread, page, read};
 use report::probe::{
-    Answer, Answers, Comparison as Compared, FoundAlignment, Kept, PROBE_SCHEMA, Probe,
-    ProbeTarget, Reported, Spent, probe_json, tools,
+    Answers, FoundAlignment, PROBE_SCHEMA, Probe, ProbeAnswer, ProbeComparison as Compared,
+    ProbeTarget, Reported, ResultFate, Spent, probe_json, tools,
 };
 use report::{Document, Run};
 use serde_json::Value;
@@ -63,7 +63,7 @@ fn narrowed() -> Bench {
         let step = |pairs: u64| {
             let width = 1.0 + 12.0 / (pairs as f64);
             let high = if pairs > 12 { 3.0 * width } else { f64::INFINITY };
-            Step { pairs, median: Interval { ratio: 3.0, low: 3.0 / width, high } }
+            PairStep { pairs, median: Interval { ratio: 3.0, low: 3.0 / width, high } }
         };
         experiment.narrowing = (1..80).map(|number| step(number * 4)).collect();
         for arm in &mut experiment.arms {
@@ -77,7 +77,7 @@ fn narrowed() -> Bench {
 /// A drive that says 512 and has granules of 16 KiB.
 pub(crate) fn probe() -> Probe {
     let text = |word: &str| word.to_owned();
-    let found = |bytes| Answer {
+    let found = |bytes| ProbeAnswer {
         value: Some(bytes),
         alpha: Some(0.01),
         said_by: Some(text("writes at 8 KiB take longer than those at 16 KiB")),
@@ -126,13 +126,13 @@ pub(crate) fn probe() -> Probe {
             reading: Reading::Slower,
         }],
         tools,
-        kept: Kept { file: Some(text("/var/lib/straddle/x.json")), reason: None },
+        kept: ResultFate { file: Some(text("/var/lib/straddle/x.json")), reason: None },
         notes: vec![text("the drive was quiet")],
         refusal: None,
     }
 }
 
-pub(crate) fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<ResultFile> {
     let read = |(name, text): (&str, String)| {
         read(name, &text).unwrap_or_else(|fault| panic!("{name}: {fault}"))
     };
@@ -152,7 +152,7 @@ pub(crate) fn full() -> String {
 }
 
 /// The same documents, every text of which that may be anything is `label`.
-pub(crate) fn with_label(label: &str) -> Vec<Source> {
+pub(crate) fn with_label(label: &str) -> Vec<ResultFile> {
     static FREE: OnceLock<Vec<(Value, Vec<String>)>> = OnceLock::new();
     let free = || texts().into_iter().map(|(_, text)| free(&text)).collect();
     let hostile = |(document, pointers): &(Value, Vec<String>)| {

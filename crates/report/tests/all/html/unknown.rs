@@ -2,16 +2,16 @@
 
 use durability::Grade;
 use report::fsync::{Fsync, Honesty, ProcessWord};
-use report::html::{Content, Report, Source, page};
+use report::html::{FileContent, Report, ResultFile, page};
 use report::trace::{Trace, TraceCost, TraceEffort, TraceTotal, TraceUnknown, TraceUntold};
-use stack::{Kind, Verdict};
+use stack::{LayerType, Verdict};
 
 use crate::sample::{document, image, layer, target};
 use crate::trace::sample;
 
 /// The row of the first table that `content` gets.
-fn row(content: Content) -> String {
-    let source = Source { name: "one.json".to_owned(), content };
+fn row(content: FileContent) -> String {
+    let source = ResultFile { name: "one.json".to_owned(), content };
     let page = page(&Report { sources: vec![source], unread: Vec::new() });
     let from = page.find("<tbody").expect("there is a table");
     let to = from + page[from..].find("</tbody>").expect("it ends");
@@ -20,13 +20,13 @@ fn row(content: Content) -> String {
 
 #[test]
 fn a_check_of_a_good_and_an_unknown_target_is_not_good() {
-    let mut drive = layer(0, &[], Kind::Drive, "sdb", "USB bridge");
+    let mut drive = layer(0, &[], LayerType::Drive, "sdb", "USB bridge");
     drive.verdict = Verdict::Unknown;
     let unknown = target("/dev/sdb", Verdict::Unknown, vec![drive]);
     let mut good = image("disk.raw");
     good.verdict = Verdict::Aligned;
     good.findings.clear();
-    let row = row(Content::Check(Box::new(document(vec![good, unknown]))));
+    let row = row(FileContent::Check(Box::new(document(vec![good, unknown]))));
     assert!(row.contains("1 unknown") && !row.contains("chip good"), "{row}");
 }
 
@@ -34,7 +34,7 @@ fn a_check_of_a_good_and_an_unknown_target_is_not_good() {
 fn a_trace_that_knows_no_address_is_not_called_aligned() {
     let traced = |total: TraceTotal| {
         let trace = Trace { total, extents: Vec::new(), refusal: None, ..sample() };
-        row(Content::Trace(Box::new(trace)))
+        row(FileContent::Trace(Box::new(trace)))
     };
     let total = TraceTotal { extents: 32, alignment: Vec::new(), ..sample().total };
     let reason = "compressed by the file system".to_owned();
@@ -70,8 +70,8 @@ fn what_bytes_without_a_place_cost_is_not_known() {
     };
     let said = |cost: TraceCost| {
         let trace = Trace { cost: Some(cost), refusal: None, ..sample() };
-        let content = Content::Trace(Box::new(trace));
-        let source = Source { name: "late.json".to_owned(), content };
+        let content = FileContent::Trace(Box::new(trace));
+        let source = ResultFile { name: "late.json".to_owned(), content };
         let page = page(&Report { sources: vec![source], unread: Vec::new() });
         let from = page.find("Granules that are read and written").expect("the cost is shown");
         page[from..].to_owned()
@@ -96,8 +96,8 @@ fn a_process_of_which_not_all_could_be_seen_is_not_called_clean() {
     let honesty =
         Honesty { grade: Grade::Consistent, process: Some(process), ..Honesty::default() };
     let fsync = Fsync { honesty: Some(honesty), ..Fsync::default() };
-    let content = Content::Fsync(Box::new(fsync));
-    let source = Source { name: "one.json".to_owned(), content };
+    let content = FileContent::Fsync(Box::new(fsync));
+    let source = ResultFile { name: "one.json".to_owned(), content };
     let page = page(&Report { sources: vec![source], unread: Vec::new() });
     assert!(page.contains("its maps may not be read"), "{page}");
 }

@@ -6,13 +6,13 @@ use format::{Problem, ProblemKind};
 
 use super::Live;
 use crate::id::LayerId;
-use crate::kernel::{Node, NodeKind};
+use crate::kernel::{BlockDevice, NodeKind};
 use crate::layer::LayerKind;
 use crate::mapping::Mapping;
 
 impl Live<'_> {
     /// The layer that the bytes gave for `node`, which lies on `below`; `None` where there is none.
-    pub(super) fn find(&mut self, node: &Node, below: &[LayerId]) -> Option<LayerId> {
+    pub(super) fn find(&mut self, node: &BlockDevice, below: &[LayerId]) -> Option<LayerId> {
         match &node.kind {
             NodeKind::Partition { start_bytes, .. } => {
                 self.find_partition(node, *below.first()?, *start_bytes)
@@ -22,7 +22,7 @@ impl Live<'_> {
     }
 
     /// A partition with the same start, counted from the disk.
-    fn find_partition(&mut self, node: &Node, disk: LayerId, start: u64) -> Option<LayerId> {
+    fn find_partition(&mut self, node: &BlockDevice, disk: LayerId, start: u64) -> Option<LayerId> {
         let stack = &self.assembler.stack;
         let mut same: Vec<LayerId> = stack.over(disk);
         same.retain(|&id| {
@@ -83,7 +83,7 @@ impl Live<'_> {
 }
 
 /// Returns whether a layer of this kind may be the one of `node`, if it lies where that does.
-pub(super) fn may_be(node: &Node, kind: &LayerKind) -> bool {
+pub(super) fn may_be(node: &BlockDevice, kind: &LayerKind) -> bool {
     match (&node.kind, kind) {
         (NodeKind::Partition { .. }, LayerKind::Partition(..))
         | (NodeKind::Md(_), LayerKind::MdArray(_)) => true,

@@ -8,10 +8,10 @@ use units::{ByteRange, Known, Source};
 use super::{Live, is_multipath};
 use crate::assemble::raid;
 use crate::id::LayerId;
-use crate::kernel::dm::{Place, Target, TargetKind};
+use crate::kernel::dm::{DevicePlace, DmTarget, TargetKind};
 use crate::kernel::md::{MdNode, MdPart};
-use crate::kernel::{Node, NodeKind, Number};
-use crate::layer::{Kind, Layer, LayerKind, Mapped};
+use crate::kernel::{BlockDevice, NodeKind, Number};
+use crate::layer::{Layer, LayerKind, LayerType, Mapped};
 use crate::layout;
 use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::unit::UnitKind;
@@ -19,24 +19,24 @@ use crate::unit::UnitKind;
 impl Live<'_> {
     /// A layer for `node`, which lies on `below`, as the kernel describes it; `None` when there are
     /// too many layers.
-    pub(super) fn make(&mut self, node: &Node, below: &[LayerId]) -> Option<LayerId> {
+    pub(super) fn make(&mut self, node: &BlockDevice, below: &[LayerId]) -> Option<LayerId> {
         let on = *below.first()?;
         let layer = match &node.kind {
             NodeKind::Partition { start_bytes, .. } => self.partition(node, on, *start_bytes),
             NodeKind::Md(Some(array)) => return self.array(node, array),
             NodeKind::Loop { offset_bytes, .. } => {
                 let mapping = Mapping::Linear(Below { layer: on, offset_bytes: *offset_bytes });
-                mapped_layer(node, Kind::Loop, "loop device", mapping)
+                mapped_layer(node, LayerType::Loop, "loop device", mapping)
             }
             NodeKind::Bcache => self.bcache(node, below),
             NodeKind::Dm { name, uuid } => self.mapped(node, name, uuid, below),
-            NodeKind::Md(None) => unknown(node, Kind::MdArray, "it does not run", below),
-            _ => unknown(node, Kind::Device, "how it lies on them is not known", below),
+            NodeKind::Md(None) => unknown(node, LayerType::MdArray, "it does not run", below),
+            _ => unknown(node, LayerType::Device, "how it lies on them is not known", below),
         };
         self.assembler.add(on, layer)
     }
 
-    fn partition(&self, node: &Node, disk: LayerId, start_bytes: u64) -> Layer {
+    fn partition(&self, node: &BlockDevice, disk: LayerId, start_bytes: u64) -> Layer {
         let mapping = Mapping::Linear(Below { layer: disk, offset_bytes: start_bytes });
         let name = escape(node.name.as_bytes());
         let mut layer =
@@ -52,7 +52,7 @@ impl Live<'_> {
     }
 
     /// An array from what sysfs says of its members, laid out as from their superblocks.
-    fn array(&mut self, node: &Node, array: &MdNode) -> Option<LayerId> {
+    fn array(&mut self, node: &BlockDevice, array: &MdNode) -> Option<LayerId> {
         let id = escape(node.name.as_bytes());
         let mut found = Vec::new();
         for part in &array.members {
@@ -67,7 +67,7 @@ impl Live<'_> {
             layer.source = Source::Sysfs;
             let layer = self.assembler.add(on, layer)?;
             let sector = self.assembler.sector_of(layer);
-            found.push(raid::Found::new(member, layer, sector));
+            found.push(raid::RaidMember::new(member, layer, sector));
         }
         self.assembler.build_known_array(&id, found)
     }
@@ -77,7 +77,7 @@ impl Live<'_> {
     ///
     /// Source: Linux `drivers/md/bcache/super.c` (`bcache_device_init`: capacity less
     /// `data_offset`).
-    fn bcache(&self, node: &Node, below: &[LayerId]) -> Layer {
+    fn bcache(&self, node: &BlockDevice, below: &[LayerId]) -> Layer {
         let length = node.length_bytes.value().copied();
         let named =
             self.world.tree.read(&format!("/sys/block/{}/bcache/backing_dev_name", node.name));
@@ -96,23 +96,23 @@ impl Live<'_> {
             })
             .collect();
         let [below] = fitting.as_slice() else {
-            return unknown(node, Kind::Bcache, "which of them backs it is not known", below);
+            return unknown(node, LayerType::Bcache, "which of them backs it is not known", below);
         };
-        mapped_layer(node, Kind::Bcache, "bcache", Mapping::Linear(*below))
+        mapped_layer(node, LayerType::Bcache, "bcache", Mapping::Linear(*below))
     }
 
-    fn mapped(&self, node: &Node, name: &str, uuid: &str, below: &[LayerId]) -> Layer {
+    fn mapped(&self, node: &BlockDevice, name: &str, uuid: &str, below: &[LayerId]) -> Layer {
         let kind = match uuid {
-            uuid if uuid.starts_with("LVM-") => Kind::LvmLv,
-            uuid if uuid.starts_with("CRYPT-LUKS") => Kind::Luks,
-            uuid if uuid.starts_with("CRYPT-INTEGRITY") => Kind::DmIntegrity,
-            _ => Kind::Dm,
+            uuid if uuid.starts_with("LVM-") => LayerType::LvmLv,
+            uuid if uuid.starts_with("CRYPT-LUKS") => LayerType::Luks,
+            uuid if uuid.starts_with("CRYPT-INTEGRITY") => LayerType::DmIntegrity,
+            _ => LayerType::Dm,
         };
         if is_multipath(node) {
             // Every path leads to the same bytes.
             let members = below.iter().map(|&layer| Some(Below { layer, offset_bytes: 0 })).take(1);
             let mapping = Mapping::Mirrored { members: members.collect() };
-            return mapped_layer(node, Kind::Multipath, "multipath", mapping);
+            return mapped_layer(node, LayerType::Multipath, "multipath", mapping);
         }
         let tables = match &self.world.machine.tables {
             Ok(tables) => tables,
@@ -142,7 +142,7 @@ impl Live<'_> {
         layer
     }
 
-    fn target(&self, target: &Target, below: &[LayerId]) -> Mapping {
+    fn target(&self, target: &DmTarget, below: &[LayerId]) -> Mapping {
         let on = below.to_vec();
         let unknown = |reason: String| Mapping::Unknown { on: below.to_vec(), reason };
         let lost = || unknown("a device that its table names is not there".to_owned());
@@ -208,7 +208,7 @@ impl Live<'_> {
         Some(Mapping::Scattered { below, chunk_bytes, reason })
     }
 
-    fn place(&self, place: &Place) -> Option<Below> {
+    fn place(&self, place: &DevicePlace) -> Option<Below> {
         self.at(place.on, place.offset_bytes)
     }
 
@@ -218,7 +218,7 @@ impl Live<'_> {
     }
 }
 
-fn mapped_layer(node: &Node, kind: Kind, what: &str, mapping: Mapping) -> Layer {
+fn mapped_layer(node: &BlockDevice, kind: LayerType, what: &str, mapping: Mapping) -> Layer {
     let kind = LayerKind::Mapped(Mapped { kind, what: escape(what.as_bytes()) });
     let name = match &node.kind {
         NodeKind::Dm { name, uuid } if uuid.starts_with("LVM-") => volume_name(name),
@@ -240,13 +240,18 @@ fn volume_name(name: &str) -> String {
     name.replace(DOUBLED, "-")
 }
 
-pub(super) fn unknown(node: &Node, kind: Kind, reason: &str, below: &[LayerId]) -> Layer {
+pub(super) fn unknown(
+    node: &BlockDevice,
+    kind: LayerType,
+    reason: &str,
+    below: &[LayerId],
+) -> Layer {
     let mapping = Mapping::Unknown { on: below.to_vec(), reason: reason.to_owned() };
     mapped_layer(node, kind, "", mapping)
 }
 
 /// The units that a table brings.
-fn put_units(layer: &mut Layer, targets: &[Target]) {
+fn put_units(layer: &mut Layer, targets: &[DmTarget]) {
     for target in targets {
         if let TargetKind::Crypt { sector_bytes, .. } = target.kind {
             let note = "dm-crypt sector";

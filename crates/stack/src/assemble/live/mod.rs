@@ -19,12 +19,12 @@ use device::{Disk, Files, KernelTree};
 use format::{Problem, ProblemKind};
 use units::text::escape;
 
-use super::{Assembled, Assembler, Job, Start, StartKind, Tables};
+use super::{Assembled, Assembler, LookedAt, Start, StartKind, TablesInForce};
 
 use crate::condition::Condition;
 use crate::id::LayerId;
-use crate::kernel::{Limits, Machine, Node, NodeId, NodeKind};
-use crate::layer::{Kind, Layer, LayerKind};
+use crate::kernel::{BlockDevice, DeviceLimits, Machine, NodeId, NodeKind};
+use crate::layer::{Layer, LayerKind, LayerType};
 use crate::mapping::Mapping;
 
 /// Gives what is on the machine's block devices.
@@ -97,7 +97,7 @@ pub(super) struct Live<'a> {
 }
 
 impl Live<'_> {
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub(super) fn node(&self, id: NodeId) -> &BlockDevice {
         self.world.machine.node(id)
     }
 
@@ -126,7 +126,7 @@ impl Live<'_> {
             kind => self.assembler.start(Start { kind, ..start }),
         };
         self.note_lacking(id, layer);
-        let limits = Limits::read(self.world.tree, &format!("/sys/block/{name}"));
+        let limits = DeviceLimits::read(self.world.tree, &format!("/sys/block/{name}"));
         let root = self.assembler.stack.layer_mut(layer);
         root.device = Some(escape(name.as_bytes()));
         root.limits = Some(Box::new(limits));
@@ -158,12 +158,12 @@ impl Live<'_> {
         self.settle();
     }
 
-    fn claim(&mut self, node: &Node, layer: LayerId) {
+    fn claim(&mut self, node: &BlockDevice, layer: LayerId) {
         let name = escape(node.name.as_bytes());
         // An array that does not run has the limits of nothing.
         let stacked = !matches!(node.kind, NodeKind::Partition { .. } | NodeKind::Md(None));
         let base = format!("/sys/block/{}", node.name);
-        let limits = stacked.then(|| Box::new(Limits::read(self.world.tree, &base)));
+        let limits = stacked.then(|| Box::new(DeviceLimits::read(self.world.tree, &base)));
         let claimed = self.assembler.stack.layer_mut(layer);
         match &node.kind {
             NodeKind::Partition { .. } | NodeKind::Md(_) => claimed.name.clone_from(&name),
@@ -177,7 +177,7 @@ impl Live<'_> {
     }
 
     /// Looks at the bytes that the kernel gives of a layer whose content nothing below shows.
-    fn look_into(&mut self, node: &Node, layer: LayerId, is_new: bool) {
+    fn look_into(&mut self, node: &BlockDevice, layer: LayerId, is_new: bool) {
         let kind = &self.assembler.stack.layer(layer).kind;
         let is_closed =
             matches!(kind, LayerKind::Luks(_) | LayerKind::Integrity(_) | LayerKind::Mapped(_))
@@ -193,13 +193,20 @@ impl Live<'_> {
             Some(Ok(disk)) => {
                 let sector = self.assembler.sector_of(layer);
                 let tables = match node.kind {
-                    NodeKind::Partition { .. } => Tables::None,
-                    _ => Tables::Any,
+                    NodeKind::Partition { .. } => TablesInForce::None,
+                    _ => TablesInForce::Any,
                 };
                 let depth = node.below.len().min(1);
                 self.assembler.stack.give_bytes(layer, Rc::clone(&disk));
-                let job =
-                    Job { id: layer, disk, sector, start_bytes: 0, tables, depth, found: None };
+                let job = LookedAt {
+                    id: layer,
+                    disk,
+                    sector,
+                    start_bytes: 0,
+                    tables,
+                    depth,
+                    found: None,
+                };
                 self.assembler.jobs.push_back(job);
             }
             Some(Err(reason)) => {
@@ -214,7 +221,7 @@ impl Live<'_> {
     ///
     /// Source: systemd `src/libsystemd/sd-device` (the database in `/run/udev/data`, a file
     /// `bMAJOR:MINOR` with lines `E:KEY=VALUE`); `ID_FS_USAGE` is libblkid's.
-    fn remembered(&mut self, node: &Node, layer: LayerId) {
+    fn remembered(&mut self, node: &BlockDevice, layer: LayerId) {
         let Some(number) = node.number else { return };
         let Ok(data) = self.world.tree.read(&format!("/run/udev/data/b{number}")) else { return };
         let value = |key: &str| {
@@ -284,15 +291,15 @@ const FROM_THE_START: [&str; 9] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs", "swap"];
 
 /// The kind of a device that is never a disk of its own.
-fn stacked(kind: &NodeKind) -> Option<Kind> {
+fn stacked(kind: &NodeKind) -> Option<LayerType> {
     match kind {
-        NodeKind::Md(_) => Some(Kind::MdArray),
-        NodeKind::Dm { .. } => Some(Kind::Dm),
-        NodeKind::Bcache => Some(Kind::Bcache),
+        NodeKind::Md(_) => Some(LayerType::MdArray),
+        NodeKind::Dm { .. } => Some(LayerType::Dm),
+        NodeKind::Bcache => Some(LayerType::Bcache),
         _ => None,
     }
 }
 
-pub(super) fn is_multipath(node: &Node) -> bool {
+pub(super) fn is_multipath(node: &BlockDevice) -> bool {
     matches!(&node.kind, NodeKind::Dm { uuid, .. } if uuid.starts_with("mpath-"))
 }

@@ -3,7 +3,7 @@
 use format::member::md::MdVersion;
 
 use super::Live;
-use crate::assemble::Job;
+use crate::assemble::LookedAt;
 use crate::id::LayerId;
 use crate::kernel::{NodeId, NodeKind};
 
@@ -38,7 +38,7 @@ impl Live<'_> {
 
     /// Has `job` read the kernel's device of its layer. Where that cannot be opened, or is a
     /// partition of another length, the bytes below stand in for it.
-    fn serve(&mut self, job: &mut Job) {
+    fn serve(&mut self, job: &mut LookedAt) {
         let Some(id) = self.device_of(job) else { return };
         let node = self.node(id).clone();
         let Some(Ok(disk)) = self.world.devices.open(&node.name) else { return };
@@ -55,7 +55,7 @@ impl Live<'_> {
     }
 
     /// The kernel's device of a layer that was found in bytes and has none yet.
-    fn device_of(&self, job: &Job) -> Option<NodeId> {
+    fn device_of(&self, job: &LookedAt) -> Option<NodeId> {
         if self.devices.contains_key(&job.id) {
             return None;
         }
@@ -82,7 +82,7 @@ impl Live<'_> {
         None
     }
 
-    fn is_of(&self, id: NodeId, job: &Job) -> bool {
+    fn is_of(&self, id: NodeId, job: &LookedAt) -> bool {
         let (node, layer) = (self.node(id), self.assembler.stack.layer(job.id));
         if !super::find::may_be(node, &layer.kind) {
             return false;

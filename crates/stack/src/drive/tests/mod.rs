@@ -12,7 +12,7 @@ fn tree(values: &[(&str, &str)]) -> MemoryTree {
 }
 
 fn granule(values: &[(&str, &str)]) -> (u64, u64, Source) {
-    let units = Drive::read(&tree(values), "sda").units(None);
+    let units = KernelDrive::read(&tree(values), "sda").units(None);
     let (unit, source) = units.used(UnitKind::Granule).unwrap();
     (unit.length_bytes(), unit.origin_bytes(), source)
 }
@@ -37,7 +37,7 @@ fn the_first_aligned_block_gives_the_origin() {
 fn absurd_physical_sectors_are_named_and_not_used() {
     for absurd in ["0", "3", "256", "67108864"] {
         let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", absurd)];
-        assert!(Drive::read(&tree(&values), "sda").absurd_physical().is_some(), "{absurd}");
+        assert!(KernelDrive::read(&tree(&values), "sda").absurd_physical().is_some(), "{absurd}");
         assert_eq!(granule(&values).2, Source::Assumed);
     }
 }
@@ -45,12 +45,12 @@ fn absurd_physical_sectors_are_named_and_not_used() {
 #[test]
 fn the_optimal_size_of_usb_bridges_is_no_stripe() {
     let values = [("queue/logical_block_size", "512"), ("queue/optimal_io_size", "33553920")];
-    assert!(Drive::read(&tree(&values), "sda").absurd_optimal().is_some());
+    assert!(KernelDrive::read(&tree(&values), "sda").absurd_optimal().is_some());
 }
 
 #[test]
 fn ioctls_fill_what_sysfs_lacks_and_disagreements_are_noted() {
-    let mut drive = Drive::read(&tree(&[("queue/physical_block_size", "512")]), "sda");
+    let mut drive = KernelDrive::read(&tree(&[("queue/physical_block_size", "512")]), "sda");
     let unknown = || Known::no("not asked");
     drive.take_answers(Answers {
         logical_bytes: Known::yes(512, Source::Ioctl),
@@ -68,7 +68,7 @@ fn ioctls_fill_what_sysfs_lacks_and_disagreements_are_noted() {
 
 #[test]
 fn a_missing_tree_is_unknown_with_reasons_and_never_zero() {
-    let drive = Drive::read(&MemoryTree::new(), "sda");
+    let drive = KernelDrive::read(&MemoryTree::new(), "sda");
     assert!(drive.physical_bytes.reason().is_some());
     assert!(drive.length_bytes.reason().is_some());
     assert_eq!(drive.units(None).used(UnitKind::Granule).unwrap().1, Source::Assumed);
@@ -77,8 +77,8 @@ fn a_missing_tree_is_unknown_with_reasons_and_never_zero() {
 #[test]
 fn what_was_measured_outranks_what_is_told_and_reported_and_says_when() {
     let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
-    let mut drive = Drive::read(&tree(&values), "sda");
-    drive.measured = Some(Measured::Granule(MeasuredGranule {
+    let mut drive = KernelDrive::read(&tree(&values), "sda");
+    drive.measured = Some(KeptMeasurement::Granule(MeasuredGranule {
         alignment_bytes: 4096,
         origin_bytes: 3584,
         size_bytes: Some(16384),
@@ -98,8 +98,8 @@ fn what_was_measured_outranks_what_is_told_and_reported_and_says_when() {
 #[test]
 fn what_was_measured_in_another_state_is_said_and_not_used() {
     let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
-    let mut drive = Drive::read(&tree(&values), "sda");
-    drive.measured = Some(Measured::NotUsed("its firmware was 1, and is 2 now".to_owned()));
+    let mut drive = KernelDrive::read(&tree(&values), "sda");
+    drive.measured = Some(KeptMeasurement::NotUsed("its firmware was 1, and is 2 now".to_owned()));
     let units = drive.units(None);
     assert_eq!(units.used(UnitKind::Granule).unwrap().1, Source::Sysfs);
     let mut unknown = units.facts().iter().filter(|fact| fact.bytes.is_none());

@@ -58,7 +58,7 @@ fn nvme(values: &[(&str, &str)]) -> MemoryTree {
     })
 }
 
-fn used(drive: &Drive) -> (u64, u64, Source) {
+fn used(drive: &KernelDrive) -> (u64, u64, Source) {
     let units = drive.units(None);
     let (unit, source) = units.used(UnitKind::Granule).unwrap();
     (unit.length_bytes(), unit.origin_bytes(), source)
@@ -78,7 +78,7 @@ const SAYS_512: [(&str, &str); 3] = [
 #[test]
 fn starts_need_npwa_and_lengths_npwg_whatever_linux_makes_of_them() {
     let tree = asked(nvme(&NVME_512), "nvme0n1", Question::NvmeNamespace, &namespace(32, 8));
-    let drive = Drive::read(&tree, "nvme0n1");
+    let drive = KernelDrive::read(&tree, "nvme0n1");
     assert_eq!(used(&drive), (4096, 0, Source::Identify));
     assert_eq!(drive.disagreements, Vec::<String>::new());
     let units = drive.units(None);
@@ -89,13 +89,13 @@ fn starts_need_npwa_and_lengths_npwg_whatever_linux_makes_of_them() {
 #[test]
 fn an_npwa_that_was_left_at_one_block_says_nothing_beside_a_longer_npwg() {
     let tree = asked(nvme(&NVME_512), "nvme0n1", Question::NvmeNamespace, &namespace(32, 1));
-    assert_eq!(used(&Drive::read(&tree, "nvme0n1")), (16384, 0, Source::Identify));
+    assert_eq!(used(&KernelDrive::read(&tree, "nvme0n1")), (16384, 0, Source::Identify));
 }
 
 #[test]
 fn an_npwa_above_npwg_holds_for_starts() {
     let tree = asked(nvme(&NVME_512), "nvme0n1", Question::NvmeNamespace, &namespace(8, 128));
-    assert_eq!(used(&Drive::read(&tree, "nvme0n1")), (65536, 0, Source::Identify));
+    assert_eq!(used(&KernelDrive::read(&tree, "nvme0n1")), (65536, 0, Source::Identify));
 }
 
 #[test]
@@ -103,14 +103,14 @@ fn a_drive_that_prefers_512_confirms_nothing() {
     let mut values = NVME_512;
     values[2].1 = "512";
     let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &namespace(1, 1));
-    assert_eq!(used(&Drive::read(&tree, "nvme0n1")), (4096, 0, Source::Assumed));
+    assert_eq!(used(&KernelDrive::read(&tree, "nvme0n1")), (4096, 0, Source::Assumed));
 }
 
 #[test]
 fn nows_is_a_hint_and_no_granule() {
     let said = namespace(8, 8).put(72, &u16::MAX.to_le_bytes());
     let tree = asked(nvme(&NVME_512), "nvme0n1", Question::NvmeNamespace, &said);
-    let drive = Drive::read(&tree, "nvme0n1");
+    let drive = KernelDrive::read(&tree, "nvme0n1");
     assert_eq!(used(&drive), (4096, 0, Source::Identify));
     let units = drive.units(None);
     assert!(units.used(UnitKind::FullStripe).is_none());
@@ -122,7 +122,7 @@ fn an_old_kernel_that_knows_no_npwg_is_a_disagreement() {
     let mut values = NVME_512;
     values[2].1 = "512";
     let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &namespace(32, 32));
-    let drive = Drive::read(&tree, "nvme0n1");
+    let drive = KernelDrive::read(&tree, "nvme0n1");
     assert_eq!(
         drive.disagreements,
         ["minimum_io_size: sysfs says 512, NVMe Identify 16384 (NPWG); the drive is used"]
@@ -134,7 +134,7 @@ fn an_atomic_write_size_is_no_granule() {
     let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "131072")];
     let said = namespace(1, 1).put(24, &[2, 1]).put(36, &255_u16.to_le_bytes());
     let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &said);
-    let drive = Drive::read(&tree, "nvme0n1");
+    let drive = KernelDrive::read(&tree, "nvme0n1");
     assert_eq!(used(&drive), (4096, 0, Source::Assumed));
     let units = drive.units(None);
     assert!(units.facts().iter().any(|fact| fact.reason.contains("AWUPF, what is written whole")));
@@ -144,7 +144,7 @@ fn an_atomic_write_size_is_no_granule() {
 fn a_bridge_that_hides_the_drives_sectors_is_told_and_the_larger_is_used() {
     let tree = asked(tree(&SAYS_512), "sda", Question::ScsiCapacity, &capacity(0, 0));
     let tree = asked(tree, "sda", Question::AtaIdentify, &ata(0x6003, 0x4001));
-    let drive = Drive::read(&tree, "sda");
+    let drive = KernelDrive::read(&tree, "sda");
     assert_eq!(used(&drive), (4096, 3584, Source::Identify));
     assert_eq!(
         drive.disagreements,
@@ -157,7 +157,7 @@ fn a_bridge_that_hides_the_drives_sectors_is_told_and_the_larger_is_used() {
 fn a_drive_behind_a_bridge_that_translates_sectors_is_told() {
     let values = [("queue/logical_block_size", "4096"), ("queue/physical_block_size", "4096")];
     let tree = asked(tree(&values), "sda", Question::AtaIdentify, &ata(0x4000, 0));
-    let drive = Drive::read(&tree, "sda");
+    let drive = KernelDrive::read(&tree, "sda");
     assert_eq!(used(&drive), (4096, 0, Source::Sysfs));
     assert_eq!(drive.disagreements.len(), 1);
     assert!(drive.disagreements[0].contains("Something between translates"));
@@ -168,7 +168,7 @@ fn a_lowest_aligned_block_that_the_kernel_hides_gives_the_origin() {
     let mut values = SAYS_512;
     values[1].1 = "4096";
     let tree = asked(tree(&values), "sda", Question::ScsiCapacity, &capacity(3, 7));
-    let drive = Drive::read(&tree, "sda");
+    let drive = KernelDrive::read(&tree, "sda");
     assert_eq!(used(&drive), (4096, 3584, Source::Identify));
     assert_eq!(
         drive.disagreements,
@@ -182,7 +182,7 @@ fn sources_that_agree_are_all_facts_and_no_disagreement() {
     values[1].1 = "4096";
     let tree = asked(tree(&values), "sda", Question::ScsiCapacity, &capacity(3, 0));
     let tree = asked(tree, "sda", Question::AtaIdentify, &ata(0x6003, 0x4000));
-    let drive = Drive::read(&tree, "sda");
+    let drive = KernelDrive::read(&tree, "sda");
     assert_eq!(used(&drive), (4096, 0, Source::Sysfs));
     assert_eq!(drive.disagreements, Vec::<String>::new());
     let units = drive.units(None);
@@ -195,7 +195,7 @@ fn an_impossible_physical_sector_gives_way_to_the_drives_own() {
     let mut values = SAYS_512;
     values[1].1 = "3";
     let tree = asked(tree(&values), "sda", Question::AtaIdentify, &ata(0x6003, 0));
-    let drive = Drive::read(&tree, "sda");
+    let drive = KernelDrive::read(&tree, "sda");
     assert_eq!(used(&drive), (4096, 0, Source::Identify));
     assert!(drive.disagreements[0].ends_with("since the other cannot be right"));
 }
@@ -206,7 +206,7 @@ fn what_turns_is_the_drives_word_since_bridges_say_that_all_do() {
     values.push(("queue/rotational", "1"));
     let said = ata(0, 0).put(2 * 217, &[1]);
     let tree = asked(tree(&values), "sda", Question::AtaIdentify, &said);
-    let drive = Drive::read(&tree, "sda");
+    let drive = KernelDrive::read(&tree, "sda");
     assert_eq!(drive.rotational, Known::yes(false, Source::Identify));
     assert_eq!(drive.kernel_rotational, Known::yes(true, Source::Sysfs));
 }
@@ -219,16 +219,20 @@ fn of_a_virtual_disk_it_is_not_known_whether_it_turns_unless_it_says_so_itself()
         let bus = format!("/sys/bus/{bus}");
         tree(&values).with_link("/sys/block/sda/device/subsystem", &bus)
     };
-    let drive = Drive::read(&bus("virtio"), "sda");
+    let drive = KernelDrive::read(&bus("virtio"), "sda");
     assert!(drive.is_virtual && drive.rotational.value().is_none(), "{drive:?}");
     assert_eq!(drive.kernel_rotational, Known::yes(true, Source::Sysfs));
     let looped = MemoryTree::new().with_file("/sys/block/loop0/queue/rotational", "1");
-    assert_eq!(Drive::read(&looped, "loop0").rotational.value(), None, "its file may be anywhere");
-    let real = Drive::read(&bus("scsi"), "sda");
+    assert_eq!(
+        KernelDrive::read(&looped, "loop0").rotational.value(),
+        None,
+        "its file may be anywhere"
+    );
+    let real = KernelDrive::read(&bus("scsi"), "sda");
     assert!(!real.is_virtual && real.rotational.value() == Some(&true));
     let said = ata(0, 0).put(2 * 217, &[1]);
     let told = asked(bus("virtio"), "sda", Question::AtaIdentify, &said);
-    assert_eq!(Drive::read(&told, "sda").rotational, Known::yes(false, Source::Identify));
+    assert_eq!(KernelDrive::read(&told, "sda").rotational, Known::yes(false, Source::Identify));
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn a_path_that_asks_for_more_than_its_head_is_a_disagreement() {
     let mut values = NVME_512;
     values[2].1 = "512";
     let tree = nvme(&values).with_file("/sys/block/nvme0c1n1/queue/minimum_io_size", "16384");
-    let drive = Drive::read(&tree, "nvme0n1");
+    let drive = KernelDrive::read(&tree, "nvme0n1");
     assert_eq!(
         drive.disagreements,
         ["minimum_io_size: the multipath head says 512, its path nvme0c1n1 16384; the head is \
@@ -250,7 +254,7 @@ fn known_liars_are_believed_only_where_they_lie() {
         let mut values = SAYS_512.to_vec();
         values[1].1 = physical;
         values.push(("device/model", model));
-        let drive = Drive::read(&tree(&values), "sda");
+        let drive = KernelDrive::read(&tree(&values), "sda");
         (used(&drive), drive.lies().count())
     };
     assert_eq!(of("WDC WD20EFRX-68E", "512"), ((4096, 0, Source::Derived), 1));
@@ -267,7 +271,7 @@ fn a_model_that_a_bridge_split_in_two_is_known_too() {
     let mut values = SAYS_512.to_vec();
     values.push(("device/vendor", "WDC WD20"));
     values.push(("device/model", "EARX-00PASB0"));
-    assert_eq!(Drive::read(&tree(&values), "sda").lies().count(), 1);
+    assert_eq!(KernelDrive::read(&tree(&values), "sda").lies().count(), 1);
 }
 
 #[test]
@@ -276,7 +280,7 @@ fn the_optimal_size_of_azure_means_nothing_there_and_may_mean_something_elsewher
         let mut values = NVME_512.to_vec();
         values.push(("queue/optimal_io_size", "33554432"));
         values.push(("device/model", model));
-        Drive::read(&nvme(&values), "nvme0n1").absurd_optimal().is_some()
+        KernelDrive::read(&nvme(&values), "nvme0n1").absurd_optimal().is_some()
     };
     assert!(of("MSFT NVMe Accelerator v1.0"));
     assert!(!of("Other"));
@@ -286,28 +290,28 @@ fn the_optimal_size_of_azure_means_nothing_there_and_may_mean_something_elsewher
 fn what_no_nvme_drive_maps_is_a_hint_for_long_writes() {
     for bytes in ["131072", "262144"] {
         let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", bytes)];
-        assert_eq!(used(&Drive::read(&nvme(&values), "nvme0n1")), (4096, 0, Source::Assumed));
+        assert_eq!(used(&KernelDrive::read(&nvme(&values), "nvme0n1")), (4096, 0, Source::Assumed));
     }
     let mut values = NVME_512;
     values[2].1 = "131072";
-    assert_eq!(used(&Drive::read(&nvme(&values), "nvme0n1")), (4096, 0, Source::Assumed));
+    assert_eq!(used(&KernelDrive::read(&nvme(&values), "nvme0n1")), (4096, 0, Source::Assumed));
     for blocks in [256, 96] {
         let said = namespace(blocks, blocks);
         let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &said);
-        let drive = Drive::read(&tree, "nvme0n1");
+        let drive = KernelDrive::read(&tree, "nvme0n1");
         assert_eq!(used(&drive), (4096, 0, Source::Assumed));
         let units = drive.units(None);
         assert!(units.facts().iter().any(|fact| fact.reason.starts_with("NPWG: no drive")));
     }
     let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &namespace(256, 8));
-    assert_eq!(used(&Drive::read(&tree, "nvme0n1")), (4096, 0, Source::Identify));
+    assert_eq!(used(&KernelDrive::read(&tree, "nvme0n1")), (4096, 0, Source::Identify));
 }
 
 #[test]
 fn a_physical_sector_of_256_kib_is_known_to_be_an_atomic_size() {
     let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "262144")];
-    assert_eq!(Drive::read(&nvme(&values), "nvme0n1").lies().count(), 1);
-    assert_eq!(Drive::read(&tree(&values), "sda").lies().count(), 0);
+    assert_eq!(KernelDrive::read(&nvme(&values), "nvme0n1").lies().count(), 1);
+    assert_eq!(KernelDrive::read(&tree(&values), "sda").lies().count(), 0);
 }
 
 /// A tree with one file that is no text.
@@ -337,7 +341,7 @@ impl KernelTree for WithPage {
 #[test]
 fn pages_that_the_kernel_keeps_are_answers_too() {
     let page = Answer::of(64).put(1, &[0xb1, 0, 60, 0, 1]);
-    let drive = Drive::read(&WithPage(tree(&SAYS_512), page.0), "sda");
+    let drive = KernelDrive::read(&WithPage(tree(&SAYS_512), page.0), "sda");
     assert_eq!(drive.rotational, Known::yes(false, Source::Identify));
 }
 
@@ -353,7 +357,7 @@ fn cards_queues_and_names_are_read() {
         ("queue/write_cache", "write back"),
         ("queue/read_ahead_kb", "128"),
     ]);
-    let drive = Drive::read(&tree(&values), "sda");
+    let drive = KernelDrive::read(&tree(&values), "sda");
     let card = drive.card.as_ref().unwrap();
     assert_eq!(card.preferred_erase_bytes.value(), Some(&(4 << 20)));
     assert_eq!(drive.queue.read_ahead_bytes.value(), Some(&131_072));
@@ -366,9 +370,9 @@ fn the_first_discard_unit_is_where_the_drive_says_since_the_kernel_shows_another
     let mut values = SAYS_512.to_vec();
     values[2].1 = "3584";
     values.extend([("queue/discard_granularity", "32768"), ("discard_alignment", "3584")]);
-    assert_eq!(Drive::read(&tree(&values), "sda").discard_unit(), None);
+    assert_eq!(KernelDrive::read(&tree(&values), "sda").discard_unit(), None);
     let page = Answer::of(64).put(1, &[0xb0, 0, 60]).put(31, &[64]).put(32, &[0x80, 0, 0, 8]);
     let tree = asked(tree(&values), "sda", Question::ScsiBlockLimits, &page);
-    let unit = Drive::read(&tree, "sda").discard_unit();
+    let unit = KernelDrive::read(&tree, "sda").discard_unit();
     assert_eq!(unit, Unit::with_origin(32768, 4096));
 }

@@ -13,7 +13,7 @@ use crate::judge::{Judgment, Miss};
 use crate::layer::{LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
 use crate::rule::sector::sector_below;
-use crate::rule::{Case, rarely};
+use crate::rule::{RuleInput, rarely};
 use crate::unit::UnitKind;
 
 /// Address at which partitioners start, and a multiple of every common granule.
@@ -32,7 +32,7 @@ const UDF_BLOCK_BYTES_MAX: u64 = 32 << 10;
 const STARTS_TRIED: u64 = 4096;
 
 /// Returns what puts layer `id` on the unit that it misses.
-pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
+pub(in crate::rule) fn moved(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     let unit = unit_below(case, id, miss);
     let data = multiple(unit, GRAIN_BYTES);
@@ -79,13 +79,13 @@ pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<R
 }
 
 /// Returns whether something below layer `id` is off, and so has a finding of its own.
-fn has_finding_below(case: &Case<'_>, id: LayerId) -> bool {
+fn has_finding_below(case: &RuleInput<'_>, id: LayerId) -> bool {
     let below = case.stack.under(id);
     below.into_iter().any(|below| below != id && case.judgment(below).miss().is_some())
 }
 
 /// Returns what helps where a file system starts with its disk: it cannot be moved in it.
-fn in_partition(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
+fn in_partition(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
     let Some(start) = aligned_start(case.judgment(id), 0, miss) else {
         return vec![other_file_system(miss.unit.length_bytes())];
     };
@@ -98,14 +98,14 @@ fn in_partition(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
 }
 
 /// The plan of the disk whose table holds partition `id`: `None` where no tool edits that table.
-pub(in crate::rule) fn plan(case: &Case<'_>, id: LayerId) -> Option<Remedy> {
+pub(in crate::rule) fn plan(case: &RuleInput<'_>, id: LayerId) -> Option<Remedy> {
     let below = case.stack.layer(id).mapping.below();
     plan_of(case, *below.first()?)
 }
 
 /// The plan of a disk; `None` where entries of an ISO cover each other, which no tool writes.
 #[must_use]
-pub fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
+pub fn plan_of(case: &RuleInput<'_>, disk: LayerId) -> Option<Remedy> {
     if rarely::is_covered_iso(case, disk) {
         return None;
     }
@@ -117,7 +117,7 @@ pub fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
 /// Both copies of the GPT of a disk or raw image, written from the sound one; `None` for anything
 /// else.
 pub(in crate::rule) fn rewrite_gpt(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     id: LayerId,
     when: &'static str,
 ) -> Option<Remedy> {
@@ -129,7 +129,7 @@ pub(in crate::rule) fn rewrite_gpt(
 }
 
 fn partition_moved(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     id: LayerId,
     partition: &Partition,
     table: PartitionTableInfo,
@@ -152,7 +152,7 @@ fn partition_moved(
 }
 
 /// Planned in a raw copy, since no partitioner opens the guest of an image format.
-pub(in crate::rule) fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Vec<Remedy>> {
+pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Option<Vec<Remedy>> {
     let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
     image_file(case, disk)?;
     let on = case.told.map(ToString::to_string);
@@ -161,14 +161,14 @@ pub(in crate::rule) fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Ve
 }
 
 /// Mended in a raw copy, for the same reason.
-pub(in crate::rule) fn as_raw(case: &Case<'_>, image: LayerId) -> Vec<Remedy> {
+pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Vec<Remedy> {
     let (copy, new) = raw_copy(case, image);
     let then = format!("then mend the copy: straddle check {new} says how; and convert that back");
     vec![copy, Remedy::tell(then)]
 }
 
 /// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.
-fn raw_copy(case: &Case<'_>, image: LayerId) -> (Remedy, String) {
+fn raw_copy(case: &RuleInput<'_>, image: LayerId) -> (Remedy, String) {
     let convert = convert(case, image, "raw".to_owned());
     let new = convert.1;
     (Remedy::when("copy the guest's disk to a raw file", convert.0), new)
@@ -177,7 +177,7 @@ fn raw_copy(case: &Case<'_>, image: LayerId) -> (Remedy, String) {
 /// The command that puts the guest's disk of `image` into a new file of `format`, which may have
 /// options, and that file as it is typed.
 pub(in crate::rule) fn convert(
-    case: &Case<'_>,
+    case: &RuleInput<'_>,
     image: LayerId,
     format: String,
 ) -> (Command, String) {
@@ -214,7 +214,7 @@ pub fn copy_name(path: &str, format: &str, is_named: impl Fn(&str) -> bool) -> S
 }
 
 /// The file of an image format, as it is typed.
-pub(in crate::rule) fn image_file(case: &Case<'_>, id: LayerId) -> Option<String> {
+pub(in crate::rule) fn image_file(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
     let layer = case.stack.layer(id);
     let (LayerKind::ImageFormat(_), Mapping::Image { file, .. }) = (&layer.kind, &layer.mapping)
     else {
@@ -224,7 +224,7 @@ pub(in crate::rule) fn image_file(case: &Case<'_>, id: LayerId) -> Option<String
 }
 
 /// A format whose clusters begin on the granule. A VHD stays one where it has to.
-fn converted(case: &Case<'_>, id: LayerId, kind: ImageKind, miss: &Miss) -> Vec<Remedy> {
+fn converted(case: &RuleInput<'_>, id: LayerId, kind: ImageKind, miss: &Miss) -> Vec<Remedy> {
     let convert = |format: String| convert(case, id, format).0;
     let mut remedies = Vec::new();
     let clusters = cluster_size(miss.unit.length_bytes());
@@ -243,7 +243,7 @@ fn converted(case: &Case<'_>, id: LayerId, kind: ImageKind, miss: &Miss) -> Vec<
 
 /// Every unit beneath a layer in one: granules, and full stripes of arrays and of the disk that the
 /// user tells.
-fn unit_below(case: &Case<'_>, id: LayerId, miss: &Miss) -> u64 {
+fn unit_below(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> u64 {
     let start = miss.full.map_or(miss.unit.length_bytes(), |(full, _)| full);
     let below = case.stack.under(id).into_iter().filter(|&below| below != id);
     below.fold(start, |unit, below| {
@@ -313,7 +313,7 @@ fn exfat(grain: u64) -> Remedy {
 }
 
 /// mkfs.fat counts `-s` in sectors, at most 128, and rounds its areas to whole clusters.
-fn fat(case: &Case<'_>, id: LayerId, unit: u64) -> Remedy {
+fn fat(case: &RuleInput<'_>, id: LayerId, unit: u64) -> Remedy {
     let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
     match unit.div_ceil(sector) {
         clusters if clusters.is_power_of_two() && clusters <= 128 => Remedy::recreate_noted(

@@ -3,7 +3,7 @@
 use device::MemoryDisk;
 use format::ProblemKind;
 use stack::LayerKind;
-use stack::hostile::Answer;
+use stack::hostile::HostileAnswer;
 
 use super::made::{group, id, put_lvm, volume};
 use super::watched::{about, told};
@@ -19,7 +19,7 @@ fn disk(text: &str) -> MemoryDisk {
 }
 
 /// The bytes of everything that is said in words.
-fn said_bytes(answer: &Answer) -> usize {
+fn said_bytes(answer: &HostileAnswer) -> usize {
     let layers = answer.assembled.stack.iter().map(|(_, layer)| {
         let of_kind = match &layer.kind {
             LayerKind::LvmPhysical(volume) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use device::{Disk, MemoryDisk, ReadError, disk};
 use format::ProblemKind;
-use stack::hostile::{self, Answer};
+use stack::hostile::{self, HostileAnswer};
 use stack::{Layer, LayerId};
 use testkit::memory;
 use testkit::run::cpu_time;
@@ -20,7 +20,7 @@ pub(crate) type Bytes = Rc<dyn Disk>;
 
 /// The answer about `disks`; fails with `what` when there is none, or when it takes too long or too
 /// much.
-pub(crate) fn answer(disks: &[Bytes], what: impl Fn() -> String) -> Answer {
+pub(crate) fn answer(disks: &[Bytes], what: impl Fn() -> String) -> HostileAnswer {
     let once = || {
         let start = cpu_time();
         let ask = || catch_unwind(AssertUnwindSafe(|| hostile::answer(disks.to_vec(), None)));
@@ -155,12 +155,12 @@ impl Disk for Filled {
 }
 
 /// The answer about one disk made by hand.
-pub(crate) fn about(disk: MemoryDisk) -> Answer {
+pub(crate) fn about(disk: MemoryDisk) -> HostileAnswer {
     answer(&[Rc::new(disk)], || "a disk made by hand".to_owned())
 }
 
 /// Returns whether some layer has a problem of `kind` whose text has `words`, and the findings name it.
-pub(crate) fn told(answer: &Answer, kind: ProblemKind, words: &str) -> bool {
+pub(crate) fn told(answer: &HostileAnswer, kind: ProblemKind, words: &str) -> bool {
     let wrong = |(id, layer): (LayerId, &Layer)| {
         let mut problems = layer.problems.iter();
         problems.any(|problem| problem.kind == kind && problem.detail.contains(words))

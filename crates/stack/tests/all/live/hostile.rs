@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use device::{Disk, KernelTree, MemoryDisk, NoFiles, ReadError, TextTree, TreeError};
 use stack::assemble::{Devices, Start, StartKind, World, assemble_machine};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 use stack::judge;
 use stack::kernel::Machine;
-use stack::rule::{self, Case};
+use stack::rule::{self, RuleInput};
 use testkit::run::cpu_time;
 use units::random::Random;
 
@@ -113,7 +113,7 @@ impl Disk for Failing {
 
 impl Devices for Fickle {
     fn disk(&self, name: &str) -> Start {
-        let kind = StartKind::Drive(Box::new(Drive::read(self, name)));
+        let kind = StartKind::Drive(Box::new(KernelDrive::read(self, name)));
         Start { kind, name: name.to_owned(), bytes: self.open(name) }
     }
 
@@ -168,7 +168,7 @@ fn a_machine_that_changes_between_looks_is_answered_and_never_hangs() {
                 let is_unknown = |one: &judge::Judgment| one.verdict == judge::Verdict::Unknown;
                 stacks += 1;
                 unknown += usize::from(judgments.iter().any(is_unknown));
-                let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
+                let case = RuleInput { stack: &assembled.stack, judgments: &judgments, told: None };
                 for finding in rule::findings(&case) {
                     let said = finding.evidence.join("");
                     assert!(

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use device::{Disk, MemoryDisk, MemoryTree, NoFiles};
 use stack::assemble::{Assembled, Devices, Start, StartKind, World, assemble_machine};
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 use stack::judge::{self, Judgment};
 use stack::kernel::Machine;
-use stack::rule::{self, Case, Finding};
+use stack::rule::{self, Finding, RuleInput};
 use stack::{Layer, LayerId};
 
 /// A machine in memory.
@@ -115,7 +115,7 @@ impl Sample {
 
 impl Devices for Sample {
     fn disk(&self, name: &str) -> Start {
-        let kind = StartKind::Drive(Box::new(Drive::read(&self.tree, name)));
+        let kind = StartKind::Drive(Box::new(KernelDrive::read(&self.tree, name)));
         Start { kind, name: name.to_owned(), bytes: self.open(name) }
     }
 
@@ -147,7 +147,7 @@ impl Seen {
 
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let stack = &self.assembled.stack;
-        rule::findings(&Case { stack, judgments: &self.judgments, told: None })
+        rule::findings(&RuleInput { stack, judgments: &self.judgments, told: None })
     }
 
     pub(crate) fn codes(&self) -> Vec<&'static str> {

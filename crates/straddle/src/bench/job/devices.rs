@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use host::PrivateMounts;
-use measure::{MappedRun, Order, Slots, SlotsPlan};
+use measure::{MappedRun, SlotOrder, Slots, SlotsPlan};
 use report::bench::Experiment;
 use units::Unit;
 use workload::{Job, job};
@@ -11,16 +11,16 @@ use workload::{Job, job};
 use super::job_work::{drawn, work};
 use super::measured_file;
 use super::requirements::{depth, file_system_of, name};
-use crate::bench::file_system::{self, Recipe};
+use crate::bench::file_system::{self, FileSystemRecipe};
 use crate::bench::paired_loop::Bounds;
-use crate::bench::plan::{self, Arm};
-use crate::bench::ready_device::{ReadyDevice, Wanted};
-use crate::bench::replay::Replay;
+use crate::bench::plan::{self, PlannedArm};
+use crate::bench::ready_device::{ReadyDevice, WantedFileSystem};
+use crate::bench::replay::ReplayedRequests;
 use crate::bench::requests;
 use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
 use crate::bench::shifted;
-use crate::bench::timed_arms::{self, Setting};
+use crate::bench::timed_arms::{self, ArmSetting};
 use crate::shared::halt::Halt;
 
 /// Requests that are drawn where a job mixes reads and writes.
@@ -32,14 +32,14 @@ pub(super) fn run(
     ground: &ScratchFile,
     mounts: Option<&PrivateMounts>,
     job: &Job,
-    arms: &[Arm],
+    arms: &[PlannedArm],
 ) -> Result<Experiment, Halt> {
     let kind = file_system_of(session.bench, job);
     let interrupt = session.interrupt.clone();
     let wanted = match (kind, mounts) {
         (Some(kind), Some(mounts)) => {
             let recipe = file_system::recipe(kind);
-            Some(Wanted { recipe, mounts, interrupt: &interrupt })
+            Some(WantedFileSystem { recipe, mounts, interrupt: &interrupt })
         }
         _ => None,
     };
@@ -57,15 +57,15 @@ pub(super) fn run(
         .collect::<Result<_, _>>()?;
     let title = titled(job, wanted.map(|wanted| wanted.recipe));
     let device_bytes = regions[0].device_bytes;
-    let experiment = if let job::Action::Mixed { .. } = job.action {
+    let experiment = if let job::JobDirection::Mixed { .. } = job.action {
         let all = drawn(session, job, device_bytes, DRAWN)?;
         let depth = depth(job)?;
-        let start = |arm: &Arm| regions[0].start_bytes(arm.shift_bytes);
+        let start = |arm: &PlannedArm| regions[0].start_bytes(arm.shift_bytes);
         let starts = arms.iter().map(start).collect();
-        let replay = Replay::new(ground, starts, &all, depth, session.seed)?;
+        let replay = ReplayedRequests::new(ground, starts, &all, depth, session.seed)?;
         requests::compared(session, ground, arms, replay, (&title, &all, depth))?
     } else {
-        let setting = Setting {
+        let setting = ArmSetting {
             place: &ground.place,
             arms,
             work: work(session, job)?,
@@ -81,7 +81,7 @@ pub(super) fn run(
     Ok(experiment)
 }
 
-fn titled(job: &Job, recipe: Option<&Recipe>) -> String {
+fn titled(job: &Job, recipe: Option<&FileSystemRecipe>) -> String {
     let place = recipe.map_or("no file system".to_owned(), |recipe| format!("on {}", recipe.name));
     format!("{}: {}, {place}", name(job), job.title())
 }
@@ -115,7 +115,7 @@ fn slots(session: &Session<'_>, job: &Job, length_bytes: u64) -> Result<Slots, H
     let length = job.size.map_or(left, |size| size.of(length_bytes)).min(left);
     let runs =
         [MappedRun { offset_bytes: start, length_bytes: length, leaf: 0, address_bytes: start }];
-    let is_random = job.order == job::Order::Random;
+    let is_random = job.order == job::JobOrder::Random;
     let step = if is_random { job.align_bytes } else { job.operation_bytes };
     let unit = Unit::new(step.max(1)).expect("a step of at least a byte");
     let plan = SlotsPlan {
@@ -123,7 +123,7 @@ fn slots(session: &Session<'_>, job: &Job, length_bytes: u64) -> Result<Slots, H
         unit,
         operation_bytes: job.operation_bytes,
         shifts_bytes: &[0],
-        order: if is_random { Order::Random } else { Order::Cursor },
+        order: if is_random { SlotOrder::Random } else { SlotOrder::Cursor },
         seed: job.seed.unwrap_or(session.seed),
     };
     Slots::new(plan).map_err(|error| {

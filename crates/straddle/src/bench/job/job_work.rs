@@ -2,12 +2,12 @@
 
 use device::{Durability, SyncKind};
 use units::random::Random;
-use workload::raidtest::{Request, RequestKind};
+use workload::raidtest::{RaidRequest, RequestKind};
 use workload::{Job, job};
 
 use super::requirements::{depth, name};
 use crate::bench::session::Session;
-use crate::bench::work::Work;
+use crate::bench::work::ArmWork;
 use crate::shared::halt::Halt;
 
 /// Writes to a page cache between two times that they are written out, at depth 1.
@@ -17,7 +17,7 @@ const BUFFERED_WRITES: u32 = 32;
 ///
 /// # Errors
 /// When it cannot be done here.
-pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<Work, Halt> {
+pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<ArmWork, Halt> {
     let name = name(job);
     let read = !job.writes();
     if read && !job.direct {
@@ -53,13 +53,13 @@ pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<Work, Halt> {
         ));
     }
     let written_out = if job.total_depth() == 1 { BUFFERED_WRITES } else { u32::MAX };
-    Ok(Work {
+    Ok(ArmWork {
         read,
         sync: asked.or(is_cached.then_some((SyncKind::Data, written_out))),
         durability: if read { Durability::Cached } else { flag },
         depth: depth(job)?,
         operation_bytes,
-        in_order: job.order != job::Order::Random,
+        in_order: job.order != job::JobOrder::Random,
         direct: job.direct,
     })
 }
@@ -70,7 +70,7 @@ pub(super) fn drawn(
     job: &Job,
     device_bytes: u64,
     count: usize,
-) -> Result<Vec<Request>, Halt> {
+) -> Result<Vec<RaidRequest>, Halt> {
     let wrong = |what: &str| {
         let hint = Some(session.longer_scratch());
         Halt::refused(format!("cannot run job {}: its device has no room: {what}", name(job)), hint)
@@ -80,23 +80,23 @@ pub(super) fn drawn(
     let start = job.offset_bytes(device_bytes).min(device_bytes);
     let length = job.size.map_or(device_bytes - start, |size| size.of(device_bytes));
     let length = length.min(device_bytes - start);
-    let is_random = job.order == job::Order::Random;
+    let is_random = job.order == job::JobOrder::Random;
     let step = if is_random { job.align_bytes } else { job.operation_bytes }.max(1);
     let places = length.saturating_sub(job.operation_bytes).div_euclid(step) + 1;
     if length < job.operation_bytes {
         return Err(wrong("it is shorter than an operation"));
     }
     let read_percent = match job.action {
-        job::Action::Read => 100,
-        job::Action::Write => 0,
-        job::Action::Mixed { read_percent } => read_percent,
+        job::JobDirection::Read => 100,
+        job::JobDirection::Write => 0,
+        job::JobDirection::Mixed { read_percent } => read_percent,
     };
     let mut random = Random::new(job.seed.unwrap_or(session.seed));
     let mut request = |number: u64| {
         let place = if is_random { random.below(places) } else { number % places };
         let write = random.below(100) >= u64::from(read_percent);
         let kind = if write { RequestKind::Write } else { RequestKind::Read };
-        Request { kind, offset_bytes: start + place * step, length_bytes }
+        RaidRequest { kind, offset_bytes: start + place * step, length_bytes }
     };
     Ok((0..).take(count).map(&mut request).collect())
 }

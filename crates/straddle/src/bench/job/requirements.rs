@@ -3,7 +3,7 @@
 use units::text;
 use workload::{Job, job};
 
-use crate::arguments::{Bench, FileSystem};
+use crate::arguments::{FileSystem, SuiteSteps};
 use crate::shared::halt::Halt;
 
 /// The most operations in flight.
@@ -11,7 +11,7 @@ const DEPTH_MAX: u64 = 1024;
 
 /// Returns whether all that is asked can be done by direct I/O inside the scratch file.
 pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
-    jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
+    jobs.iter().all(|job| job.direct && !matches!(job.action, job::JobDirection::Mixed { .. }))
 }
 
 /// Refuses a file with a job that mixes reads and writes in a way that is not measured, before
@@ -20,7 +20,7 @@ pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
 /// # Errors
 /// For the first such job, with what would be measured.
 pub(crate) fn mixed_are_plain(jobs: &[Job], on: impl Fn(&Job) -> bool) -> Result<(), Halt> {
-    let is_mixed = |job: &&Job| matches!(job.action, job::Action::Mixed { .. });
+    let is_mixed = |job: &&Job| matches!(job.action, job::JobDirection::Mixed { .. });
     for job in jobs.iter().filter(is_mixed) {
         let syncs = job.fsync_every.is_some() || job.fdatasync_every.is_some();
         let (why, hint) = if on(job) {
@@ -72,6 +72,6 @@ pub(super) fn depth(job: &Job) -> Result<u16, Halt> {
 }
 
 /// The file system that a job runs on: as specified, or, where it names a directory, ext4.
-pub(crate) fn file_system_of(bench: &Bench, job: &Job) -> Option<FileSystem> {
+pub(crate) fn file_system_of(bench: &SuiteSteps, job: &Job) -> Option<FileSystem> {
     bench.fs.or(job.directory.is_some().then_some(FileSystem::Ext4))
 }

@@ -15,8 +15,8 @@ use units::random::Random;
 
 pub(super) use self::rounds::ROUNDS;
 use self::rounds::Rounds;
-pub(super) use self::row::{Row, lines};
-use super::plan::{Arm, Budget};
+pub(super) use self::row::{SuiteRow, lines};
+use super::plan::{MethodBudget, PlannedArm};
 use super::scratch_file::ScratchFile;
 use super::session::{Results, Session};
 use super::shifted;
@@ -41,11 +41,11 @@ const ARMS: usize = 3;
 const ROOM_BYTES: u64 = 84 << 20;
 
 /// Returns what the suite may use for these file systems.
-pub(super) fn budget(lines: &[Row], rounds: u32) -> Budget {
+pub(super) fn budget(lines: &[SuiteRow], rounds: u32) -> MethodBudget {
     let scratch_bytes = scratch_bytes(lines);
     let many = u64::try_from(lines.len() * ARMS).unwrap_or(u64::MAX);
     let rounds_bytes = many.saturating_mul(rounds.into()).saturating_mul(ARM_BYTES);
-    Budget {
+    MethodBudget {
         scratch_bytes,
         written_bytes: scratch_bytes.saturating_add(rounds_bytes),
         comparison_ns: SUITE_NS,
@@ -53,16 +53,19 @@ pub(super) fn budget(lines: &[Row], rounds: u32) -> Budget {
 }
 
 /// Returns how long the scratch file must be for these file systems, in bytes.
-fn scratch_bytes(lines: &[Row]) -> u64 {
+fn scratch_bytes(lines: &[SuiteRow]) -> u64 {
     let least = lines.iter().map(|line| line.recipe().device_bytes_min).max().unwrap_or(0);
     (least + ROOM_BYTES).next_multiple_of(1 << 20)
 }
 
 /// The arms: where a partition starts.
-fn arms(unit_bytes: u64) -> Vec<Arm> {
+fn arms(unit_bytes: u64) -> Vec<PlannedArm> {
     let off = |start: u64| (start * SECTOR_BYTES) % unit_bytes;
-    let arm =
-        |name: &str, role, start| Arm { name: name.to_owned(), role, shift_bytes: off(start) };
+    let arm = |name: &str, role, start| PlannedArm {
+        name: name.to_owned(),
+        role,
+        shift_bytes: off(start),
+    };
     vec![
         arm("start 40", Role::Baseline, START_ALIGNED),
         arm("start 34", Role::Shifted, START_SHIFTED),
@@ -75,7 +78,7 @@ pub(super) fn run(
     session: &mut Session<'_>,
     ground: &ScratchFile,
     mounts: &PrivateMounts,
-    lines: &[Row],
+    lines: &[SuiteRow],
     found: &mut Results,
 ) -> Result<(), Halt> {
     let load = load(session)?;
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_scratch_file_holds_the_greatest_of_the_file_systems() {
-        let all = [FileSystem::Ext4, FileSystem::Xfs, FileSystem::Btrfs].map(Row::plain);
+        let all = [FileSystem::Ext4, FileSystem::Xfs, FileSystem::Btrfs].map(SuiteRow::plain);
         assert!(scratch_bytes(&all) > 300 << 20);
         assert!(scratch_bytes(&all[..1]) < 200 << 20);
     }

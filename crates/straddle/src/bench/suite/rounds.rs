@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use device::Counters as _;
 use host::{DiskStats, FileLoad, FileStep, PrivateMounts};
-use measure::{Experiment, Step, Stop};
+use measure::{Experiment, PairStep, Stop};
 use report::bench::Experiment as Document;
 
-use super::row::Row;
-use super::volume::Volume;
-use crate::bench::document::{self, About, Seen};
-use crate::bench::plan::{self, Arm};
-use crate::bench::progress::Progress;
+use super::row::SuiteRow;
+use super::volume::OpenVolume;
+use crate::bench::document::{self, About, ArmRecord};
+use crate::bench::plan::{self, PlannedArm};
+use crate::bench::progress::BenchProgressLine;
 use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
 use crate::bench::shifted::{self, Region};
@@ -37,17 +37,17 @@ pub(super) const STEPS: [(Option<FileStep>, &str); 5] = [
 /// All rounds of one file system.
 pub(super) struct Rounds<'a> {
     pub(super) load: &'a FileLoad,
-    pub(super) line: Row,
+    pub(super) line: SuiteRow,
     pub(super) mounts: &'a PrivateMounts,
     pub(super) ground: &'a ScratchFile,
     pub(super) region: Region,
-    pub(super) arms: &'a [Arm],
+    pub(super) arms: &'a [PlannedArm],
 }
 
 /// Results of one step.
 struct Course {
     experiment: Experiment,
-    seen: Vec<Seen>,
+    seen: Vec<ArmRecord>,
     times: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Rounds<'_> {
     pub(super) fn run(&self, session: &mut Session<'_>) -> Result<Vec<Document>, Halt> {
         let mut courses: Vec<Course> = STEPS.iter().map(|_| self.course(session)).collect();
         let title = format!("{} at sectors 40 and 34", self.line.name());
-        let mut progress = Progress::start(session, &title);
+        let mut progress = BenchProgressLine::start(session, &title);
         let bounds_ns = session.comparison_ns();
         let rounds_max = session.bench.pairs.unwrap_or(ROUNDS);
         let (begun_ns, mut rounds) = (session.elapsed_ns(), 0);
@@ -85,7 +85,7 @@ impl Rounds<'_> {
                 break Stop::Rule;
             }
             let first = &courses[1].experiment;
-            progress.show(session, &Step { pairs: rounds.into(), median: judged(first) });
+            progress.show(session, &PairStep { pairs: rounds.into(), median: judged(first) });
         };
         progress.clear();
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
@@ -100,7 +100,7 @@ impl Rounds<'_> {
         let plan = session.experiment(self.arms, plan::ALPHA);
         Course {
             experiment: Experiment::new(plan).expect("one baseline and a shift"),
-            seen: vec![Seen::default(); self.arms.len()],
+            seen: vec![ArmRecord::default(); self.arms.len()],
             times: vec![0; self.arms.len()],
         }
     }
@@ -121,9 +121,10 @@ impl Rounds<'_> {
 
     fn arm(&self, session: &Session<'_>, arm: usize, courses: &mut [Course]) -> Result<(), Halt> {
         let device = shifted::attach(self.ground, self.region, self.arms[arm].shift_bytes)?;
-        let volume = self.line.in_volume.then(|| Volume::make(device.node(), &session.interrupt));
+        let volume =
+            self.line.in_volume.then(|| OpenVolume::make(device.node(), &session.interrupt));
         let volume = volume.transpose()?;
-        let node = volume.as_ref().map_or(device.node(), Volume::node).to_owned();
+        let node = volume.as_ref().map_or(device.node(), OpenVolume::node).to_owned();
         let number = self.ground.place.counted;
         let mut counters = number.and_then(|number| DiskStats::open(number).ok());
         let mut count = || counters.as_mut().and_then(|counters| counters.counts().ok());
@@ -188,7 +189,7 @@ impl Rounds<'_> {
             course.experiment.void(reason);
         }
         let conclusion = course.experiment.finish(stop);
-        let written = |seen: &Seen| seen.counts.map_or(0, |counts| counts.written_bytes());
+        let written = |seen: &ArmRecord| seen.counts.map_or(0, |counts| counts.written_bytes());
         let written_bytes = course.seen.iter().map(written).sum::<u64>();
         let about = About {
             title: format!("{}: {name}", self.line.name()),

@@ -1,7 +1,7 @@
 //! Rows that the suite goes through: a file system on the shifted device, or in a volume on it.
 
-use crate::arguments::{Bench, FileSystem};
-use crate::bench::file_system::{Recipe, recipe};
+use crate::arguments::{FileSystem, SuiteSteps};
+use crate::bench::file_system::{FileSystemRecipe, recipe};
 
 use super::volume;
 
@@ -12,18 +12,18 @@ const IN_VOLUME: FileSystem = FileSystem::Ext4;
 
 /// A file system, and whether it lies in a volume of LVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct SuiteRow {
     kind: FileSystem,
     pub(super) in_volume: bool,
 }
 
-impl Row {
-    pub(super) fn plain(kind: FileSystem) -> Row {
-        Row { kind, in_volume: false }
+impl SuiteRow {
+    pub(super) fn plain(kind: FileSystem) -> SuiteRow {
+        SuiteRow { kind, in_volume: false }
     }
 
     /// Returns how its file system is made and mounted.
-    pub(super) fn recipe(self) -> &'static Recipe {
+    pub(super) fn recipe(self) -> &'static FileSystemRecipe {
         recipe(self.kind)
     }
 
@@ -43,12 +43,12 @@ impl Row {
 }
 
 /// Returns what this machine can go through, and why not the others.
-pub(crate) fn lines(bench: &Bench) -> (Vec<Row>, Vec<String>) {
-    let wanted: Vec<Row> = match bench.fs {
-        Some(kind) => vec![Row::plain(kind)],
+pub(crate) fn lines(bench: &SuiteSteps) -> (Vec<SuiteRow>, Vec<String>) {
+    let wanted: Vec<SuiteRow> = match bench.fs {
+        Some(kind) => vec![SuiteRow::plain(kind)],
         None => {
-            let plain = USUAL.map(Row::plain);
-            plain.into_iter().chain([Row { kind: IN_VOLUME, in_volume: true }]).collect()
+            let plain = USUAL.map(SuiteRow::plain);
+            plain.into_iter().chain([SuiteRow { kind: IN_VOLUME, in_volume: true }]).collect()
         }
     };
     let (mut can, mut cannot) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_line_says_whether_its_file_system_is_in_a_volume() {
-        assert_eq!(Row::plain(FileSystem::Xfs).name(), "xfs");
-        assert_eq!(Row { kind: IN_VOLUME, in_volume: true }.name(), "ext4 in LVM");
+        assert_eq!(SuiteRow::plain(FileSystem::Xfs).name(), "xfs");
+        assert_eq!(SuiteRow { kind: IN_VOLUME, in_volume: true }.name(), "ext4 in LVM");
     }
 }

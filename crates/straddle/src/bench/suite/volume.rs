@@ -48,22 +48,25 @@ pub(super) fn missing() -> Option<String> {
 }
 
 /// A volume that is open.
-pub(super) struct Volume {
+pub(super) struct OpenVolume {
     held: File,
     node: PathBuf,
     /// Its directory in sysfs, which is there as long as it is.
     kernel: PathBuf,
 }
 
-impl Volume {
+impl OpenVolume {
     /// Makes a group of `device` alone, and a volume of all its extents.
     ///
     /// # Errors
     /// When LVM or device-mapper does not want to. Nothing of it is active then.
-    pub(super) fn make(device: &Path, interrupt: &Interrupt) -> Result<Volume, Halt> {
+    pub(super) fn make(device: &Path, interrupt: &Interrupt) -> Result<OpenVolume, Halt> {
         let number = device.file_name().unwrap_or_default().to_string_lossy();
-        let group =
-            Group { name: format!("straddle_{}_{number}", std::process::id()), device, interrupt };
+        let group = UnfinishedGroup {
+            name: format!("straddle_{}_{number}", std::process::id()),
+            device,
+            interrupt,
+        };
         let made = group.make();
         if made.is_err() {
             group.forget();
@@ -81,7 +84,7 @@ impl Volume {
     /// # Errors
     /// When somebody else has it open.
     pub(super) fn end(self) -> Result<(), Halt> {
-        let Volume { held, node, kernel } = self;
+        let OpenVolume { held, node, kernel } = self;
         drop(held);
         let begun = Instant::now();
         while kernel.exists() {
@@ -97,14 +100,14 @@ impl Volume {
 }
 
 /// A group under construction.
-struct Group<'a> {
+struct UnfinishedGroup<'a> {
     name: String,
     device: &'a Path,
     interrupt: &'a Interrupt,
 }
 
-impl Group<'_> {
-    fn make(&self) -> Result<Volume, Halt> {
+impl UnfinishedGroup<'_> {
+    fn make(&self) -> Result<OpenVolume, Halt> {
         self.clear().map_err(|error| tried("empty", self.device, &error))?;
         let size = ["--physicalextentsize", "1m", "--dataalignment", DATA_AT];
         self.lvm("vgcreate", &size, &[self.name.as_ref(), self.device.as_os_str()])?;
@@ -127,7 +130,7 @@ impl Group<'_> {
     }
 
     /// Opens the volume by the kernel's own node.
-    fn hold(&self) -> io::Result<Volume> {
+    fn hold(&self) -> io::Result<OpenVolume> {
         let name = self.mapped();
         let is_it = |directory: &Path| {
             let text = std::fs::read_to_string(directory.join("dm/name"));
@@ -137,7 +140,7 @@ impl Group<'_> {
         let kernel = blocks.into_iter().find(|directory| is_it(directory));
         let kernel = kernel.ok_or(io::ErrorKind::NotFound)?;
         let node = Path::new("/dev").join(kernel.file_name().unwrap_or_default());
-        Ok(Volume { held: File::open(&node)?, node, kernel })
+        Ok(OpenVolume { held: File::open(&node)?, node, kernel })
     }
 
     /// Removes LVM's own names for the volume.

@@ -1,15 +1,15 @@
 //! Work of an engine, as a row to measure.
 
-use device::durable::{Method, Way, WritePlace};
-use measure::durable::{Group, RowPlan};
+use device::durable::{DurableMethod, Method, WritePlace};
+use measure::durable::{RowGroup, RowPlan};
 use workload::Profile;
-use workload::engine::{Pattern, Placement, Space, Sync};
+use workload::engine::{Placement, Space, Sync, WritePattern};
 
 /// The row that does what the engine does.
 pub(crate) fn row(profile: &Profile) -> RowPlan {
     RowPlan {
         id: row_id(profile),
-        group: Group::Wal,
+        group: RowGroup::Wal,
         label: format!("{}: {}", profile.name, operation(&profile.pattern)),
         is_pg: false,
         way: way(&profile.pattern),
@@ -22,7 +22,7 @@ pub(crate) fn row_id(profile: &Profile) -> String {
 }
 
 /// One durable write in words: `write + fdatasync`.
-pub(crate) fn operation(pattern: &Pattern) -> String {
+pub(crate) fn operation(pattern: &WritePattern) -> String {
     let writes = match pattern.writes_per_sync {
         1 => "write".to_owned(),
         number => format!("{number} writes"),
@@ -35,7 +35,7 @@ pub(crate) fn operation(pattern: &Pattern) -> String {
 }
 
 /// Returns how the pattern is done. What a profile's reader lets through fits.
-fn way(pattern: &Pattern) -> Way {
+fn way(pattern: &WritePattern) -> DurableMethod {
     let method = match pattern.sync {
         Sync::Fdatasync | Sync::DirectFdatasync => Method::Fdatasync,
         Sync::Fsync => Method::Fsync,
@@ -47,7 +47,7 @@ fn way(pattern: &Pattern) -> Way {
         (Placement::Append, Space::Preallocated) => WritePlace::Preallocated,
         (Placement::Append, Space::Written) => WritePlace::Sequential,
     };
-    Way {
+    DurableMethod {
         method,
         is_direct: pattern.sync.is_direct(),
         place,

@@ -1,14 +1,14 @@
 //! Role of a block device in a sync, and where its flushes are counted.
 
 use device::KernelTree;
-use durability::{Counts, Layer, SyncLayerKind, drive_word};
-use stack::kernel::{Limits, Node, NodeKind};
+use durability::{LayerCounts, PathLayer, SyncLayerKind, drive_word};
+use stack::kernel::{BlockDevice, DeviceLimits, NodeKind};
 use units::{Known, Source, text};
 
 /// A layer, and the files in which it counts.
 #[derive(Clone, Debug)]
 pub(super) struct CountedLayer {
-    pub(super) layer: Layer,
+    pub(super) layer: PathLayer,
     /// `/sys/block/vda/stat`: of several the flushes are added up.
     pub(super) counters: Vec<String>,
 }
@@ -17,7 +17,7 @@ impl CountedLayer {
     /// A layer that has no queue, and so counts nothing.
     pub(super) fn without_queue(name: &str, kind: SyncLayerKind) -> CountedLayer {
         let none = "it has no queue of its own";
-        let layer = Layer {
+        let layer = PathLayer {
             name: name.to_owned(),
             kind,
             below: Vec::new(),
@@ -53,7 +53,7 @@ const MEMORY: [(&str, &str); 3] = [("zram", "zram"), ("ram", "RAM disk"), ("null
 const ELSEWHERE: [&str; 5] = ["nbd", "rbd", "drbd", "ublkb", "zd"];
 
 /// The layer of a block device.
-pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> CountedLayer {
+pub(super) fn of(tree: &dyn KernelTree, node: &BlockDevice) -> CountedLayer {
     let name = text::escape(node.name.as_bytes());
     let kind = match &node.kind {
         NodeKind::Partition { .. } => {
@@ -77,14 +77,15 @@ pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> CountedLayer {
     let counters = counters(tree, &node.name);
     let counted = match counters.is_empty() {
         true => Err("the kernel counts no flushes of devices without a request queue".to_owned()),
-        false => Ok(Counts::default()),
+        false => Ok(LayerCounts::default()),
     };
     let forced_unit_access = match tree.read(&format!("{base}/queue/fua")) {
         Ok(text) => Known::yes(text.trim() == "1", Source::Sysfs),
         Err(error) => Known::no(error.to_string()),
     };
-    let write_back = Limits::read(tree, &base).write_back;
-    let layer = Layer { name, kind, below: Vec::new(), write_back, forced_unit_access, counted };
+    let write_back = DeviceLimits::read(tree, &base).write_back;
+    let layer =
+        PathLayer { name, kind, below: Vec::new(), write_back, forced_unit_access, counted };
     CountedLayer { layer, counters }
 }
 
@@ -129,7 +130,7 @@ fn counters(tree: &dyn KernelTree, name: &str) -> Vec<String> {
     if !name.starts_with("nvme") {
         return Vec::new();
     }
-    let paths = stack::drive::Drive::read(tree, name).paths;
+    let paths = stack::drive::KernelDrive::read(tree, name).paths;
     paths.iter().filter(|path| has_queue(&path.name)).map(|path| stat(&path.name)).collect()
 }
 

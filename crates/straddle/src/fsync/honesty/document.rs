@@ -1,8 +1,8 @@
 //! The part of the document.
 
 use durability::{
-    self as honesty, Counts, Evidence, Grading, Layer, POWER_CUT, Protection, SyncLayerKind,
-    Window, fewest_per_sync,
+    self as honesty, CountedWindow, Evidence, Grading, LayerCounts, POWER_CUT, PathLayer,
+    Protection, SyncLayerKind, fewest_per_sync,
 };
 use report::fsync::{self, DriveWord, Honesty, LayerFlushes};
 use units::Known;
@@ -47,12 +47,12 @@ fn reason(reason: &honesty::Reason) -> fsync::Evidence {
     }
 }
 
-fn layer(layer: &Layer) -> LayerFlushes {
+fn layer(layer: &PathLayer) -> LayerFlushes {
     let counts = layer.counted.as_ref().ok().filter(|counts| !counts.overwrites.is_empty());
-    let windows = |counts: &Counts| -> Vec<Window> {
+    let windows = |counts: &LayerCounts| -> Vec<CountedWindow> {
         counts.overwrites.iter().chain(&counts.appends).copied().collect()
     };
-    let sum = |of: fn(&Window) -> u64| {
+    let sum = |of: fn(&CountedWindow) -> u64| {
         counts.map(|counts| windows(counts).iter().map(of).fold(0, u64::saturating_add))
     };
     let write_cache = layer.write_back.value().map(|&write_back| match write_back {

@@ -68,7 +68,7 @@ pub(super) fn of(
 ) -> Vec<ExternalDevice> {
     let Ok(machine) = inspected.machine() else { return Vec::new() };
     let own = &machine.node(node).name;
-    let asked = Asked { tree: inspected.tree(), machine, mount: &mounted.mount, own };
+    let asked = CompanionQuestion { tree: inspected.tree(), machine, mount: &mounted.mount, own };
     match mounted.mount.kind.as_str() {
         "xfs" => asked.xfs(|| mounted.is_realtime()),
         "ext3" | "ext4" => asked.of_thread().into_iter().collect(),
@@ -82,7 +82,7 @@ pub(super) fn of(
 }
 
 /// Whom is asked, about what.
-struct Asked<'a> {
+struct CompanionQuestion<'a> {
     tree: &'a dyn KernelTree,
     machine: &'a Machine,
     mount: &'a MountLine,
@@ -90,7 +90,7 @@ struct Asked<'a> {
     own: &'a str,
 }
 
-impl Asked<'_> {
+impl CompanionQuestion<'_> {
     fn xfs(&self, is_realtime: impl Fn() -> Result<bool, String>) -> Vec<ExternalDevice> {
         let log = self.option("logdev").map(|device| ExternalDevice { device, holds: Holds::Log });
         let realtime = self.option("rtdev").and_then(|device| match is_realtime() {
@@ -205,7 +205,7 @@ mod tests {
     fn found(
         (kind, options): (&str, &str),
         tree: MemoryTree,
-        ask: impl Fn(&Asked<'_>) -> Vec<ExternalDevice>,
+        ask: impl Fn(&CompanionQuestion<'_>) -> Vec<ExternalDevice>,
     ) -> Vec<(Result<String, String>, Holds)> {
         let tree = tree
             .with_file("/sys/block/sda/size", "8")
@@ -214,7 +214,8 @@ mod tests {
         let machine = Machine::read(&tree).expect("it can be listed");
         let line = format!("1 0 8:1 / /m rw - {kind} /dev/sda1 rw{options}");
         let mount = &mountinfo::lines(line.as_bytes()).next().expect("a mount");
-        let told = ask(&Asked { tree: &tree, machine: &machine, mount, own: "sda1" }).into_iter();
+        let told = ask(&CompanionQuestion { tree: &tree, machine: &machine, mount, own: "sda1" })
+            .into_iter();
         let name = |id: NodeId| machine.node(id).name.clone();
         told.map(|one| (one.device.map(name), one.holds)).collect()
     }

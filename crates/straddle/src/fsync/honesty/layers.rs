@@ -22,7 +22,8 @@ const TOO_MANY: &str = "there are too many layers";
 
 /// Every layer under `directory`, the file system first.
 pub(super) fn under(inspected: &InspectedMachine, directory: &Pinned) -> Vec<CountedLayer> {
-    let mut walk = Walk { inspected, found: Vec::new(), nodes: Vec::new(), systems: Vec::new() };
+    let mut walk =
+        LayerWalk { inspected, found: Vec::new(), nodes: Vec::new(), systems: Vec::new() };
     match PathMount::of(inspected, directory) {
         Ok(mounted) => drop(walk.system(&mounted)),
         Err(reason) => drop(walk.lost("the directory", reason)),
@@ -31,7 +32,7 @@ pub(super) fn under(inspected: &InspectedMachine, directory: &Pinned) -> Vec<Cou
 }
 
 /// The walk down, with what was found so far.
-struct Walk<'a> {
+struct LayerWalk<'a> {
     inspected: &'a InspectedMachine,
     found: Vec<CountedLayer>,
     /// Block devices that were met, and their places.
@@ -40,7 +41,7 @@ struct Walk<'a> {
     systems: Vec<(String, usize)>,
 }
 
-impl Walk<'_> {
+impl LayerWalk<'_> {
     fn push(&mut self, found: CountedLayer) -> usize {
         self.found.push(found);
         self.found.len() - 1

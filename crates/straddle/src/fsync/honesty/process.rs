@@ -7,8 +7,8 @@ use device::Disk;
 use device::mountinfo::{self, MountLine};
 use durability::elf::{self, Elf, NoElf};
 use durability::{
-    Asked, CallFate, ConfigFile, FilterSet, Here, Library, OTHERS, Process, Processes, ProgramKind,
-    Running, SYNCS, Server, Written, fates,
+    CallFate, ConfigFile, FilterSet, Here, Library, NeededLibrary, OTHERS, Process, Processes,
+    ProgramKind, Running, SYNCS, Server, WrittenFile, fates,
 };
 use host::process::{Filters, MappedFile, OpenFile, Preload, own_preloads};
 use report::Refusal;
@@ -72,7 +72,7 @@ fn preloaded(preloads: Vec<Preload>, files: &[MappedFile]) -> Here {
     let mut here = Here::default();
     let is_dynamic = files.iter().any(|file| !file.is_program);
     for preload in preloads {
-        let asked = Asked { name: preload.name.clone(), by: preload.named_by.to_owned() };
+        let asked = NeededLibrary { name: preload.name.clone(), by: preload.named_by.to_owned() };
         let loaded = files.iter().find(|file| file.preloads.contains(&preload));
         match (loaded, place(&preload.name)) {
             (Some(file), _) => here.preloads.push(mapped(file).0),
@@ -183,7 +183,7 @@ impl Processes for Live {
 
 /// The files that `process` writes; `device` is the number, as in the mount table, of the file
 /// system that syncs are tried on.
-pub(super) fn writes(process: &Process, device: &str) -> Known<Vec<Written>> {
+pub(super) fn writes(process: &Process, device: &str) -> Known<Vec<WrittenFile>> {
     let pid = process.pid;
     let mut files = match host::process::open_for_writing(pid) {
         Ok(files) => files,
@@ -204,7 +204,7 @@ pub(super) fn writes(process: &Process, device: &str) -> Known<Vec<Written>> {
     // What is on no mount of the table is memory that has a name.
     let one = |file: OpenFile| {
         let mount = mounts.iter().find(|mount| mount.id == file.mount_id)?;
-        Some(Written {
+        Some(WrittenFile {
             path: text::escape(&file.path),
             mount_point: format!("{root}{}", mount.point),
             is_here: mount.device == device,
@@ -299,7 +299,8 @@ mod tests {
         let asked = |name: &str| Preload::named(name, "LD_PRELOAD");
         let names = ["/nonexistent/libeatmydata.so", "libnowhere.so", "/usr/$LIB/libx.so", there];
         let here = preloaded(names.map(asked).to_vec(), &[]);
-        let of = |asked: &[Asked]| asked.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        let of =
+            |asked: &[NeededLibrary]| asked.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
         assert_eq!(of(&here.absent), [names[0]]);
         assert_eq!(of(&here.unsure), [names[1], names[2]]);
         assert_eq!(here.preloads.iter().map(|one| &*one.name).collect::<Vec<_>>(), [there]);

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use device::{DiskCounts, KernelTree};
-use durability::{Counts, Times, is_quiet};
+use durability::{LayerCounts, Times, is_quiet};
 use host::engine::now_ns;
 use host::{Interrupt, Pinned, SyncTrial, TrialError, TrialStep};
 
@@ -115,7 +115,7 @@ fn rounds(
             if step == TrialStep::Append && no_room.is_some() {
                 continue;
             }
-            let window = Window { step, idle_ns, syncs: clock.syncs(sync_ns) };
+            let window = SyncWindow { step, idle_ns, syncs: clock.syncs(sync_ns) };
             let took = match window.tried(tree, layers, &mut trial, clock) {
                 // What is there may be written again where no file can grow.
                 Err(error) if step == TrialStep::Append && error.has_no_room => {
@@ -175,14 +175,14 @@ fn has_enough(found: &CountedLayer) -> bool {
 }
 
 /// Some syncs of one kind.
-struct Window {
+struct SyncWindow {
     step: TrialStep,
     /// Time for which others are watched before.
     idle_ns: u64,
     syncs: u64,
 }
 
-impl Window {
+impl SyncWindow {
     /// Makes the syncs, as many as there is time for, and counts; how long each took.
     fn tried(
         &self,
@@ -214,7 +214,7 @@ impl Window {
     }
 }
 
-fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<durability::Window> {
+fn of_step(counts: &mut LayerCounts, step: TrialStep) -> &mut Vec<durability::CountedWindow> {
     match step {
         TrialStep::Append => &mut counts.appends,
         TrialStep::Empty => &mut counts.empty,
@@ -224,11 +224,11 @@ fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<durability::Window>
 
 /// Returns what was counted at the start, before so many syncs and after; `None` where the kernel
 /// counts no flushes, as before Linux 5.5.
-fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<durability::Window> {
+fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<durability::CountedWindow> {
     let [start, before, after] = counts;
     let (start, before, after) = (start?, before?, after?);
     let since = after.since(&before);
-    Some(durability::Window {
+    Some(durability::CountedWindow {
         syncs,
         flushes: since.flushes?,
         writes: since.writes,

@@ -1,13 +1,13 @@
 //! Identity and state of the drive that something was measured on.
 
 use report::probe::SavedIdentity;
-use stack::drive::Drive;
+use stack::drive::KernelDrive;
 
 /// Returns the identity of the drive, and its state.
 ///
 /// # Errors
 /// When it names itself in no way, or its sectors are not known.
-pub(crate) fn identity(drive: &Drive) -> Result<SavedIdentity, String> {
+pub(crate) fn identity(drive: &KernelDrive) -> Result<SavedIdentity, String> {
     let known = |known: &units::Known<String>| {
         known.value().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     };

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use jiff::Timestamp;
 use report::probe::{Saved, SavedIdentity, saved_json};
-use stack::drive::{Drive, Measured};
+use stack::drive::{KeptMeasurement, KernelDrive};
 
 use super::file_name::{file_name, old_file_name};
 use super::granule::{granule, misdated};
@@ -63,7 +63,7 @@ impl Store {
 
     /// Returns what is kept of a drive; `None` where nothing is. Says once of each drive what it
     /// gave.
-    pub(crate) fn of(&self, drive: &Drive) -> Option<Measured> {
+    pub(crate) fn of(&self, drive: &KernelDrive) -> Option<KeptMeasurement> {
         let identity = identity(drive).ok()?;
         let directory = match &self.directory {
             Ok(directory) => directory,
@@ -78,8 +78,8 @@ impl Store {
             reason.or_else(|| misdated(&saved, Timestamp::now())).map_or(Ok(saved), Err)
         });
         let found = match judged {
-            Ok(saved) => Measured::Granule(granule(&saved)),
-            Err(reason) => Measured::NotUsed(format!("{}: {reason}", shown(&path))),
+            Ok(saved) => KeptMeasurement::Granule(granule(&saved)),
+            Err(reason) => KeptMeasurement::NotUsed(format!("{}: {reason}", shown(&path))),
         };
         self.say(told(&drive.name, &found));
         Some(found)
@@ -149,14 +149,14 @@ fn old_path_in(directory: &Path, identity: &SavedIdentity) -> Option<PathBuf> {
 }
 
 /// Returns what a drive that is called `name` gave, as a sentence.
-fn told(name: &str, found: &Measured) -> String {
+fn told(name: &str, found: &KeptMeasurement) -> String {
     match found {
-        Measured::Granule(found) => format!(
+        KeptMeasurement::Granule(found) => format!(
             "{name}: granule of {} bytes from byte {}, as measured ({}); to ignore it: \
              --ignore-measured",
             found.alignment_bytes, found.origin_bytes, found.note
         ),
-        Measured::NotUsed(reason) => format!(
+        KeptMeasurement::NotUsed(reason) => format!(
             "{name}: an earlier measurement is not used: \
                                               {reason}"
         ),

@@ -8,21 +8,21 @@ use std::path::Path;
 use device::MemoryTree;
 use jiff::{Timestamp, ToSpan as _};
 use report::probe::{GRANULE_BYTES_MAX, SAVED_SCHEMA, Saved, SavedGranule, saved_json};
-use stack::drive::{Drive, Measured};
+use stack::drive::{KeptMeasurement, KernelDrive};
 use testkit::Scratch;
 
 use super::trust::OTHERS_WRITE;
 use super::*;
 
-fn drive(files: &[(&str, &str)]) -> Drive {
+fn drive(files: &[(&str, &str)]) -> KernelDrive {
     let all = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "512")];
     let tree = all.iter().chain(files).fold(MemoryTree::new(), |tree, (file, value)| {
         tree.with_file(&format!("/sys/block/sda/{file}"), value)
     });
-    Drive::read(&tree, "sda")
+    KernelDrive::read(&tree, "sda")
 }
 
-fn saved(drive: &Drive) -> Saved {
+fn saved(drive: &KernelDrive) -> Saved {
     Saved {
         schema: SAVED_SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
@@ -43,9 +43,9 @@ fn saved(drive: &Drive) -> Saved {
 const SERIAL: (&str, &str) = ("serial", "../S 1");
 const FIRMWARE: (&str, &str) = ("device/rev", "1.0");
 
-fn not_used(found: Option<Measured>) -> String {
+fn not_used(found: Option<KeptMeasurement>) -> String {
     match found {
-        Some(Measured::NotUsed(reason)) => reason,
+        Some(KeptMeasurement::NotUsed(reason)) => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -60,7 +60,7 @@ fn what_is_kept_comes_back_for_the_same_drive_alone() {
     let name = path.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, "measured-serial-..%2fS%201.json");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777 & OTHERS_WRITE, 0);
-    let Some(Measured::Granule(found)) = store.of(&own) else { panic!("it is used") };
+    let Some(KeptMeasurement::Granule(found)) = store.of(&own) else { panic!("it is used") };
     assert_eq!((found.alignment_bytes, found.origin_bytes), (4096, 3584));
     assert!(found.note.contains("2026-01-02"), "{}", found.note);
     assert_eq!(store.of(&drive(&[("serial", "other"), FIRMWARE])), None);
@@ -118,7 +118,7 @@ fn a_serial_number_that_many_drives_give_is_told_apart_by_model_and_length() {
     let store = Store::at(scratch.path().join("state"));
     let one = [SERIAL, ("device/model", "A"), ("size", "2048")];
     store.keep(&saved(&drive(&one))).unwrap();
-    assert!(matches!(store.of(&drive(&one)), Some(Measured::Granule(_))));
+    assert!(matches!(store.of(&drive(&one)), Some(KeptMeasurement::Granule(_))));
     for other in [
         [SERIAL, ("device/model", "B"), ("size", "2048")],
         [SERIAL, ("device/model", "A"), ("size", "4096")],
@@ -140,7 +140,7 @@ fn told(change: impl FnOnce(&Path, Saved)) -> String {
     let store = Store::at(scratch.path().join("state"));
     let own = drive(&[SERIAL]);
     let path = store.keep(&saved(&own)).unwrap();
-    assert!(matches!(store.of(&own), Some(Measured::Granule(_))), "it is used before");
+    assert!(matches!(store.of(&own), Some(KeptMeasurement::Granule(_))), "it is used before");
     change(&path, saved(&own));
     let reason = not_used(store.of(&own));
     assert!(reason.len() < 600 && !reason.contains(char::is_control), "one line: {reason}");
@@ -247,7 +247,7 @@ fn hundreds_of_other_files_are_not_looked_at() {
     }
     assert_eq!(store.of(&own), None);
     store.keep(&saved(&own)).unwrap();
-    assert!(matches!(store.of(&own), Some(Measured::Granule(_))));
+    assert!(matches!(store.of(&own), Some(KeptMeasurement::Granule(_))));
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn two_drives_with_long_names_that_differ_at_their_ends_keep_both() {
         store.keep(&saved).unwrap();
     }
     let found = drives.each_ref().map(|drive| match store.of(drive) {
-        Some(Measured::Granule(found)) => found.alignment_bytes,
+        Some(KeptMeasurement::Granule(found)) => found.alignment_bytes,
         other => panic!("{other:?}"),
     });
     assert_eq!(found, [4096, 16384]);
@@ -279,11 +279,11 @@ fn a_file_under_the_name_that_older_versions_gave_it_is_read_and_then_replaced()
     let old = scratch.path().join(format!("measured-wwid-{}.json", "x".repeat(60)));
     fs::write(&old, saved_json(&saved(&own))).unwrap();
     fs::set_permissions(&old, fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(matches!(store.of(&own), Some(Measured::Granule(_))));
+    assert!(matches!(store.of(&own), Some(KeptMeasurement::Granule(_))));
     assert_eq!(store.of(&drive(&[("device/wwid", &other)])), None, "it is of the first alone");
     let path = store.keep(&saved(&own)).unwrap();
     assert!(path != old && !old.exists());
-    assert!(matches!(store.of(&own), Some(Measured::Granule(_))));
+    assert!(matches!(store.of(&own), Some(KeptMeasurement::Granule(_))));
 }
 
 #[test]

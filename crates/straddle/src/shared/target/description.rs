@@ -12,7 +12,7 @@ pub(super) const MOUNT_SYS: &str = "mount it: mount -t sysfs sysfs /sys";
 
 /// Something to be checked, not opened yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct CheckTarget {
     /// Name as given or found; harmless to print.
     pub(crate) name: String,
     /// Its kind.
@@ -77,14 +77,18 @@ pub(crate) fn joined_names(names: &[&str]) -> String {
 }
 
 /// A target that cannot be used.
-pub(super) fn refused(name: String, message: String, hint: Option<&str>) -> Target {
+pub(super) fn refused(name: String, message: String, hint: Option<&str>) -> CheckTarget {
     let hint = hint.map(str::to_owned);
-    Target { name, what: What::Refused(Refusal { message, hint }), found: None }
+    CheckTarget { name, what: What::Refused(Refusal { message, hint }), found: None }
 }
 
 /// A device of a machine, with all that it is joined to.
-pub(super) fn meant(name: String, machine: &Machine, id: NodeId) -> Target {
-    Target { name, what: What::Devices { nodes: machine.joined(id), meant: Some(id) }, found: None }
+pub(super) fn meant(name: String, machine: &Machine, id: NodeId) -> CheckTarget {
+    CheckTarget {
+        name,
+        what: What::Devices { nodes: machine.joined(id), meant: Some(id) },
+        found: None,
+    }
 }
 
 /// `path` without `./`, so that one file has one name however it was typed.

@@ -6,12 +6,12 @@ use host::Omitted;
 use report::Refusal;
 use units::text::shell_word;
 
-use super::description::{FoundInDirectory, MOUNT_SYS, Target, What, meant, plain, refused};
+use super::description::{CheckTarget, FoundInDirectory, MOUNT_SYS, What, meant, plain, refused};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
 
 /// A mount point is the device under it; any other directory is searched for images.
-pub(super) fn targets(path: &Path, inspected: &InspectedMachine) -> Vec<Target> {
+pub(super) fn targets(path: &Path, inspected: &InspectedMachine) -> Vec<CheckTarget> {
     let name = shown(path);
     let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(mount) =
@@ -27,18 +27,19 @@ pub(super) fn targets(path: &Path, inspected: &InspectedMachine) -> Vec<Target> 
     match host::list_files(path) {
         Ok(listing) if listing == host::Listing::default() => {
             let what = What::Refused(holds_none(&name));
-            vec![Target { name, what, found: None }]
+            vec![CheckTarget { name, what, found: None }]
         }
         Ok(listing) => {
-            let files = listing.files.into_iter().map(|path| plain(&path)).map(|path| Target {
-                name: shown(&path),
-                what: What::Found(path),
-                found: FoundInDirectory::file(None),
-            });
+            let files =
+                listing.files.into_iter().map(|path| plain(&path)).map(|path| CheckTarget {
+                    name: shown(&path),
+                    what: What::Found(path),
+                    found: FoundInDirectory::file(None),
+                });
             let others = listing.others.into_iter().map(|Omitted { path, reason }| {
                 let name = shown(&path);
                 let target = refused(name.clone(), format!("cannot open {name}: {reason}"), None);
-                Target { found: FoundInDirectory::file(Some((path, reason))), ..target }
+                CheckTarget { found: FoundInDirectory::file(Some((path, reason))), ..target }
             });
             let omitted = listing.omitted.into_iter().map(|omitted| {
                 let name = shown(&omitted.path);
@@ -78,7 +79,7 @@ fn under(
     name: String,
     mount: &device::mountinfo::MountLine,
     inspected: &InspectedMachine,
-) -> Target {
+) -> CheckTarget {
     let machine = match inspected.machine() {
         Ok(machine) => machine,
         Err(reason) => {
@@ -95,7 +96,7 @@ fn under(
     }
     match machine.of_mount(mount) {
         // A file system on several devices lies on all of them.
-        Some(id) if machine.is_shared(id) => Target {
+        Some(id) if machine.is_shared(id) => CheckTarget {
             name,
             what: What::Devices { nodes: machine.joined(id), meant: None },
             found: None,

@@ -5,19 +5,19 @@ use std::collections::hash_map::Entry;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use host::Identity;
+use host::PathIdentity;
 use stack::kernel::{Machine, NodeId, NodeKind, Number, md};
 use units::text;
 
 use super::description::{
-    FoundInDirectory, MOUNT_SYS, Target, What, joined_names, meant, plain, refused,
+    CheckTarget, FoundInDirectory, MOUNT_SYS, What, joined_names, meant, plain, refused,
 };
 use super::directory;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
 
 /// The targets that `paths` name, in their order; every disk where there are none.
-pub(crate) fn expand(paths: &[PathBuf], inspected: &InspectedMachine) -> Vec<Target> {
+pub(crate) fn expand(paths: &[PathBuf], inspected: &InspectedMachine) -> Vec<CheckTarget> {
     if paths.is_empty() {
         return every_disk(inspected);
     }
@@ -30,7 +30,7 @@ pub(crate) fn expand(paths: &[PathBuf], inspected: &InspectedMachine) -> Vec<Tar
         };
         targets.extend(named.into_iter().map(|target| {
             let found = target.found.map(|found| FoundInDirectory { directory, ..found });
-            Target { found, ..target }
+            CheckTarget { found, ..target }
         }));
     }
     targets
@@ -39,7 +39,7 @@ pub(crate) fn expand(paths: &[PathBuf], inspected: &InspectedMachine) -> Vec<Tar
 /// The numbers of file systems and of files that were named, and how.
 type NamedFiles = HashMap<(u64, u64), String>;
 
-fn every_disk(inspected: &InspectedMachine) -> Vec<Target> {
+fn every_disk(inspected: &InspectedMachine) -> Vec<CheckTarget> {
     let whose = if inspected.is_captured { "the captured machine" } else { "this machine" };
     let machine = match inspected.machine() {
         Ok(machine) => machine,
@@ -51,13 +51,13 @@ fn every_disk(inspected: &InspectedMachine) -> Vec<Target> {
             )];
         }
     };
-    let targets: Vec<Target> = machine
+    let targets: Vec<CheckTarget> = machine
         .components()
         .into_iter()
         .filter(|nodes| is_worth_showing(machine, nodes))
         .map(|nodes| {
             let name = name_of(machine, &nodes);
-            Target { name, what: What::Devices { nodes, meant: None }, found: None }
+            CheckTarget { name, what: What::Devices { nodes, meant: None }, found: None }
         })
         .collect();
     if targets.is_empty() {
@@ -93,7 +93,7 @@ fn name_of(machine: &Machine, nodes: &[NodeId]) -> String {
 }
 
 /// A device of a captured machine, by its name, its path or where it is mounted.
-fn captured(path: &Path, inspected: &InspectedMachine) -> Target {
+fn captured(path: &Path, inspected: &InspectedMachine) -> CheckTarget {
     let name = shown(path);
     let machine = match inspected.machine() {
         Ok(machine) => machine,
@@ -122,16 +122,16 @@ fn bare_device(path: &Path) -> Option<PathBuf> {
     let missing = std::fs::symlink_metadata(path)
         .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
     let device = Path::new("/dev").join(path);
-    let is_block = || matches!(host::identity(&device), Ok(Identity::Block { .. }));
+    let is_block = || matches!(host::identity(&device), Ok(PathIdentity::Block { .. }));
     (missing && is_block()).then_some(device)
 }
 
 /// Targets that `path` names. A file that was named before is one disk and not two of an array:
 /// none where its name is the same.
-fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Vec<Target> {
+fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Vec<CheckTarget> {
     let path = &plain(path);
     let name = shown(path);
-    let file = |name| vec![Target { name, what: What::File(path.to_owned()), found: None }];
+    let file = |name| vec![CheckTarget { name, what: What::File(path.to_owned()), found: None }];
     match std::fs::metadata(path) {
         Err(error) => {
             if let Some(device) = bare_device(path) {
@@ -148,7 +148,7 @@ fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Ve
         }
         Ok(data) if data.is_dir() => directory::targets(path, inspected),
         Ok(data) if data.file_type().is_block_device() => match host::identity(path) {
-            Ok(Identity::Block { major, minor }) => {
+            Ok(PathIdentity::Block { major, minor }) => {
                 vec![device(name, Number { major, minor }, inspected)]
             }
             _ => file(name),
@@ -161,13 +161,13 @@ fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Ve
             Entry::Occupied(first) if *first.get() == name => Vec::new(),
             Entry::Occupied(first) => {
                 let (path, first) = (path.clone(), first.get().clone());
-                vec![Target { name, what: What::Again { path, first }, found: None }]
+                vec![CheckTarget { name, what: What::Again { path, first }, found: None }]
             }
         },
     }
 }
 
-fn device(name: String, number: Number, inspected: &InspectedMachine) -> Target {
+fn device(name: String, number: Number, inspected: &InspectedMachine) -> CheckTarget {
     let machine = match inspected.machine() {
         Ok(machine) => machine,
         Err(reason) => {

@@ -6,7 +6,7 @@ mod directory;
 mod expansion;
 mod start;
 
-pub(crate) use description::{FoundInDirectory, Target, What, joined_names, plain};
+pub(crate) use description::{CheckTarget, FoundInDirectory, What, joined_names, plain};
 pub(crate) use directory::holds_none;
 pub(crate) use expansion::expand;
 pub(crate) use start::{start_file, start_odd};

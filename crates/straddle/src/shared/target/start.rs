@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use device::FileIdentity;
-use host::{FileDisk, HeadCache, Identity};
+use host::{FileDisk, HeadCache, PathIdentity};
 use report::Refusal;
 use stack::assemble::{Start, StartKind};
 use units::text;
@@ -32,8 +32,8 @@ pub(crate) fn start_file(path: &Path) -> Result<Start, Refusal> {
         hint: error.hint().map(str::to_owned),
     })?;
     let identity = match disk.identity() {
-        Identity::File { device, inode } => FileIdentity { device, inode },
-        Identity::Block { major, minor } => {
+        PathIdentity::File { device, inode } => FileIdentity { device, inode },
+        PathIdentity::Block { major, minor } => {
             FileIdentity { device: u64::from(major), inode: u64::from(minor) }
         }
     };

@@ -10,7 +10,7 @@ use host::DiskStats;
 use host::engine::{
     Access, Buffers, NullQueue, SyncQueue, ThreadUsage, UringQueue, now_ns, open_measured,
 };
-use measure::{MappedRun, Order, Slots, SlotsPlan, Subject, Work};
+use measure::{MappedRun, SlotOrder, Slots, SlotsPlan, Subject, Work};
 use units::Unit;
 use units::random::Random;
 
@@ -58,11 +58,11 @@ pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Vec
         "uring" => {
             let file = open_measured(path, Access::Read, true)?;
             let queue = UringQueue::new(vec![file], buffers(DEPTH)?)?;
-            repeated(time, subject(queue, Action::Read, DEPTH, Order::Random)?)
+            repeated(time, subject(queue, Action::Read, DEPTH, SlotOrder::Random)?)
         }
-        "null" => repeated(time, null(1, Order::Random)?),
-        "null-cursor" => repeated(time, null(1, Order::Cursor)?),
-        "null-deep" => repeated(time, null(DEPTH, Order::Random)?),
+        "null" => repeated(time, null(1, SlotOrder::Random)?),
+        "null-cursor" => repeated(time, null(1, SlotOrder::Cursor)?),
+        "null-deep" => repeated(time, null(DEPTH, SlotOrder::Random)?),
         "clock" => repeated(time, clock),
         _ => bail!("no such loop: {name}"),
     };
@@ -72,11 +72,11 @@ pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Vec
 /// Our loop over one pwrite after the other.
 fn sync(path: &Path) -> anyhow::Result<impl Slice> {
     let file = open_measured(path, Access::Write, false)?;
-    subject(SyncQueue::new(vec![file], buffers(1)?)?, WRITE, 1, Order::Cursor)
+    subject(SyncQueue::new(vec![file], buffers(1)?)?, WRITE, 1, SlotOrder::Cursor)
 }
 
 /// Our loop over nothing.
-fn null(depth: u16, order: Order) -> anyhow::Result<impl Slice> {
+fn null(depth: u16, order: SlotOrder) -> anyhow::Result<impl Slice> {
     subject(NullQueue::new(buffers(depth)?)?, WRITE, depth, order)
 }
 
@@ -91,7 +91,7 @@ fn subject(
     queue: impl Queue,
     action: Action,
     depth: u16,
-    order: Order,
+    order: SlotOrder,
 ) -> anyhow::Result<impl Slice> {
     let shifts_bytes = [0; ARMS];
     let runs =

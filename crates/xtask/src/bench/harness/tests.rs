@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use device::{Action, Durability, Queue, SyncKind};
 use host::DiskStats;
 use host::engine::{Access, Buffers, EngineError, NullQueue, SyncQueue, UringQueue, open_measured};
-use measure::{MappedRun, Order, Slots, SlotsPlan, Subject, Work};
+use measure::{MappedRun, SlotOrder, Slots, SlotsPlan, Subject, Work};
 use testkit::memory::{Counting, allocations_of};
 use testkit::{Scratch, skip};
 use units::Unit;
@@ -35,7 +35,7 @@ fn allocates_nothing(name: &str, depth: u16, mut queue: impl Queue) {
     let write = Action::Write { durability: Durability::Cached, atomic: false };
     let works = [(Action::Read, None), (write, None), (write, Some(SyncKind::Data))];
     for (action, sync) in works {
-        for order in [Order::Cursor, Order::Random] {
+        for order in [SlotOrder::Cursor, SlotOrder::Random] {
             let work = Work {
                 action,
                 sync,
@@ -62,7 +62,7 @@ fn allocates_nothing(name: &str, depth: u16, mut queue: impl Queue) {
     }
 }
 
-fn slots(order: Order) -> Slots {
+fn slots(order: SlotOrder) -> Slots {
     let run = MappedRun { offset_bytes: 0, length_bytes: FILE_BYTES, leaf: 0, address_bytes: 0 };
     let plan = SlotsPlan {
         runs: &[run],

@@ -4,10 +4,10 @@ use anyhow::Context as _;
 use host::{FileLoad, FileStep, Interrupt, MountPlan, PrivateMounts, SeededTree, seeded_bytes};
 use testkit::fuse::FuseBehavior;
 use units::random::Random;
-use workload::trace::Entry;
+use workload::trace::TraceEntry;
 
-use super::disk::Disk;
-use super::recipe::Recipe;
+use super::disk::ArticleDisk;
+use super::recipe::RecordRecipe;
 use super::tape::Tape;
 
 /// The steps in their order, each as its traces are called; the first makes the file system.
@@ -53,7 +53,7 @@ impl Scale {
 /// A file system, about to go through the steps.
 #[derive(Clone, Copy)]
 pub(super) struct Steps<'a> {
-    pub(super) recipe: &'a Recipe,
+    pub(super) recipe: &'a RecordRecipe,
     pub(super) load: &'a FileLoad,
     pub(super) mounts: &'a PrivateMounts,
     pub(super) interrupt: &'a Interrupt,
@@ -64,10 +64,10 @@ impl Steps<'_> {
     ///
     /// # Errors
     /// When one fails, or the process is asked to end.
-    pub(super) fn run(&self, scale: Scale) -> anyhow::Result<Vec<(&'static str, Vec<Entry>)>> {
+    pub(super) fn run(&self, scale: Scale) -> anyhow::Result<Vec<(&'static str, Vec<TraceEntry>)>> {
         let tape = Tape::new();
         let watched = FuseBehavior { watch: tape.watch(), discards: false };
-        let (disk, _bytes) = Disk::new(scale.device_bytes, watched)?;
+        let (disk, _bytes) = ArticleDisk::new(scale.device_bytes, watched)?;
         let mut taped = Vec::new();
         for (name, step) in STEPS {
             self.step(&disk, step, || drop(tape.take()))
@@ -81,7 +81,7 @@ impl Steps<'_> {
     /// where it is.
     pub(super) fn step(
         &self,
-        disk: &Disk,
+        disk: &ArticleDisk,
         step: Option<FileStep>,
         begun: impl FnOnce(),
     ) -> anyhow::Result<()> {
@@ -91,7 +91,7 @@ impl Steps<'_> {
             return disk.settle();
         };
         anyhow::ensure!(!self.interrupt.is_raised(), "it was interrupted");
-        let Recipe { name: file_system, mount: options, .. } = *self.recipe;
+        let RecordRecipe { name: file_system, mount: options, .. } = *self.recipe;
         let plan = MountPlan { device: disk.node(), file_system, options };
         let mut mounted = self.mounts.mount(plan)?;
         begun();

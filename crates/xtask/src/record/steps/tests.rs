@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use testkit::fuse::FuseRequest;
-use workload::trace::Action;
+use workload::trace::TraceAction;
 
 use super::*;
 use crate::record::recipe::RECIPES;
@@ -16,7 +16,7 @@ const SMALL: Scale = Scale { device_bytes: 64 << 20, files: 60, large_bytes: 3_0
 type Written = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// A disk whose writes' data are kept, unless this machine cannot have one.
-fn disk(tape: &Tape, discards: bool) -> Option<(Disk, std::fs::File, Written)> {
+fn disk(tape: &Tape, discards: bool) -> Option<(ArticleDisk, std::fs::File, Written)> {
     let (written, tape) = (Written::default(), tape.clone());
     let kept = Arc::clone(&written);
     let watch = Box::new(move |asked: FuseRequest<'_>| {
@@ -25,7 +25,7 @@ fn disk(tape: &Tape, discards: bool) -> Option<(Disk, std::fs::File, Written)> {
         }
         tape.put(&asked);
     });
-    match Disk::new(SMALL.device_bytes, FuseBehavior { watch, discards }) {
+    match ArticleDisk::new(SMALL.device_bytes, FuseBehavior { watch, discards }) {
         Ok((disk, bytes)) => Some((disk, bytes, written)),
         Err(error) => {
             testkit::skip(&format!("{error:#}"));
@@ -36,27 +36,27 @@ fn disk(tape: &Tape, discards: bool) -> Option<(Disk, std::fs::File, Written)> {
 
 /// The kernel's counts of the device: reads, sectors read, sectors written, flushes. It counts some
 /// writes twice, those with a flush, but not their sectors. Source: Documentation/block/stat.rst.
-fn counted(disk: &Disk) -> [u64; 4] {
+fn counted(disk: &ArticleDisk) -> [u64; 4] {
     let text = std::fs::read_to_string(disk.file("stat")).unwrap();
     let fields: Vec<u64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
     [0, 2, 6, 15].map(|place| fields[place])
 }
 
 /// The same, of a tape.
-fn taped(entries: &[Entry]) -> [u64; 4] {
-    let of = |action: Action| {
+fn taped(entries: &[TraceEntry]) -> [u64; 4] {
+    let of = |action: TraceAction| {
         let own = entries.iter().filter(|entry| entry.action == action);
         let sectors = own.clone().map(|entry| u64::from(entry.length_bytes) / 512).sum();
         (u64::try_from(own.count()).unwrap(), sectors)
     };
-    let (reads, read) = of(Action::Read);
-    let (_, written) = of(Action::Write { fua: false });
-    [reads, read, written, of(Action::Fsync).0]
+    let (reads, read) = of(TraceAction::Read);
+    let (_, written) = of(TraceAction::Write { fua: false });
+    [reads, read, written, of(TraceAction::Fsync).0]
 }
 
 /// Writes `data` where `entries` say, each write's after the other.
-fn replay(entries: &[Entry], data: &[Vec<u8>], image: &mut [u8]) {
-    let writes = entries.iter().filter(|entry| matches!(entry.action, Action::Write { .. }));
+fn replay(entries: &[TraceEntry], data: &[Vec<u8>], image: &mut [u8]) {
+    let writes = entries.iter().filter(|entry| matches!(entry.action, TraceAction::Write { .. }));
     let mut data = data.iter();
     for entry in writes {
         let data = data.next().expect("each write has its data");
@@ -120,7 +120,8 @@ fn a_step_begins_behind_its_mount_and_no_disk_stays_behind() {
     assert_eq!(names, ["mkfs", "unpack", "write", "read", "delete"]);
     // A mount reads the superblock first, which lies in the first sectors.
     let (_, unpacked) = &taped[1];
-    let reads_head = |entry: &Entry| entry.action == Action::Read && entry.offset_bytes < 4096;
+    let reads_head =
+        |entry: &TraceEntry| entry.action == TraceAction::Read && entry.offset_bytes < 4096;
     assert!(!unpacked.iter().any(reads_head), "the mount is on the tape");
     let rest = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!rest.contains("straddle-record-"), "{rest}");
@@ -144,10 +145,10 @@ fn a_discard_is_on_the_tape_where_the_disk_takes_it_and_nothing_is_where_not() {
         let output = command.output().unwrap();
         // Where not, some kernels tell whoever asked and some do not: a discard is a hint.
         assert!(output.status.success() || !takes, "{output:?}");
-        let of = |entry: &Entry| (entry.action, entry.offset_bytes, entry.length_bytes);
+        let of = |entry: &TraceEntry| (entry.action, entry.offset_bytes, entry.length_bytes);
         let entries: Vec<_> = tape.take().iter().map(of).collect();
-        let discards = entries.iter().filter(|(action, ..)| *action == Action::Discard);
-        let wanted = (Action::Discard, 1 << 20, 2 << 20);
+        let discards = entries.iter().filter(|(action, ..)| *action == TraceAction::Discard);
+        let wanted = (TraceAction::Discard, 1 << 20, 2 << 20);
         assert_eq!(discards.collect::<Vec<_>>(), [&wanted][..usize::from(takes)]);
     }
 }

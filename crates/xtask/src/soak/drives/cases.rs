@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use drive::profile::{DriveProfile, built_in};
-use drive::{Host, Model, ModelQueue};
+use drive::{HostRules, Model, ModelQueue};
 use measure::MappedRun;
 
 use super::exact::Exact;
@@ -58,7 +58,7 @@ impl DriveCase {
         seed: u64,
     ) -> anyhow::Result<ModelQueue<Box<dyn Model>>> {
         let model = self.model(seed)?;
-        let host = Host {
+        let host = HostRules {
             depth,
             buffer_bytes: BUFFER_BYTES,
             start_bytes: start_bytes(seed),

@@ -14,7 +14,8 @@ use std::rc::Rc;
 
 use drive::array::{Level, ParityWrite};
 use drive::{
-    Action, Array, ArrayPlan, Cloud, CloudPlan, Command, Done, Limits, Member, Model, Spread, Tally,
+    Array, ArrayPlan, Cloud, CloudPlan, CommandKind, DriveCommand, DriveCompletion, DriveTally,
+    Member, Model, Spread, VolumeLimits,
 };
 use testkit::times::{Pace, whole};
 use units::stripe::Rotation;
@@ -31,7 +32,7 @@ pub(super) struct Exact {
     pub(super) crypt_ns: (u64, u64),
     /// It looks for operations every so many nanoseconds; 1 for at once.
     pub(super) tick_ns: u64,
-    pub(super) shape: Shape,
+    pub(super) shape: SoakedShape,
 }
 
 /// Flash without anything above it, with these starts, origin and lengths of writes.
@@ -43,13 +44,13 @@ pub(super) const fn flash(alignment_bytes: u64, origin_bytes: u64, size_bytes: u
         part: 0.8,
         crypt_ns: (0, 0),
         tick_ns: 1,
-        shape: Shape::Alone,
+        shape: SoakedShape::Alone,
     }
 }
 
 /// Arrays and volumes of such drives.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
+pub(super) enum SoakedShape {
     Alone,
     Raid0 {
         members: u64,
@@ -74,9 +75,9 @@ impl Exact {
     /// The drive, at time 0, whose pace `seed` decides.
     pub(super) fn model(self, seed: u64) -> anyhow::Result<Box<dyn Model>> {
         let (members, chunk_bytes, level) = match self.shape {
-            Shape::Alone => return Ok(Box::new(Drive::new(self, &pace(seed), None))),
-            Shape::Throttled { per_second, tokens } => {
-                let limits = Limits {
+            SoakedShape::Alone => return Ok(Box::new(SoakedDrive::new(self, &pace(seed), None))),
+            SoakedShape::Throttled { per_second, tokens } => {
+                let limits = VolumeLimits {
                     baseline_per_second: per_second,
                     burst_per_second: 1_000_000_000,
                     credits: tokens,
@@ -85,10 +86,10 @@ impl Exact {
                 };
                 let (request_ns, response_ns, jitter_ns, spread) = (0, 0, 0, Spread::Uniform);
                 let plan = CloudPlan { request_ns, response_ns, jitter_ns, spread, seed, limits };
-                return Ok(Box::new(Cloud::new(plan, Drive::new(self, &pace(seed), None))?));
+                return Ok(Box::new(Cloud::new(plan, SoakedDrive::new(self, &pace(seed), None))?));
             }
-            Shape::Raid0 { members, chunk_bytes } => (members, chunk_bytes, Level::Raid0),
-            Shape::Raid5 { members, chunk_bytes, rotation } => {
+            SoakedShape::Raid0 { members, chunk_bytes } => (members, chunk_bytes, Level::Raid0),
+            SoakedShape::Raid5 { members, chunk_bytes, rotation } => {
                 (members, chunk_bytes, Level::Raid5(rotation))
             }
         };
@@ -103,7 +104,7 @@ impl Exact {
             hold_ns: 0,
         };
         let pace = pace(seed);
-        let member = |_| Member { model: Drive::new(self, &pace, Some(0)), offset_bytes: 0 };
+        let member = |_| Member { model: SoakedDrive::new(self, &pace, Some(0)), offset_bytes: 0 };
         Ok(Box::new(Array::new(plan, (0..members).map(member).collect())?))
     }
 
@@ -124,7 +125,7 @@ fn pace(seed: u64) -> Rc<RefCell<Pace>> {
 
 /// One drive at work.
 #[derive(Debug)]
-struct Drive {
+struct SoakedDrive {
     exact: Exact,
     /// The pace of the machine: that of all members.
     pace: Rc<RefCell<Pace>>,
@@ -135,19 +136,21 @@ struct Drive {
     endings: BinaryHeap<Reverse<(u64, u64)>>,
 }
 
-impl Drive {
-    fn new(exact: Exact, pace: &Rc<RefCell<Pace>>, free_ns: Option<u64>) -> Drive {
-        Drive { exact, pace: Rc::clone(pace), free_ns, endings: BinaryHeap::new() }
+impl SoakedDrive {
+    fn new(exact: Exact, pace: &Rc<RefCell<Pace>>, free_ns: Option<u64>) -> SoakedDrive {
+        SoakedDrive { exact, pace: Rc::clone(pace), free_ns, endings: BinaryHeap::new() }
     }
 
     /// Returns when `command` ends.
-    fn ends_ns(&mut self, command: &Command, at_ns: u64) -> u64 {
+    fn ends_ns(&mut self, command: &DriveCommand, at_ns: u64) -> u64 {
         let Exact { part, crypt_ns: (each_ns, kib_ns), tick_ns, .. } = self.exact;
-        if matches!(command.action, Action::Flush | Action::Discard) {
+        if matches!(command.action, CommandKind::Flush | CommandKind::Discard) {
             return at_ns;
         }
         let parts = match command.action {
-            Action::Write { .. } => self.exact.parts(command.offset_bytes, command.length_bytes),
+            CommandKind::Write { .. } => {
+                self.exact.parts(command.offset_bytes, command.length_bytes)
+            }
             _ => 0,
         };
         let kib = command.length_bytes as f64 / 1024.0;
@@ -160,8 +163,8 @@ impl Drive {
     }
 }
 
-impl Model for Drive {
-    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+impl Model for SoakedDrive {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, done: &mut Vec<DriveCompletion>) {
         self.advance(at_ns, done);
         let end_ns = self.ends_ns(&command, at_ns);
         self.endings.push(Reverse((end_ns, command.id)));
@@ -172,10 +175,14 @@ impl Model for Drive {
         self.endings.peek().map(|Reverse((end_ns, _))| *end_ns)
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while self.next_ns().is_some_and(|next_ns| next_ns <= to_ns) {
             let ended = self.endings.pop();
-            done.extend(ended.map(|Reverse((at_ns, id))| Done { id, at_ns, outcome: Ok(()) }));
+            done.extend(ended.map(|Reverse((at_ns, id))| DriveCompletion {
+                id,
+                at_ns,
+                outcome: Ok(()),
+            }));
         }
     }
 
@@ -187,8 +194,8 @@ impl Model for Drive {
         512
     }
 
-    fn tally(&self) -> Tally {
-        Tally::default()
+    fn tally(&self) -> DriveTally {
+        DriveTally::default()
     }
 
     fn has_write_cache(&self) -> bool {

@@ -4,7 +4,7 @@ use measure::probe::Alignment;
 use units::stripe::Rotation;
 
 use super::cases::{DriveCase, DrivePlan, NEARLY_ALL};
-use super::exact::{Exact, Shape, flash};
+use super::exact::{Exact, SoakedShape, flash};
 use super::truth::Truth;
 
 const KIB: u64 = 1 << 10;
@@ -15,15 +15,15 @@ const FINE: Exact = flash(512, 0, 512);
 const USUAL: Exact = flash(4 * KIB, 0, 4 * KIB);
 
 const fn raid0(exact: Exact, chunk_bytes: u64, members: u64) -> Exact {
-    Exact { shape: Shape::Raid0 { members, chunk_bytes }, ..exact }
+    Exact { shape: SoakedShape::Raid0 { members, chunk_bytes }, ..exact }
 }
 
 const fn raid5(exact: Exact, chunk_bytes: u64, members: u64, rotation: Rotation) -> Exact {
-    Exact { shape: Shape::Raid5 { members, chunk_bytes, rotation }, ..exact }
+    Exact { shape: SoakedShape::Raid5 { members, chunk_bytes, rotation }, ..exact }
 }
 
 const fn throttled(exact: Exact, per_second: u64, tokens: u64) -> Exact {
-    Exact { shape: Shape::Throttled { per_second, tokens }, ..exact }
+    Exact { shape: SoakedShape::Throttled { per_second, tokens }, ..exact }
 }
 
 /// Findings on an exact drive.
@@ -97,10 +97,9 @@ fn case(name: &str, finds: Finds, exact: Exact) -> DriveCase {
     let has_granule = matches!(finds, All | Hard);
     let is_hard = matches!(finds, Hard | HardStripe);
     let stripe = match shape {
-        Shape::Raid0 { members, chunk_bytes } | Shape::Raid5 { members, chunk_bytes, .. } => {
-            Some((chunk_bytes, members))
-        }
-        Shape::Alone | Shape::Throttled { .. } => None,
+        SoakedShape::Raid0 { members, chunk_bytes }
+        | SoakedShape::Raid5 { members, chunk_bytes, .. } => Some((chunk_bytes, members)),
+        SoakedShape::Alone | SoakedShape::Throttled { .. } => None,
     };
     let alignment = Alignment { bytes: alignment_bytes, origin_bytes };
     let truth = Truth {

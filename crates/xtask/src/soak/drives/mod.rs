@@ -25,7 +25,7 @@ mod truth;
 use anyhow::ensure;
 
 use self::cases::DriveCase;
-use self::table::Tally;
+use self::table::DriveResults;
 use crate::options::Options;
 use crate::trials::{processors, trials};
 
@@ -78,12 +78,12 @@ fn report(
 }
 
 /// Returns what came out of each drive.
-fn tallies(cases: &[DriveCase], seeds: u64, has_bench: bool) -> anyhow::Result<Vec<Tally>> {
+fn tallies(cases: &[DriveCase], seeds: u64, has_bench: bool) -> anyhow::Result<Vec<DriveResults>> {
     let new = |case: &DriveCase| {
         let reference = has_bench.then(|| reference::ratio(case)).transpose()?;
-        anyhow::Ok(Tally::new(case, reference))
+        anyhow::Ok(DriveResults::new(case, reference))
     };
-    let mut tallies: Vec<Tally> = cases.iter().map(new).collect::<Result<_, _>>()?;
+    let mut tallies: Vec<DriveResults> = cases.iter().map(new).collect::<Result<_, _>>()?;
     let trial = |case: &DriveCase, seed| {
         let paired = has_bench.then(|| paired::run(case, seed)).transpose()?;
         Ok((probed::probe(case, seed)?, paired))

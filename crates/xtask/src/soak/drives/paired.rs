@@ -3,7 +3,8 @@
 use anyhow::{Context as _, anyhow};
 use device::{Action, Durability};
 use measure::{
-    Experiment, Interval, Limits, Order, Slots, SlotsPlan, Stop, Subject, Verdict, Work,
+    CostVerdict, Experiment, Interval, SlotOrder, Slots, SlotsPlan, Stop, Subject, VerdictLimits,
+    Work,
 };
 use units::Unit;
 
@@ -49,7 +50,7 @@ impl Writes {
 /// End of the experiment.
 #[derive(Clone, Debug)]
 pub(super) struct Paired {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: CostVerdict,
     pub(super) reason: String,
     pub(super) interval: Interval,
 }
@@ -68,7 +69,7 @@ pub(super) fn run(case: &DriveCase, seed: u64) -> anyhow::Result<Paired> {
         unit: Unit::new(writes.unit_bytes).context("a granule has a length")?,
         operation_bytes: writes.length_bytes,
         shifts_bytes: &shifts,
-        order: Order::Random,
+        order: SlotOrder::Random,
         seed,
     })?;
     let work = Work {
@@ -99,14 +100,14 @@ pub(super) fn run(case: &DriveCase, seed: u64) -> anyhow::Result<Paired> {
 impl Paired {
     /// Returns how it did on a drive that has a penalty or none, whose own ratio lies in `own`.
     pub(super) fn score(&self, has_penalty: bool, own: &Interval) -> Score {
-        let limits = Limits::default();
+        let limits = VerdictLimits::default();
         let is_right = match self.verdict {
-            Verdict::Penalty => has_penalty && own.high > limits.penalty_above,
-            Verdict::NoPenalty => own.low <= limits.penalty_above,
+            CostVerdict::Penalty => has_penalty && own.high > limits.penalty_above,
+            CostVerdict::NoPenalty => own.low <= limits.penalty_above,
             // How much it is was not settled.
-            Verdict::Small if self.interval.high > limits.penalty_above => return Score::Short,
-            Verdict::Small => own.low <= limits.penalty_above,
-            Verdict::Inconclusive | Verdict::Void => return Score::Short,
+            CostVerdict::Small if self.interval.high > limits.penalty_above => return Score::Short,
+            CostVerdict::Small => own.low <= limits.penalty_above,
+            CostVerdict::Inconclusive | CostVerdict::Void => return Score::Short,
         };
         if is_right { Score::Right } else { Score::Wrong }
     }
@@ -128,12 +129,15 @@ mod tests {
         let paired =
             |verdict| Paired { verdict, reason: String::new(), interval: interval(2.9, 3.1) };
         let (three, one) = (interval(3.0, 3.0), interval(1.0, 1.0));
-        assert_eq!(paired(Verdict::Penalty).score(true, &three), Score::Right);
-        assert_eq!(paired(Verdict::Penalty).score(true, &one), Score::Wrong);
-        assert_eq!(paired(Verdict::Penalty).score(false, &three), Score::Wrong);
-        assert_eq!(paired(Verdict::NoPenalty).score(true, &three), Score::Wrong);
-        assert_eq!(paired(Verdict::NoPenalty).score(false, &one), Score::Right);
-        assert_eq!(paired(Verdict::Inconclusive).score(false, &one), Score::Short);
-        assert!(paired(Verdict::Penalty).covers(&three) && !paired(Verdict::Penalty).covers(&one));
+        assert_eq!(paired(CostVerdict::Penalty).score(true, &three), Score::Right);
+        assert_eq!(paired(CostVerdict::Penalty).score(true, &one), Score::Wrong);
+        assert_eq!(paired(CostVerdict::Penalty).score(false, &three), Score::Wrong);
+        assert_eq!(paired(CostVerdict::NoPenalty).score(true, &three), Score::Wrong);
+        assert_eq!(paired(CostVerdict::NoPenalty).score(false, &one), Score::Right);
+        assert_eq!(paired(CostVerdict::Inconclusive).score(false, &one), Score::Short);
+        assert!(
+            paired(CostVerdict::Penalty).covers(&three)
+                && !paired(CostVerdict::Penalty).covers(&one)
+        );
     }
 }

@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use measure::probe::{
-    Answer, Ask, Budget, Granule, Spending, Stripe, Turn, Turns, Written, depth, reads,
+    Ask, Estimate, Granule, MisalignedTurns, ProbeBudget, Revolution, Spending, Stripe,
+    WriteAnswers, depth, reads,
 };
 
 use super::cases::{DriveCase, stretch};
@@ -13,8 +14,8 @@ const ALPHA: f64 = 0.02;
 /// Number of reads are in flight that look for an array, as there.
 const DEPTH: u16 = 16;
 /// Budget of each half: about that of `straddle probe`, and time enough for a disk that turns.
-const BUDGET: Budget =
-    Budget { written_bytes: 512 << 20, operations: 4_000_000, nanoseconds: 120_000_000_000 };
+const BUDGET: ProbeBudget =
+    ProbeBudget { written_bytes: 512 << 20, operations: 4_000_000, nanoseconds: 120_000_000_000 };
 
 /// Findings of a probe.
 #[derive(Clone, Debug)]
@@ -22,8 +23,8 @@ pub(super) struct ProbeFindings {
     pub(super) granule: Granule,
     pub(super) stripe: Stripe,
     pub(super) depth: depth::QueueDepth,
-    pub(super) turn: Answer<Turn>,
-    pub(super) turns: Answer<Turns>,
+    pub(super) turn: Estimate<Revolution>,
+    pub(super) turns: Estimate<MisalignedTurns>,
 }
 
 /// Scores, from right to wrong.
@@ -49,7 +50,7 @@ pub(super) fn probe(case: &DriveCase, seed: u64) -> anyhow::Result<ProbeFindings
     let go = &mut |_: u64| true;
     let mut first = case.queue(1, seed)?;
     let mut spending = Spending::new(BUDGET, 0);
-    let mut written = Written::ask(&mut first, &ask, &mut spending, go).with_context(named)?;
+    let mut written = WriteAnswers::ask(&mut first, &ask, &mut spending, go).with_context(named)?;
     let mut second = case.queue(DEPTH, seed)?;
     let mut spending = Spending::new(BUDGET, 0);
     let stripe =
@@ -57,7 +58,7 @@ pub(super) fn probe(case: &DriveCase, seed: u64) -> anyhow::Result<ProbeFindings
     let mut third = case.queue(depth::QUEUE_DEPTH, seed)?;
     let mut spending = Spending::new(BUDGET, 0);
     let depth = depth::find(&mut third, &ask, &stripe, &mut spending, go).with_context(named)?;
-    let Written { granule, turn, turns } = written;
+    let WriteAnswers { granule, turn, turns } = written;
     Ok(ProbeFindings { granule, stripe, depth, turn, turns })
 }
 

@@ -7,7 +7,7 @@
 //! 1000 runs.
 
 use anyhow::{Context as _, ensure};
-use drive::{Action, Command, Done, Model};
+use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use measure::Interval;
 use units::random::Random;
 
@@ -33,7 +33,7 @@ pub(super) fn ratio(case: &DriveCase) -> anyhow::Result<Interval> {
     let writes = Writes::of(case)?;
     let model = case.model(SEED)?;
     let flushes = model.has_write_cache();
-    let mut host = Host { model, flushes, now_ns: 0, done: Vec::new() };
+    let mut host = OneByOne { model, flushes, now_ns: 0, done: Vec::new() };
     let (mut random, mut ratios) = (Random::new(SEED), Vec::with_capacity(PAIRS));
     let run = stretch(SEED);
     let places = run.length_bytes / writes.unit_bytes - 3;
@@ -54,27 +54,32 @@ pub(super) fn ratio(case: &DriveCase) -> anyhow::Result<Interval> {
 }
 
 /// Gives a model one command at a time.
-struct Host {
+struct OneByOne {
     model: Box<dyn Model>,
     flushes: bool,
     now_ns: u64,
-    done: Vec<Done>,
+    done: Vec<DriveCompletion>,
 }
 
-impl Host {
+impl OneByOne {
     /// Returns how long a write takes until it lasts, in nanoseconds.
     fn durable(&mut self, offset_bytes: u64, length_bytes: u64) -> anyhow::Result<u64> {
         self.now_ns += TURNAROUND_NS;
         let begun_ns = self.now_ns;
-        let write = Action::Write { fua: false };
-        self.one(Command { id: 0, action: write, offset_bytes, length_bytes })?;
+        let write = CommandKind::Write { fua: false };
+        self.one(DriveCommand { id: 0, action: write, offset_bytes, length_bytes })?;
         if self.flushes {
-            self.one(Command { id: 0, action: Action::Flush, offset_bytes: 0, length_bytes: 0 })?;
+            self.one(DriveCommand {
+                id: 0,
+                action: CommandKind::Flush,
+                offset_bytes: 0,
+                length_bytes: 0,
+            })?;
         }
         Ok(self.now_ns - begun_ns)
     }
 
-    fn one(&mut self, command: Command) -> anyhow::Result<()> {
+    fn one(&mut self, command: DriveCommand) -> anyhow::Result<()> {
         self.model.submit(command, self.now_ns, &mut self.done);
         while self.done.is_empty() {
             let next_ns = self.model.next_ns().context("a command never ends")?;

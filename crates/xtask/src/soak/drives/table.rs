@@ -15,7 +15,7 @@ const CHANCE: f64 = 0.001;
 
 /// Results of a drive.
 #[derive(Clone, Debug)]
-pub(super) struct Tally {
+pub(super) struct DriveResults {
     case: DriveCase,
     /// The ratio by the model's own account, where the experiment is made too.
     reference: Option<Interval>,
@@ -30,11 +30,11 @@ pub(super) struct Tally {
     worst_paired: Option<(u64, Score, Paired)>,
 }
 
-impl Tally {
+impl DriveResults {
     /// Nothing yet of a drive whose own ratio, where the experiment is made too, lies in
     /// `reference`.
-    pub(super) fn new(case: &DriveCase, reference: Option<Interval>) -> Tally {
-        Tally {
+    pub(super) fn new(case: &DriveCase, reference: Option<Interval>) -> DriveResults {
+        DriveResults {
             case: case.clone(),
             reference,
             probes: Vec::new(),

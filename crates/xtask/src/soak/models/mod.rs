@@ -4,7 +4,7 @@
 mod rows;
 mod trial;
 
-use self::rows::{ROWS, Row, Tally};
+use self::rows::{ROWS, TrialResults, TrialRow};
 pub(super) use self::trial::{ALPHA, plan};
 use crate::options::Options;
 use crate::trials::{processors, trials};
@@ -27,21 +27,21 @@ pub(super) fn run(_: &Options<'_>, seeds: u64) -> anyhow::Result<usize> {
 }
 
 /// Returns what came out of each row.
-fn tallies(rows: &[Row], seeds: u64) -> anyhow::Result<Vec<Tally>> {
-    let mut tallies = vec![Tally::default(); rows.len()];
-    let trial = |row: &Row, seed| Ok(row.trial(seed));
+fn tallies(rows: &[TrialRow], seeds: u64) -> anyhow::Result<Vec<TrialResults>> {
+    let mut tallies = vec![TrialResults::default(); rows.len()];
+    let trial = |row: &TrialRow, seed| Ok(row.trial(seed));
     trials(rows, 1..=seeds, processors(), trial, |place, _, outcome| tallies[place].add(&outcome))?;
     Ok(tallies)
 }
 
 /// Returns what a row misses, with its name.
-fn named((row, tally): (&Row, &Tally)) -> Vec<String> {
+fn named((row, tally): (&TrialRow, &TrialResults)) -> Vec<String> {
     let misses = row.misses(tally);
     misses.iter().map(|miss| format!("{}: {miss}", row.title())).collect()
 }
 
 /// The table of all rows.
-fn table(tallies: &[Tally], rows: &[Row], seeds: u64) -> String {
+fn table(tallies: &[TrialResults], rows: &[TrialRow], seeds: u64) -> String {
     let mut text = format!(
         "The paired experiment on model drives: seeds 1 to {seeds}, at most {} pairs that count.\n\
          found: pairs run until the interval excluded 1, half of all trials and 90 % of them;\n\
@@ -88,15 +88,15 @@ fn table(tallies: &[Tally], rows: &[Row], seeds: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::trial::Effect;
+    use super::trial::ExtraTime;
     use super::*;
 
     /// Checks the rows that `wanted` picks with seeds 1 to 20: the truth inside 19 of 20 intervals,
     /// at most one verdict against arms that do not differ, and of all effects of about one size
     /// nine of ten found in time. Size by size and not row by row, since 3 of 20 come late by
     /// chance too often.
-    fn check(wanted: impl Fn(&Row) -> bool) {
-        let rows: Vec<Row> = ROWS.iter().copied().filter(|row| wanted(row)).collect();
+    fn check(wanted: impl Fn(&TrialRow) -> bool) {
+        let rows: Vec<TrialRow> = ROWS.iter().copied().filter(|row| wanted(row)).collect();
         let mut in_time = BTreeMap::new();
         for (row, tally) in rows.iter().zip(tallies(&rows, 20).unwrap()) {
             let (covered, against) = (tally.covered, tally.penalty_or_small());
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn arms_that_do_not_differ_are_hardly_ever_found_to_differ() {
-        check(Row::is_same);
+        check(TrialRow::is_same);
     }
 
     #[test]
@@ -124,13 +124,13 @@ mod tests {
 
     #[test]
     fn a_row_that_misses_its_bound_says_so() {
-        let impossible = Row { name: "hidden", found_within: Some(20), ..ROWS[0] };
+        let impossible = TrialRow { name: "hidden", found_within: Some(20), ..ROWS[0] };
         let misses = named((&impossible, &tallies(&[impossible], 4).unwrap()[0]));
         assert_eq!(misses, ["hidden      steady: 0 of 4 are found within 20 pairs, not 3"]);
         // An effect taken for none: every trial ends in penalty.
         let found = *ROWS.iter().find(|row| row.name == "3x").unwrap();
         let tally = &tallies(&[found], 4).unwrap()[0];
-        let misses = Row { effect: Effect::NONE, ..found }.misses(tally);
+        let misses = TrialRow { effect: ExtraTime::NONE, ..found }.misses(tally);
         assert_eq!(misses, ["4 of 4 end in penalty or small, over 0"]);
     }
 

@@ -1,18 +1,18 @@
 //! Trials that are made, what must come out, and what did.
 
-use measure::Verdict;
+use measure::CostVerdict;
 
-use super::trial::{Effect, Outcome, Trial};
+use super::trial::{ExtraTime, Trial, TrialOutcome};
 
 /// Trials that differ in nothing but their seed, and what must hold of all of them together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct TrialRow {
     /// Cost of the shifted arm, for people.
     pub(super) name: &'static str,
     /// True if the drive switches between two paces.
     pub(super) switches: bool,
     /// Cost of the shifted arm.
-    pub(super) effect: Effect,
+    pub(super) effect: ExtraTime,
     /// The pairs within which nine of ten trials must find that the arms differ.
     pub(super) found_within: Option<u64>,
 }
@@ -22,8 +22,8 @@ const fn row(
     switches: bool,
     (times, plus_ns): (f64, f64),
     found_within: Option<u64>,
-) -> Row {
-    Row { name, switches, effect: Effect { times, plus_ns }, found_within }
+) -> TrialRow {
+    TrialRow { name, switches, effect: ExtraTime { times, plus_ns }, found_within }
 }
 
 const STEADY: bool = false;
@@ -31,7 +31,7 @@ const SWITCHING: bool = true;
 
 /// All rows. What is added is 2 and 0.2 times the fast pace: on a switching drive that is 3 and 1.2
 /// times as long at the one pace and next to nothing at the other, so no number of pairs is asked.
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[TrialRow] = &[
     row("none (A/A)", STEADY, (1.0, 0.0), None),
     row("none (A/A)", SWITCHING, (1.0, 0.0), None),
     row("3x", STEADY, (3.0, 0.0), Some(20)),
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Results of a row's trials.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TrialResults {
     /// The trials.
     pub(super) trials: u64,
     /// Those whose last interval holds the truth.
@@ -61,9 +61,9 @@ pub(super) struct Tally {
     pairs: Vec<u64>,
 }
 
-impl Row {
+impl TrialRow {
     /// Returns one trial of this row.
-    pub(super) fn trial(&self, seed: u64) -> Outcome {
+    pub(super) fn trial(&self, seed: u64) -> TrialOutcome {
         Trial { switches: self.switches, effect: self.effect, seed }.run()
     }
 
@@ -74,13 +74,13 @@ impl Row {
 
     /// Returns whether the arms do not differ.
     pub(super) fn is_same(&self) -> bool {
-        self.effect == Effect::NONE
+        self.effect == ExtraTime::NONE
     }
 
     /// Returns what `tally` misses of what must hold, one sentence each: the truth inside 97 % of
     /// all intervals, at most 2 % of trials without an effect end in penalty or small, and nine of
     /// ten effects found in time. Below some 200 trials chance alone may miss them.
-    pub(super) fn misses(&self, tally: &Tally) -> Vec<String> {
+    pub(super) fn misses(&self, tally: &TrialResults) -> Vec<String> {
         let mut misses = Vec::new();
         let trials = tally.trials;
         let share = |of_200: u64| (trials * of_200).div_euclid(200);
@@ -108,16 +108,16 @@ impl Row {
     }
 }
 
-impl Tally {
-    pub(super) fn add(&mut self, outcome: &Outcome) {
+impl TrialResults {
+    pub(super) fn add(&mut self, outcome: &TrialOutcome) {
         self.trials += 1;
         self.covered += u64::from(outcome.interval.contains(outcome.truth));
         let place = match outcome.conclusion.verdict {
-            Verdict::Penalty => 0,
-            Verdict::NoPenalty => 1,
-            Verdict::Small => 2,
-            Verdict::Inconclusive => 3,
-            Verdict::Void => 4,
+            CostVerdict::Penalty => 0,
+            CostVerdict::NoPenalty => 1,
+            CostVerdict::Small => 2,
+            CostVerdict::Inconclusive => 3,
+            CostVerdict::Void => 4,
         };
         self.verdicts[place] += 1;
         self.found_at.extend(outcome.found_at);

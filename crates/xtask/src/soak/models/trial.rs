@@ -13,21 +13,23 @@
 //! the signs differ from pair to pair, but add up to one half, and a sum of such signs spreads no
 //! more than one of fair coins.
 
-use measure::{ArmPlan, Conclusion, Experiment, Interval, Limits, Plan, Role, Stop};
+use measure::{
+    ArmPlan, Conclusion, Experiment, ExperimentPlan, Interval, Role, Stop, VerdictLimits,
+};
 use testkit::times::{Pace, whole};
 
 /// Extra time of an operation of the shifted arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Effect {
+pub(super) struct ExtraTime {
     /// So many times as long.
     pub(super) times: f64,
     /// And so many nanoseconds more.
     pub(super) plus_ns: f64,
 }
 
-impl Effect {
+impl ExtraTime {
     /// No effect.
-    pub(super) const NONE: Effect = Effect { times: 1.0, plus_ns: 0.0 };
+    pub(super) const NONE: ExtraTime = ExtraTime { times: 1.0, plus_ns: 0.0 };
 
     /// Returns how long an operation takes that would take `plain_ns`.
     fn on(&self, plain_ns: f64) -> f64 {
@@ -41,14 +43,14 @@ pub(super) struct Trial {
     /// True if the drive switches between two paces.
     pub(super) switches: bool,
     /// Cost of the shifted arm.
-    pub(super) effect: Effect,
+    pub(super) effect: ExtraTime,
     /// Decides the drive's times and the orders.
     pub(super) seed: u64,
 }
 
 /// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct TrialOutcome {
     /// The verdict with its sentence.
     pub(super) conclusion: Conclusion,
     /// The pairs that were run, those left out as warm-up included.
@@ -72,7 +74,7 @@ const SHIFTED: usize = 1;
 
 impl Trial {
     /// Runs the experiment with the arms aligned, shifted and aligned again.
-    pub(super) fn run(&self) -> Outcome {
+    pub(super) fn run(&self) -> TrialOutcome {
         let mut experiment =
             Experiment::new(plan(PAIRS_MAX, self.seed)).expect("the plan is sound");
         // Not the stream that decides the orders.
@@ -82,7 +84,7 @@ impl Trial {
         while !experiment.standing().is_done {
             for &arm in experiment.order() {
                 plain_ns[arm] = pace.next_ns(now_ns);
-                let effect = if arm == SHIFTED { self.effect } else { Effect::NONE };
+                let effect = if arm == SHIFTED { self.effect } else { ExtraTime::NONE };
                 times_ns[arm] = whole(effect.on(plain_ns[arm])).max(1);
                 now_ns += times_ns[arm];
             }
@@ -102,14 +104,14 @@ impl Trial {
         let mut counted = both.split_off(2 * discarded);
         counted.sort_unstable_by(f64::total_cmp);
         let truth = crate::bench::ratio::median(&counted).exp();
-        Outcome { conclusion, pairs, found_at, interval, truth }
+        TrialOutcome { conclusion, pairs, found_at, interval, truth }
     }
 }
 
 /// Returns the plan of an experiment with the arms aligned, shifted and aligned again.
-pub(crate) fn plan(pairs_max: usize, seed: u64) -> Plan {
+pub(crate) fn plan(pairs_max: usize, seed: u64) -> ExperimentPlan {
     let arm = |name: &str, role| ArmPlan { name: name.to_owned(), role };
-    Plan {
+    ExperimentPlan {
         arms: vec![
             arm("aligned", Role::Baseline),
             arm("shifted", Role::Shifted),
@@ -117,7 +119,7 @@ pub(crate) fn plan(pairs_max: usize, seed: u64) -> Plan {
         ],
         alpha: ALPHA,
         pairs_max,
-        limits: Limits::default(),
+        limits: VerdictLimits::default(),
         seed,
     }
 }
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn the_truth_of_a_multiplied_delay_is_its_factor_and_of_an_added_one_lies_near() {
         let truth = |times, plus_ns, switches| {
-            Trial { switches, effect: Effect { times, plus_ns }, seed: 7 }.run().truth
+            Trial { switches, effect: ExtraTime { times, plus_ns }, seed: 7 }.run().truth
         };
         assert!((truth(3.0, 0.0, true) - 3.0).abs() < 1e-9);
         assert!((truth(1.0, 0.0, true) - 1.0).abs() < 1e-9);

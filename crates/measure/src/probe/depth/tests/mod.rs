@@ -2,16 +2,16 @@
 
 mod waiting;
 
-use drive::{Host, ModelQueue};
+use drive::{HostRules, ModelQueue};
 
 use self::waiting::{Choice, Drives, Inside, Plan, Time};
-use super::super::Budget;
+use super::super::ProbeBudget;
 use super::*;
 use crate::MappedRun;
 
 const SEEDS: u64 = 6;
-const BUDGET: Budget =
-    Budget { written_bytes: 0, operations: 4_000_000, nanoseconds: 600_000_000_000 };
+const BUDGET: ProbeBudget =
+    ProbeBudget { written_bytes: 0, operations: 4_000_000, nanoseconds: 600_000_000_000 };
 
 /// The only depth that may be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ const MODELS: &[(&str, Plan, Truth)] = &[
 ];
 
 fn queue(plan: Plan, seed: u64) -> ModelQueue<Drives> {
-    let host = Host {
+    let host = HostRules {
         depth: QUEUE_DEPTH,
         buffer_bytes: 4096,
         start_bytes: 0,
@@ -134,7 +134,7 @@ fn without_operations_or_room_nothing_is_told() {
         let runs = [run(length_bytes)];
         let ask = Ask { runs: &runs, sector_bytes: 512, alpha: 0.02, seed: 1 };
         let mut queue = queue(chooses(32, Choice::Any), 1);
-        let mut spending = Spending::new(Budget { operations, ..BUDGET }, 0);
+        let mut spending = Spending::new(ProbeBudget { operations, ..BUDGET }, 0);
         let stripe = Stripe::not_tried("a test");
         let found = find(&mut queue, &ask, &stripe, &mut spending, &mut |_| goes_on);
         found.expect("no read fails").depth.why()
@@ -148,11 +148,11 @@ fn without_operations_or_room_nothing_is_told() {
 
 #[test]
 fn of_an_array_reads_stay_on_one_member_or_none_is_made() {
-    let found = |value| Answer::Found { value, alpha: 0.0, said_by: String::new() };
+    let found = |value| Estimate::Found { value, alpha: 0.0, said_by: String::new() };
     let run = MappedRun { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed: 3 };
     let plan = Plan { drives: 3, ..chooses(16, Choice::Any) };
-    let probe = |members: Answer<u64>| {
+    let probe = |members: Estimate<u64>| {
         let stripe = Stripe { chunk: found(1 << 16), members, ..Stripe::not_tried("") };
         let mut queue = queue(plan, 3);
         let mut spending = Spending::new(BUDGET, 0);
@@ -160,6 +160,6 @@ fn of_an_array_reads_stay_on_one_member_or_none_is_made() {
         found.expect("no read fails").depth
     };
     assert_eq!(probe(found(3)).value(), Some(&Depth { reads: 16, is_of_member: true }));
-    let unknown = Answer::not(Unidentified::Noise, "a test");
+    let unknown = Estimate::not(Unidentified::Noise, "a test");
     assert_eq!(probe(unknown).why(), Some(Unidentified::NotTried));
 }

@@ -1,7 +1,7 @@
 //! A drive that has so many reads at once, while the others wait before it: how those are chosen
 //! that it takes and that it does next is given.
 
-use drive::{Command, Done, Model, Tally};
+use drive::{DriveCommand, DriveCompletion, DriveTally, Model};
 use units::random::Random;
 
 /// A drive and the way to it.
@@ -72,7 +72,7 @@ struct Own {
 
 #[derive(Clone, Copy, Debug)]
 struct Read {
-    command: Command,
+    command: DriveCommand,
     /// When it ends; `None` while others are done before it.
     ends_ns: Option<u64>,
 }
@@ -152,7 +152,7 @@ impl Drives {
 }
 
 impl Model for Drives {
-    fn submit(&mut self, command: Command, at_ns: u64, _: &mut Vec<Done>) {
+    fn submit(&mut self, command: DriveCommand, at_ns: u64, _: &mut Vec<DriveCompletion>) {
         let drive = (command.offset_bytes >> 16) as usize % self.drives.len();
         self.drives[drive].outside.push(Read { command, ends_ns: None });
         self.drives[drive].settle(&self.plan, at_ns, &mut self.random);
@@ -162,14 +162,14 @@ impl Model for Drives {
         self.next().map(|(ends_ns, ..)| ends_ns.next_multiple_of(self.plan.told_ns))
     }
 
-    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while let Some((ends_ns, drive, place)) = self.next()
             && ends_ns.next_multiple_of(self.plan.told_ns) <= to_ns
         {
             let read = self.drives[drive].inside.remove(place);
             self.drives[drive].settle(&self.plan, ends_ns, &mut self.random);
             let at_ns = ends_ns.next_multiple_of(self.plan.told_ns);
-            done.push(Done { id: read.command.id, at_ns, outcome: Ok(()) });
+            done.push(DriveCompletion { id: read.command.id, at_ns, outcome: Ok(()) });
         }
     }
 
@@ -181,7 +181,7 @@ impl Model for Drives {
         512
     }
 
-    fn tally(&self) -> Tally {
-        Tally::default()
+    fn tally(&self) -> DriveTally {
+        DriveTally::default()
     }
 }
