@@ -85,11 +85,11 @@ pub fn guards(largest: &Known<u64>) -> Vec<TornPageGuard> {
                 (true, format!("a write of {least} to {most} {text}; {besides}"))
             }
             Known::Yes(fact) if fact.value == 0 => {
-                (false, "no write is sure to stay whole".to_owned())
+                (false, "no atomic write size is guaranteed".to_owned())
             }
             Known::Yes(fact) => {
                 let (most, least) = (fact.value, page.page_bytes);
-                (false, format!("no more than {most} bytes stay whole; a page has {least}"))
+                (false, format!("only {most} bytes are atomic; a page has {least}"))
             }
             Known::No(reason) => (false, reason.clone()),
         };

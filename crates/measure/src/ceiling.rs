@@ -192,7 +192,7 @@ pub fn ceilings(series_ns: &[u64], share: f64, around: &Around, seed: u64) -> Ve
             ),
         },
         Ceiling {
-            name: format!("{batch} commits in each sync"),
+            name: format!("{batch} commits per sync (--batch)"),
             bound: Bound::PerSecond(batched_per_second(batch, mean_ns)),
             assumption: "batch / mean sync, one sync after another".to_owned(),
         },

@@ -214,7 +214,7 @@ fn percent(share: f64, rounded: fn(f64) -> f64) -> String {
 fn end(stop: Stop) -> &'static str {
     match stop {
         Stop::Rule => "",
-        Stop::Budget => "; the budget is used up",
+        Stop::Budget => "; stopped at the limit of the run",
         Stop::Interrupted => "; it was interrupted",
     }
 }
@@ -285,7 +285,7 @@ mod tests {
         let penalty = said(3.0, 2.97, 3.03, Stop::Rule);
         let wanted = "shifted takes 3.00 times as long as aligned (3.00, 2.97 to 3.03, 41 pairs)";
         assert_eq!(penalty, wanted);
-        assert!(said(1.0, 0.9, 1.2, Stop::Budget).ends_with("; the budget is used up"));
+        assert!(said(1.0, 0.9, 1.2, Stop::Budget).ends_with("; stopped at the limit of the run"));
         assert!(said(1.0, 0.0, f64::INFINITY, Stop::Budget).contains("too few to bound"));
     }
 }

@@ -8,8 +8,7 @@ use crate::servers::{Confidence, ServerSetting, SyncEffect};
 pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {
     let Some(server) = &process.server else {
         let seen = format!(
-            "whether {name} makes syncs at all was not looked at, only what becomes of those that \
-             it makes"
+            "not checked: whether {name} calls fsync at all; checked: what becomes of its calls"
         );
         let change = format!(
             "watch it: strace -f -e trace=fsync,fdatasync,msync,sync_file_range -p {}",
@@ -56,7 +55,10 @@ fn meaning(setting: &ServerSetting, name: &str, title: &str) -> (Reason, String)
         Confidence::AtStart => "was started as",
         _ => "is",
     };
-    let is = format!("{name} {since} {title} with `{text}`");
+    let is = match text.strip_prefix("no ") {
+        Some(option) => format!("{name} {since} {title} without `{option}`"),
+        None => format!("{name} {since} {title} with `{text}`"),
+    };
     match (setting.effect, &setting.standing) {
         (SyncEffect::Never, _) => (
             Reason::against("server-never-syncs", Grade::NotDurable),

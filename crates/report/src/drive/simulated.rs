@@ -42,7 +42,7 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
             None => format!("{}, {}", first.drive, place(first, look)),
         };
         notes.push(format!(
-            "cost: time relative to {against}; RMW: read-modify-writes an operation. Simulated: no \
+            "cost: time relative to {against}; RMW: read-modify-writes per operation. Simulated: no \
              drive was touched, and the slowest operations of a real one are slower"
         ));
     }

@@ -45,7 +45,7 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
         process(seen, words, limit, text);
     }
     for change in &honesty.would_change {
-        labeled("to be more certain:", vec![cell(words.text(change))], limit, text);
+        labeled("next:", vec![cell(words.text(change))], limit, text);
     }
 }
 
@@ -64,7 +64,7 @@ fn layers(layers: &[LayerFlushes], words: ViewWords<'_>, limit: usize, text: &mu
         return;
     }
     let mut grid = Grid::default();
-    let heads = ["layer", "", "write cache", "flushes per sync", "append", "empty"];
+    let heads = ["layer", "", "write cache", "flushes per sync", "per append", "per empty sync"];
     grid.push(heads.into_iter().map(quiet).collect());
     let rows: Vec<Vec<Cell>> = layers.iter().map(|layer| row(layer, words)).collect();
     rows.iter().for_each(|row| grid.push(row.clone()));

@@ -50,7 +50,7 @@ const COLUMNS: [&[usize]; 5] = [
     &[0, 1, 2, 3, 4, 5, 6],
     &[0, 1, 2, 3, 4, 6],
     &[0, 1, 2, 3, 6],
-    &[0, 1, 2, 3],
+    &[0, 1, 2, 6],
 ];
 
 /// The cells of these columns.
@@ -170,7 +170,7 @@ impl FsyncText<'_> {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
         let mut line = format!(
-            "{} in random order, at most {} a row; {}",
+            "{} in random order, at most {} per row; {}",
             count(rounds.rounds, "round"),
             time(rounds.slice_ns, words),
             words.text(&rounds.warm_up),

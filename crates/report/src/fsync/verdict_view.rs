@@ -131,7 +131,7 @@ fn ends(quantile: &QuantileInterval, words: ViewWords<'_>) -> String {
 /// An address alone, or that it is ours: what stands behind an address is for `--explain`.
 fn source(limit: &EngineLimit, words: ViewWords<'_>) -> String {
     if limit.is_ours {
-        return "ours".to_owned();
+        return "set by straddle".to_owned();
     }
     words.text(limit.source.split_whitespace().next().unwrap_or(UNKNOWN))
 }
@@ -160,7 +160,7 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
 }
 
 fn ceiling(ceiling: &Ceiling, words: ViewWords<'_>, limit: usize, page: &mut String) {
-    let rate = ceiling.operations_per_second.map(|rate| format!("{} a second", number(rate)));
+    let rate = ceiling.operations_per_second.map(|rate| format!("{}/s", number(rate)));
     let latency = ceiling.latency_ns.map(|latency_ns| time(latency_ns, words));
     let pieces = vec![
         cell(words.text(&ceiling.name)),

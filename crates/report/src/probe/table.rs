@@ -48,8 +48,15 @@ impl ProbeText<'_> {
             self.comparisons(probe);
         }
         self.notes(probe);
-        if let Some(next) = next(probe) {
-            self.row("next", &next);
+        match next(probe).as_deref().map(|next| (next, next.split_once(": straddle "))) {
+            Some((_, Some((what, command)))) => {
+                self.row("next", &format!("{what}:"));
+                // What is typed is not broken.
+                let command = self.words.text(command);
+                self.text.push_str(&format!("{:COLUMN$}straddle {command}\n", ""));
+            }
+            Some((next, None)) => self.row("next", next),
+            None => {}
         }
     }
 

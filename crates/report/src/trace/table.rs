@@ -62,7 +62,7 @@ impl TraceText<'_> {
 
     fn rows(&self) -> String {
         let mut rows = vec![
-            ["file offset", "length", "state", "file system", "lies at", "fits"]
+            ["file offset", "length", "state", "in file system", "on the drive", "alignment"]
                 .map(str::to_owned)
                 .to_vec(),
         ];
@@ -208,7 +208,7 @@ impl TraceText<'_> {
             return format!("\ncost   the range is shorter than one I/O of {size}\n");
         }
         let drawn = if cost.counted_ios < cost.ios {
-            format!(" ({} drawn from them)", cost.counted_ios)
+            format!(" (a sample of {})", cost.counted_ios)
         } else {
             String::new()
         };
@@ -255,7 +255,8 @@ impl TraceText<'_> {
         }
         for untold in &effort.untold {
             let reason = self.words.text(&untold.reason);
-            text += &format!("  {name}  unknown for {}: {reason}\n", count(untold.ios, "I/O"));
+            text +=
+                &format!("  {name}  unknown for {} of these: {reason}\n", count(untold.ios, "I/O"));
         }
         text
     }

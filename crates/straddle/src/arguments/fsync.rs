@@ -175,11 +175,11 @@ pub(crate) enum FsyncRows {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FsyncFailOn {
-    /// Too slow
+    /// FAIL, or syncs that are not durable
     Failure,
-    /// A warning, too
+    /// WARN or FAIL
     Warning,
-    /// Never
+    /// Neither
     Never,
 }
 

@@ -166,7 +166,8 @@ fn whole_length(bytes: u64, step: u64) -> Result<(), String> {
     }
     Err(format!(
         "cannot measure operations of {bytes} bytes: the length must be a multiple of {step} \
-         bytes, such as --size {step}"
+         bytes, such as --size {}",
+        nearest(bytes, step).max(step)
     ))
 }
 
@@ -176,8 +177,14 @@ fn whole_shift(bytes: u64, step: u64) -> Result<(), String> {
     }
     Err(format!(
         "cannot shift by {bytes} bytes: operations must start on multiples of {step} bytes, such \
-         as --shift {step}"
+         as --shift {}",
+        nearest(bytes, step).max(step)
     ))
+}
+
+/// The multiple of `step` at or below `bytes`.
+fn nearest(bytes: u64, step: u64) -> u64 {
+    bytes - bytes % step
 }
 
 /// Returns whether arms can be that far off.

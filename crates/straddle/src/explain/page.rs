@@ -44,14 +44,16 @@ fn of_page(page: &LexiconPage) -> String {
 /// Returns what an engine writes, its limits with their sources, and what to do.
 pub(crate) fn of_engine(profile: &Profile) -> String {
     let mut out = String::new();
-    wrap(&mut out, &format!("{}: {}", profile.name, profile.title), "", "  ");
+    wrap(&mut out, &profile.title, "", "  ");
     let (pattern, wanted) = (profile.pattern.sentence(), profile.pattern.wanted());
     section(&mut out, "What is measured", &[&pattern, &wanted]);
     out += "\nLimits\n";
     for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
         let over = format!("above a {} of {}", profile.quantile.name(), Duration(limit.above_ns));
         wrap(&mut out, &format!("{grade} {over}: {}", limit.sentence), "  - ", "    ");
-        wrap(&mut out, &limit.from(), "    from ", "    ");
+        let source = limit.from();
+        let own = source.strip_prefix("ours:").map(|why| format!("straddle's own judgment:{why}"));
+        wrap(&mut out, &own.unwrap_or(source), "    from ", "    ");
     }
     section(&mut out, "What to do next", &[&profile.next]);
     let notes: Vec<&str> = profile.notes.iter().map(String::as_str).collect();
@@ -141,7 +143,8 @@ mod tests {
         let page = of_engine(engines.find("etcd").unwrap());
         assert!(page.contains("WARN above a p99 of 10 ms"), "{page}");
         assert!(
-            page.contains("from https://etcd.io/docs/v3.5/faq/") && page.contains("from ours:")
+            page.contains("from https://etcd.io/docs/v3.5/faq/")
+                && page.contains("from straddle's own judgment:")
         );
         for line in engines.iter().map(of_engine).collect::<String>().lines() {
             let is_address = line.contains("https://");

@@ -148,7 +148,7 @@ fn a_job_that_reads_through_the_page_cache_is_refused_with_the_option_that_helps
     let simulate = ["simulate", "--profile", "m4-256", "--job", text(&job)];
     refused(&simulate, "reads through the page cache", "hint: set direct=1 in the job file");
     let job = scratch.file("deep", b"[deep]\nrw=read\nsize=1g\ndirect=1\nnumjobs=4096\n");
-    refused(&["simulate", "--profile", "m4-256", "--job", text(&job)], "1024 can be", "numjobs");
+    refused(&["simulate", "--profile", "m4-256", "--job", text(&job)], "1024 that can be", "numjobs");
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     let with = |more: &[&'static str]| [&profile[..], more].concat();
     refused(&with(&["--set", "rpm=0"]), "rpm is 0", "hint: choose from 60 to 100000");
     refused(&with(&["--set", "rpm"]), "`rpm` is not KEY=VALUE", "such as cache=0");
-    refused(&with(&["--vary", "color=red"]), "it has no `color`", "straddle drive show");
+    refused(&with(&["--vary", "color=red"]), "has no `color`", "straddle drive show");
     refused(&with(&["--size", "1T"]), "at most 1 GiB", "--size");
     refused(&with(&["--size", "0"]), "at least one byte", "--size");
     refused(&with(&["--size", "3"]), "not whole logical sectors", "multiples of 512");

@@ -90,6 +90,6 @@ fn a_member_that_is_lost_with_the_power_is_the_write_hole_and_one_that_is_not_th
     let output = simulate(&["--profile", "raid5-5x64k", "--lost-member", "5"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("there are 5 members, and none with number 5"), "{said}");
+    assert!(said.contains("no member 5: the array has 5"), "{said}");
     assert!(said.contains("hint: members are counted from 0: --lost-member 0"), "{said}");
 }

@@ -266,7 +266,7 @@ fn people_are_shown_the_grade_its_reasons_and_each_layer() {
     let output = command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output();
     let said = String::from_utf8(output.expect("the binary runs").stdout).expect("UTF-8");
     assert!(said.starts_with("sync is not durable: "), "{said}");
-    for words in ["against  tmpfs is memory", "to be more certain:  keep", "flushes per sync"] {
+    for words in ["against  tmpfs is memory", "next:  keep", "flushes per sync"] {
         assert!(said.contains(words), "{words}: {said}");
     }
 }

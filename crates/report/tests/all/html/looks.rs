@@ -25,7 +25,7 @@ const SAID: &[&str] = &[
     "Ratio of shifted 512 B to aligned",
     "Latencies: aligned",
     "Method",
-    "db-07: median 200 ms",
+    "db-07: Its median is 200 ms",
     "Fast enough for",
     "Is a completed fsync real?",
     "p99.9",
@@ -105,7 +105,7 @@ fn every_cell_of_every_table_is_on_the_screen_and_has_its_head() {
     };
     assert!(named("columnheader", "Median"), "heads are read where they are not seen");
     assert!(named("rowheader", "shifted 512 B"));
-    assert!(named("cell", "not identifiable"), "a cell does not repeat its head");
+    assert!(named("cell", "cannot tell"), "a cell does not repeat its head");
 }
 
 #[test]

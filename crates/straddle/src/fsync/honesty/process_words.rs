@@ -60,7 +60,7 @@ pub(super) fn of(process: &Process) -> ProcessWord {
             format!("{settings} of {} {were} read from outside; it was not asked.", server.title)
         }
         Some(server) => format!("{} was not asked what it does.", server.title),
-        None => "Whether it makes syncs was not looked at.".to_owned(),
+        None => "Not checked: whether it calls fsync at all.".to_owned(),
     });
     ProcessWord {
         pid: process.pid.into(),
