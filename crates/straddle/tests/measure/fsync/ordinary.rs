@@ -64,7 +64,8 @@ fn the_file_behind_a_loop_device_is_followed_as_far_as_the_user_may_see_it() {
     allow(&hidden, 0o700);
     let seen = target(volume.path());
     let unknown = seen["unknown"].as_str().unwrap_or_else(|| panic!("{seen:#}"));
-    assert!(unknown.starts_with(text(&moved)), "{unknown}");
+    let begins = format!("the file behind {device}, {}", text(&moved));
+    assert!(unknown.starts_with(&begins), "{unknown}");
     assert!(unknown.contains("Permission denied") && unknown.ends_with("try sudo"), "{unknown}");
     assert!(seen["drive"].is_null(), "{seen:#}");
 }

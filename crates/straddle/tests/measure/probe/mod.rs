@@ -105,8 +105,8 @@ fn check_judges_by_what_was_measured_and_says_when() {
     assert_eq!(measured.len(), 1, "one drive alone has this serial: {measured:?}");
     assert_eq!(measured[0].0, 16384);
     assert!(measured[0].2.contains("2026-01-02"), "{measured:?}");
-    assert!(said.contains("the granule is 16384 bytes") && said.contains("2026-01-02"), "{said}");
-    assert_eq!(said.matches("the granule is 16384 bytes").count(), 1, "it is said once");
+    assert!(said.contains("granule of 16384 bytes") && said.contains("2026-01-02"), "{said}");
+    assert_eq!(said.matches("granule of 16384 bytes").count(), 1, "it is said once");
     let captured = captured();
     let sysroot = captured.to_str().expect("the path is text");
     let shown = text(&straddle(state.path(), &["check", "--sysroot", sysroot, "--explain"]).stdout);
