@@ -148,7 +148,11 @@ fn a_job_that_reads_through_the_page_cache_is_refused_with_the_option_that_helps
     let simulate = ["simulate", "--profile", "m4-256", "--job", text(&job)];
     refused(&simulate, "reads through the page cache", "hint: set direct=1 in the job file");
     let job = scratch.file("deep", b"[deep]\nrw=read\nsize=1g\ndirect=1\nnumjobs=4096\n");
-    refused(&["simulate", "--profile", "m4-256", "--job", text(&job)], "1024 that can be", "numjobs");
+    refused(
+        &["simulate", "--profile", "m4-256", "--job", text(&job)],
+        "1024 that can be",
+        "numjobs",
+    );
 }
 
 #[test]

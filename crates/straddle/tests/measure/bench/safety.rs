@@ -85,7 +85,7 @@ fn a_dry_run_of_writing_refuses_what_the_run_would_refuse_and_writes_nothing() {
     assert_eq!(said.status, Some(3), "{said:?}");
     assert!(said.errors.contains("there is data on"), "{said:?}");
     assert_eq!(disk.hash(), before);
-    let blank = Disk::blank();
+    let blank = Disk::solid();
     let before = blank.hash();
     let wrong = bench(&[&[blank.name()], &dry[..], &["yes"]].concat());
     assert_eq!(wrong.status, Some(3), "{wrong:?}");
