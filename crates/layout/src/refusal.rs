@@ -76,8 +76,11 @@ pub(crate) fn unfit(
     };
     let mut out = pieces.iter().filter(is_out);
     let Some((piece, why)) = out.find_map(|piece| Some((piece, piece.fixed.as_ref()?))) else {
-        let reason = "its partitions do not fit between the two ends of the table";
-        return NoPlan::new(reason, Some("back up, recreate fewer or smaller ones".to_owned()));
+        let reason = "its partitions leave no room for the partition table and its backup";
+        return NoPlan::new(
+            reason,
+            Some("back up, then recreate smaller or fewer partitions".to_owned()),
+        );
     };
     let (number, sector) = (piece.number, room.sector);
     let role = table.partitions.iter().find(|one| one.number == number);

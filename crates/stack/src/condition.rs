@@ -100,7 +100,7 @@ impl std::str::FromStr for Condition {
                 None => {
                     let lower = word.to_ascii_lowercase();
                     let row = NAMED.iter().find(|(name, ..)| *name == lower);
-                    let (_, sector, unit) = row.ok_or_else(|| fail("not a kind of disk"))?;
+                    let (_, sector, unit) = row.ok_or_else(|| fail("no such type of disk"))?;
                     if told.sector.is_some() {
                         return Err(fail("a second kind of disk: name one"));
                     }

@@ -350,7 +350,8 @@ impl PlacementWalk<'_> {
 
     fn untold(&mut self, found: &image::shift::Shifts) {
         if found.compressed_bytes > 0 {
-            let reason = format!("{} bytes of it are compressed", found.compressed_bytes);
+            let reason =
+                format!("{} of it are compressed", units::prefix::Size(found.compressed_bytes));
             self.obstacle(Obstacle::NotExpressible(reason));
         }
         if !found.walked.complete {

@@ -255,8 +255,7 @@ impl TraceText<'_> {
         }
         for untold in &effort.untold {
             let reason = self.words.text(&untold.reason);
-            text +=
-                &format!("  {name}  unknown for {} of these: {reason}\n", count(untold.ios, "I/O"));
+            text += &format!("  {name}  unknown for {}: {reason}\n", count(untold.ios, "I/O"));
         }
         text
     }

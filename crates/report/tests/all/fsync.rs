@@ -239,7 +239,7 @@ fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
     assert!(line("fsync_writethrough").contains("n/a"));
     assert!(line("append").contains("void"));
     assert!(plain_text.contains("a write of 8192 bytes wrote 4096"), "{plain_text}");
-    let turns = "12 rounds in random order, at most 20.0 ms a row";
+    let turns = "12 rounds in random order, at most 20.0 ms per row";
     assert!(plain_text.contains(turns), "{plain_text}");
 }
 

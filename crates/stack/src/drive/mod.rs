@@ -239,7 +239,12 @@ impl KernelDrive {
 #[must_use]
 pub fn image_units(told: Option<&Condition>) -> Units {
     let mut units = Units::new();
-    units.put_used(UnitKind::LogicalSector, 512, Source::Assumed, "an image names no disk");
+    units.put_used(
+        UnitKind::LogicalSector,
+        512,
+        Source::Assumed,
+        "an image does not record its disk",
+    );
     put_assumed(&mut units);
     if let Some(told) = told {
         put_told(&mut units, told);
@@ -248,7 +253,7 @@ pub fn image_units(told: Option<&Condition>) -> Units {
 }
 
 fn put_assumed(units: &mut Units) {
-    let note = "nothing confirms another; --on tells";
+    let note = "no source confirms another; specify it with --on";
     units.put_used(UnitKind::Granule, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
 }
 

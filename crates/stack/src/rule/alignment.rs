@@ -104,9 +104,8 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
                 "{} reports a physical sector of 512 bytes, unconfirmed, so 4 KiB is assumed",
                 owner.name
             ),
-            _ => {
-                "an image names no disk, so 4 KiB is assumed: specify the disk with --on".to_owned()
-            }
+            _ => "an image does not record its disk, so 4 KiB is assumed: specify it with --on"
+                .to_owned(),
         });
     }
     finding.cost = worst.as_ref().map(Costed::told);
@@ -139,7 +138,7 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
         let mut finding =
             finding(if assumed { "ST102" } else { "ST101" }, severity(None, assumed), part);
         finding.evidence.push(format!(
-            "{} starts at {}, {} after a {} boundary of the guest's disk; converting keeps that",
+            "{} starts at {}, {} after a {} boundary of the guest's disk; converting the image does not change this",
             layer.name,
             case.place(part, start),
             Exact(miss.unit.misalignment(start)),

@@ -142,8 +142,8 @@ fn listed(case: &RuleInput<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
     if listed.compressed_bytes > 0 && matches!(image.layout, ImageLayout::Qcow2(_)) {
         let mut finding = finding("ST504", Severity::Info, id);
         finding.evidence.push(format!(
-            "{} of the guest's disk are in compressed clusters, which have no alignment; what is \
-             written to one goes to a new place",
+            "{} of the guest's disk are in compressed clusters, which have no alignment; a write \
+             to such a cluster stores it at a new offset",
             Exact(listed.compressed_bytes)
         ));
         finding.remedies.push(converted(case, id, "qcow2".to_owned()));

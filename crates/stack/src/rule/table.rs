@@ -28,8 +28,8 @@ pub const RULES: &[Rule] = &[
         title: "start is not on a granule",
         why: "Drives write whole granules (physical sectors, or an SSD's mapping units), so each \
               aligned write from above becomes a read-modify-write of the two granules that it \
-              partly covers; on a 7200 rpm disk each costs a turn. Warning from one extra read \
-              per write; error from two on rotating media or parity RAID.",
+              partly covers; on a 7200 rpm disk each costs a turn. Severity: warning at one extra \
+              read per write; error at two or more on hard disks or parity RAID.",
         fix: "Partitions: straddle plan DISK moves them and keeps data, types, names and \
               numbers. Volumes are recreated, which erases them, so back up first: pvcreate \
               --dataalignment, mdadm --data-offset, cryptsetup --offset, make-bcache \
@@ -264,9 +264,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST408",
-        title: "unsupported feature",
-        why: "This version of straddle does not read the feature. Some results stay unknown.",
-        fix: "Use the format's own tool.",
+        title: "content not read",
+        why: "The content is compressed, encrypted, or uses a feature that this version of \
+              straddle does not read. Results that depend on it stay unknown.",
+        fix: "Decompress or convert it with the format's own tool, then check the result.",
     },
     Rule {
         code: "ST409",
@@ -305,8 +306,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST501",
         title: "image format misaligns guest data",
-        why: "The format puts data of odd length before the guest's: a dynamic VHD puts a \
-              512-byte bitmap before each block, and some VDI and VMDK files start their data off \
+        why: "The format stores a header or bitmap whose length is not a multiple of 4 KiB before \
+              the guest's data: a dynamic VHD puts a 512-byte bitmap before each block, and some VDI and VMDK files start their data off \
               a boundary. An aligned guest is then misaligned on the host.",
         fix: "qemu-img convert into a new file: -O qcow2, or raw; to keep VHD: \
               -O vpc -o subformat=fixed.",
@@ -330,7 +331,8 @@ pub const RULES: &[Rule] = &[
         code: "ST504",
         title: "compressed image",
         why: "Compressed clusters have no alignment. Each write to a cluster moves it.",
-        fix: "Convert before use, into a new file: qemu-img convert -O raw.",
+        fix: "Convert before use, without -c, into a new file: qemu-img convert -O raw, or the \
+              image's own format.",
     },
     Rule {
         code: "ST505",

@@ -55,7 +55,7 @@ Start with:
   straddle check disk.raw     an image
   straddle explain ST101      what a code in the output means
   straddle trace /data/db     where the bytes of a file lie
-  straddle plan /dev/sda      how to align its partitions, as a script
+  straddle plan /dev/sda      how to align its partitions
   straddle bench /data        what misalignment costs there, live
   straddle fsync /data        how long a durable write takes there
   straddle report *.json      a page of all results

@@ -44,7 +44,9 @@ fn of_page(page: &LexiconPage) -> String {
 /// Returns what an engine writes, its limits with their sources, and what to do.
 pub(crate) fn of_engine(profile: &Profile) -> String {
     let mut out = String::new();
-    wrap(&mut out, &profile.title, "", "  ");
+    let is_named = profile.title.to_lowercase().starts_with(&profile.name);
+    let name = if is_named { String::new() } else { format!("{}: ", profile.name) };
+    wrap(&mut out, &format!("{name}{}", profile.title), "", "  ");
     let (pattern, wanted) = (profile.pattern.sentence(), profile.pattern.wanted());
     section(&mut out, "What is measured", &[&pattern, &wanted]);
     out += "\nLimits\n";

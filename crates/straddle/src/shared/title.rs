@@ -122,7 +122,7 @@ pub(crate) fn kind_of(kind: ImageKind, version: &str) -> String {
         ImageKind::Vdi => "VDI",
         ImageKind::VmdkSparse => "VMDK, sparse",
         ImageKind::VmdkStream => "VMDK, stream-optimized",
-        ImageKind::VmdkDescriptor => "VMDK, described",
+        ImageKind::VmdkDescriptor => "VMDK descriptor",
         ImageKind::Vhdx => "VHDX",
         ImageKind::Other(entry) => entry.what,
     };
