@@ -42,8 +42,8 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
             None => format!("{}, {}", first.drive, place(first, look)),
         };
         notes.push(format!(
-            "cost: time relative to {against}; RMW: read-modify-writes per operation. Simulated: no \
-             drive was touched, and the slowest operations of a real one are slower"
+            "cost: time relative to {against}; RMW: read-modify-writes per operation. Simulated: \
+             no drive was touched, and the slowest operations of a real one are slower"
         ));
     }
     notes

@@ -138,7 +138,8 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
         let mut finding =
             finding(if assumed { "ST102" } else { "ST101" }, severity(None, assumed), part);
         finding.evidence.push(format!(
-            "{} starts at {}, {} after a {} boundary of the guest's disk; converting the image does not change this",
+            "{} starts at {}, {} after a {} boundary of the guest's disk; converting the image \
+             does not change this",
             layer.name,
             case.place(part, start),
             Exact(miss.unit.misalignment(start)),

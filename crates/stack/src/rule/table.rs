@@ -307,8 +307,9 @@ pub const RULES: &[Rule] = &[
         code: "ST501",
         title: "image format misaligns guest data",
         why: "The format stores a header or bitmap whose length is not a multiple of 4 KiB before \
-              the guest's data: a dynamic VHD puts a 512-byte bitmap before each block, and some VDI and VMDK files start their data off \
-              a boundary. An aligned guest is then misaligned on the host.",
+              the guest's data: a dynamic VHD puts a 512-byte bitmap before each block, and some \
+              VDI and VMDK files start their data off a boundary. An aligned guest is then \
+              misaligned on the host.",
         fix: "qemu-img convert into a new file: -O qcow2, or raw; to keep VHD: \
               -O vpc -o subformat=fixed.",
     },
