@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use stack::{Cost, LayerType, Misalignment, Severity, UnitFact, Verdict};
 use units::Source;
 
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 /// A word out of a fixed list: a kind, a key, a code.
@@ -169,16 +170,6 @@ pub struct Target {
     pub layers: Vec<LayerReport>,
     /// Findings of the rules, the worst first.
     pub findings: Vec<Finding>,
-}
-
-/// Why a target could not be judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Refusal {
-    /// Attempt, its object, and the answer of the kernel.
-    pub message: String,
-    /// Next step; `null` when nothing helps.
-    pub hint: Option<String>,
 }
 
 /// One layer of a stack.

@@ -26,8 +26,8 @@ mod npd;
 mod outcome;
 pub mod plan;
 pub mod probe;
+mod refusal;
 mod run;
-mod run_refusal;
 mod sarif;
 #[cfg(feature = "schema")]
 mod schema;
@@ -46,9 +46,7 @@ pub use changes::{
     changes_metrics, changes_tree, names_target,
 };
 pub use digest::{Digest, Note};
-pub use document::{
-    Document, Fact, Finding, LayerReport, NOT_JUDGED, Refusal, Summary, Target, Verdicts,
-};
+pub use document::{Document, Fact, Finding, LayerReport, NOT_JUDGED, Summary, Target, Verdicts};
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use lines::{TextRow, lines, rows};
@@ -56,8 +54,8 @@ pub use look::{Look, ViewShape};
 pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
+pub use refusal::{Refusal, RefusalKind};
 pub use run::Run;
-pub use run_refusal::{RefusalKind, RunRefusal};
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};

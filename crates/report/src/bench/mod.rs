@@ -21,8 +21,8 @@ use measure::{CostVerdict, Interval, PairStep, Regime, Role};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
+pub use crate::refusal::Refusal;
 use crate::run::Run;
-pub use crate::run_refusal::RunRefusal;
 
 pub(crate) use arms::is_control;
 pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
@@ -61,7 +61,7 @@ pub struct Bench {
     /// Notes for the reader: what was scaled down, what this machine could not do.
     pub notes: Vec<String>,
     /// Why nothing was measured; `experiments` is empty then.
-    pub refusal: Option<RunRefusal>,
+    pub refusal: Option<Refusal>,
 }
 
 /// Subject of the measurement.

@@ -5,8 +5,8 @@ use units::Source;
 use super::{ComparedRun, Measurement, SettingChange};
 use crate::digest::clip;
 use crate::probe::Probe;
+use crate::refusal::Refusal;
 use crate::run::Run;
-use crate::run_refusal::RunRefusal;
 use crate::text::one_line;
 
 /// The longest text of a result that is shown, in bytes.
@@ -20,7 +20,7 @@ pub(super) fn say(text: &str) -> String {
 
 /// The run that a result is of.
 pub(super) fn run(result: Measurement<'_>) -> ComparedRun {
-    let blank = |run: &Run, version: &str, refusal: Option<&RunRefusal>| ComparedRun {
+    let blank = |run: &Run, version: &str, refusal: Option<&Refusal>| ComparedRun {
         host: run.host.as_deref().map(say),
         started: say(&run.started),
         version: say(version),

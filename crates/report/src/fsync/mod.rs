@@ -17,8 +17,8 @@ mod verdict_view;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::refusal::Refusal;
 use crate::run::Run;
-pub use crate::run_refusal::RunRefusal;
 
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
@@ -69,7 +69,7 @@ pub struct Fsync {
     /// Notes for the reader: what was cut short, what this machine could not do.
     pub notes: Vec<String>,
     /// Why it ended before its time; rows that were measured until then stand.
-    pub refusal: Option<RunRefusal>,
+    pub refusal: Option<Refusal>,
 }
 
 /// The directory that was measured, and what it lies on.

@@ -11,7 +11,7 @@ use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
 use crate::bench::sentences;
-use crate::bench::{Arm, Bench, Experiment, RunRefusal, ScratchFacts};
+use crate::bench::{Arm, Bench, Experiment, Refusal, ScratchFacts};
 
 /// The most experiments that are drawn, and the most arms in a table.
 const EXPERIMENTS_MAX: usize = 24;
@@ -22,7 +22,7 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     html! {
         (pairs(&facts::of_bench(bench).rows))
         @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
-        @if let Some(RunRefusal { message, hint, .. }) = &bench.refusal {
+        @if let Some(Refusal { message, hint, .. }) = &bench.refusal {
             (refused("nothing measured", message, hint.as_deref()))
         }
         @for (at, experiment) in bench.experiments.iter().take(EXPERIMENTS_MAX).enumerate() {
@@ -181,7 +181,7 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
 
 /// The result in a sentence, with what to do next.
 pub(super) fn gist(bench: &Bench) -> Gist {
-    if let Some(RunRefusal { message, hint, .. }) = &bench.refusal {
+    if let Some(Refusal { message, hint, .. }) = &bench.refusal {
         return Gist::refused("nothing was measured", message, hint.as_deref());
     }
     let Some(worst) = worst(bench) else {

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Refusal, Word};
+use crate::document::Word;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 mod table;

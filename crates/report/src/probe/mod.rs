@@ -15,8 +15,8 @@ use measure::probe::{Reading, Unidentified};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
+pub use crate::refusal::Refusal;
 use crate::run::Run;
-pub use crate::run_refusal::RunRefusal;
 
 pub use next::next;
 pub use progress::probing;
@@ -64,7 +64,7 @@ pub struct Probe {
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Why nothing was probed.
-    pub refusal: Option<RunRefusal>,
+    pub refusal: Option<Refusal>,
 }
 
 /// Target that was probed.

@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use stack::file::RunState;
 
-use crate::document::{Fact, Refusal, Word};
+use crate::document::{Fact, Word};
+use crate::refusal::Refusal;
 use crate::run::Run;
 use stack::{LayerType, UnitFact, UnitKind};
 

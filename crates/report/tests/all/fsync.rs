@@ -7,7 +7,7 @@ use measure::fitness::Fitness;
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
     Fsync, FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, RowMethod, RunRefusal,
+    LayerFlushes, ProcessWord, QuantileInterval, Refusal, Rounds, RowComparison, RowMethod,
     Sustained, SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json,
     fsync_plan_text, fsync_table,
 };
@@ -178,7 +178,7 @@ pub(crate) fn whole() -> Fsync {
             ..Honesty::default()
         }),
         notes: vec![text("a note")],
-        refusal: Some(RunRefusal {
+        refusal: Some(Refusal {
             message: text("stopped"),
             hint: Some(text("try again")),
             kind: report::RefusalKind::Misuse,

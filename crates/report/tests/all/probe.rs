@@ -4,7 +4,7 @@ use measure::Interval;
 use measure::probe::{Reading, Unidentified};
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns, PROBE_SCHEMA, Probe,
-    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, RunRefusal, Spent, probe_json,
+    ProbeAnswer, ProbeComparison, ProbeTarget, Refusal, Reported, ResultFate, Spent, probe_json,
     probe_table, tools,
 };
 use report::{Look, Run};
@@ -79,7 +79,7 @@ fn platter() -> Probe {
 #[test]
 fn probes_are_valid_and_wholly_described() {
     let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
-    let refusal = RunRefusal {
+    let refusal = Refusal {
         message: "cannot".to_owned(),
         hint: Some("do".to_owned()),
         kind: report::RefusalKind::Safety,

@@ -244,6 +244,7 @@ pub(crate) fn broken() -> Target {
         refusal: Some(Refusal {
             message: "cannot open `/dev/sdz`: Permission denied (os error 13)".to_owned(),
             hint: Some("run it as root, or let straddle read a captured sysroot".to_owned()),
+            ..Refusal::default()
         }),
         ..target("/dev/sdz", Verdict::Unknown, Vec::new())
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use report::RefusalKind;
-use report::bench::RunRefusal;
+use report::bench::Refusal;
 
 /// Writing to a raw device, and the words that allow it.
 #[derive(Debug, Args)]
@@ -30,12 +30,12 @@ impl RawDevice {
         &self,
         command: &str,
         directory: &Path,
-    ) -> Result<(), RunRefusal> {
+    ) -> Result<(), Refusal> {
         if !self.write_device {
             return Ok(());
         }
         let name = units::text::escape(directory.as_os_str().as_encoded_bytes());
-        Err(RunRefusal {
+        Err(Refusal {
             message: format!(
                 "cannot write to the device {name}: a directory, and --write-device is for devices"
             ),

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use host::claim::Claim;
 use host::engine::{Access, open_pinned};
 use host::{FileDisk, Pinned};
-use report::bench::{RunRefusal, ScratchFacts};
+use report::bench::{Refusal, ScratchFacts};
 use units::prefix::Size;
 
 use super::in_scratch_file::each;
@@ -79,7 +79,7 @@ pub(crate) fn run(
 }
 
 /// Returns what a raw device is not asked for.
-pub(super) fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
+pub(super) fn unsupported(session: &Session<'_>) -> Result<(), Refusal> {
     let bench = session.bench;
     let on_devices =
         bench.job.is_some() || bench.suite || bench.raidtest.is_some() || !bench.command.is_empty();

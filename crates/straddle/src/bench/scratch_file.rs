@@ -2,7 +2,7 @@
 
 use host::Pinned;
 use host::scratch::Scratch;
-use report::bench::{RunRefusal, ScratchFacts as Document};
+use report::bench::{Refusal, ScratchFacts as Document};
 use stack::UnitKind;
 use units::prefix::Size;
 
@@ -27,7 +27,7 @@ impl ScratchFile {
         session: &mut Session<'_>,
         directory: &Pinned,
         wanted: UnitKind,
-    ) -> Result<ScratchFile, RunRefusal> {
+    ) -> Result<ScratchFile, Refusal> {
         session.afford(session.scratch_bytes(), "the scratch file")?;
         let begun_ns = session.elapsed_ns();
         let plan = session.scratch_plan();
@@ -53,7 +53,7 @@ impl ScratchFile {
 
     /// The smallest step by which direct I/O on the file can be shifted, in bytes; `Err` says why
     /// there is none.
-    pub(crate) fn step_bytes(&self) -> Result<u64, RunRefusal> {
+    pub(crate) fn step_bytes(&self) -> Result<u64, Refusal> {
         let name = self.scratch.directory();
         let unit = self.scratch.direct_unit();
         shiftable(self.scratch.filesystem(), &name.to_string())?;
@@ -112,7 +112,7 @@ impl ScratchFile {
 
 /// Refuses to shift operations in a file of a `filesystem` that does not do as specified, in the
 /// directory called `name`.
-pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), RunRefusal> {
+pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), Refusal> {
     if filesystem != "btrfs" {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use host::Interrupt;
 use host::scratch::ScratchPlan;
 use jiff::Timestamp;
 use report::bench::{
-    BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, RunRefusal, ScratchFacts,
+    BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, Refusal, ScratchFacts,
 };
 use units::prefix::Size;
 
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
     }
 
     /// Refuses to write `bytes` more where that is above the limit.
-    pub(crate) fn afford(&self, bytes: u64, what: &str) -> Result<(), RunRefusal> {
+    pub(crate) fn afford(&self, bytes: u64, what: &str) -> Result<(), Refusal> {
         if bytes <= self.bytes_left() {
             return Ok(());
         }
@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
         target: BenchTarget,
         scratch: Option<ScratchFacts>,
         mut experiments: Vec<Experiment>,
-        refusal: Option<RunRefusal>,
+        refusal: Option<Refusal>,
     ) -> Document {
         self.settle();
         experiments.iter_mut().for_each(|experiment| self.held_to_its_device(experiment));

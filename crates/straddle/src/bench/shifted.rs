@@ -5,7 +5,7 @@
 //! Nothing else of the drive is touched, and the devices go with the process.
 
 use host::{LoopDevice, LoopPlan};
-use report::bench::RunRefusal;
+use report::bench::Refusal;
 use units::ByteRange;
 use units::prefix::Size;
 
@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::shared::halt::{Halt, refused};
 
 /// Refuses to run `what` for an ordinary user, who has no loop devices.
-pub(crate) fn need_root(what: &str) -> Result<(), RunRefusal> {
+pub(crate) fn need_root(what: &str) -> Result<(), Refusal> {
     if host::is_root() {
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub(crate) fn regions(
     ground: &ScratchFile,
     count: u64,
     shift_bytes: u64,
-) -> Result<Vec<Region>, RunRefusal> {
+) -> Result<Vec<Region>, Refusal> {
     let unit_bytes = ground.place.unit.length_bytes();
     let none = || {
         let name = ground.scratch.directory();

@@ -100,7 +100,7 @@ pub(super) fn opened(
 }
 
 fn refusal(message: String, hint: &str) -> Refusal {
-    Refusal { message, hint: Some(hint.to_owned()) }
+    Refusal::misuse(message, Some(hint.to_owned()))
 }
 
 fn of_images(images: &[Image]) -> Result<StackInput, Refusal> {

@@ -36,7 +36,7 @@ mod with_progress;
 use device::durable::DurableMethod;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
-use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
+use report::fsync::{FsyncScratch, Refusal, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<CommandOutcome> {
     };
     // Nothing else is of use once the file system went down.
     let refusal = ended.err().and_then(Halt::refusal).map(|refusal| match session.fallen() {
-        Some(advice) => RunRefusal { hint: Some(advice), ..refusal },
+        Some(advice) => Refusal { hint: Some(advice), ..refusal },
         None => refusal,
     });
     // Where the user wants no more, what cannot be done is no news.

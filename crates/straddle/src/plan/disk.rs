@@ -30,6 +30,7 @@ pub(super) fn assembled(
             let machine = inspected.machine().map_err(|reason| Refusal {
                 message: format!("cannot plan {}: {reason}", target.name),
                 hint: None,
+                ..Refusal::default()
             })?;
             let device = meant.map(|id| machine.node(id).name.clone());
             let assembled = inspected.assemble(machine, nodes, on);

@@ -88,7 +88,7 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
     let name = shown(&plan.target);
     let refuse = |reason: &str, hint: Option<String>| {
         let message = format!("cannot plan {name}: {reason}");
-        (RefusalKind::NoVerdict, Refusal { message, hint })
+        (RefusalKind::NoVerdict, Refusal::misuse(message, hint))
     };
     let [target] = &targets[..] else {
         let hint = "name one image in it: straddle plan IMAGE".to_owned();

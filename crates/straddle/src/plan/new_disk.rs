@@ -31,7 +31,14 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refused> {
     let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
     let refuse = |kind, reason: &str, hint: Option<String>| {
-        (kind, Refusal { message: format!("cannot plan {name}: {reason}"), hint })
+        (
+            kind,
+            Refusal {
+                message: format!("cannot plan {name}: {reason}"),
+                hint,
+                ..Refusal::default()
+            },
+        )
     };
     let misuse = |reason| {
         let hint = "name one disk: straddle plan --new /dev/sdX".to_owned();

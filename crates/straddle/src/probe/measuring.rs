@@ -9,7 +9,7 @@ use measure::Fault;
 use measure::probe::{
     self, Ask, ProbeBudget, Spending, Stripe, WriteAnswers, depth, granule, stripe,
 };
-use report::probe::{Probe as Document, RunRefusal};
+use report::probe::{Probe as Document, Refusal};
 
 use super::open_target::OpenTarget;
 use super::pauses::Pauses;
@@ -46,7 +46,7 @@ pub(super) fn run(
     target: &OpenTarget,
     watched: &mut Pauses<'_>,
     document: &mut Document,
-) -> Result<ProbeResults, RunRefusal> {
+) -> Result<ProbeResults, Refusal> {
     let is_busy = busy_percent(&target.place).is_some_and(|percent| percent >= BUSY_PERCENT);
     if is_busy {
         document.notes.push(format!(
@@ -124,7 +124,7 @@ impl Asking<'_, '_> {
     }
 
     /// Returns what durable writes say that use `purse`; all bytes are theirs.
-    fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<WriteAnswers, RunRefusal> {
+    fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<WriteAnswers, Refusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
         buffers.fill(ask.seed);
@@ -141,11 +141,7 @@ impl Asking<'_, '_> {
 
     /// A queue of this depth; `Err` with the reason where there is no io_uring: the rest is still
     /// found then.
-    fn deep(
-        &self,
-        depth: u16,
-        buffer_bytes: u32,
-    ) -> Result<Result<UringQueue, String>, RunRefusal> {
+    fn deep(&self, depth: u16, buffer_bytes: u32) -> Result<Result<UringQueue, String>, Refusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(depth, buffer_bytes).map_err(engine)?;
         buffers.fill(self.run.seed);
@@ -155,7 +151,7 @@ impl Asking<'_, '_> {
     }
 
     /// Returns what reads at a depth say of an array.
-    fn reads(&mut self, written: Option<&mut WriteAnswers>) -> Result<Stripe, RunRefusal> {
+    fn reads(&mut self, written: Option<&mut WriteAnswers>) -> Result<Stripe, Refusal> {
         let mut queue = match self.deep(DEPTH, stripe::BUFFER_BYTES)? {
             Ok(queue) => queue,
             Err(reason) => return Ok(not_read(&reason, written)),
@@ -171,7 +167,7 @@ impl Asking<'_, '_> {
     }
 
     /// Returns how many reads are had at once, with all the time that is left.
-    fn depth(&mut self, stripe: &Stripe) -> Result<depth::QueueDepth, RunRefusal> {
+    fn depth(&mut self, stripe: &Stripe) -> Result<depth::QueueDepth, Refusal> {
         if self.run.interrupt.is_raised() {
             return Ok(depth::QueueDepth::not_tried("it was interrupted"));
         }
@@ -189,11 +185,7 @@ impl Asking<'_, '_> {
     }
 
     /// Returns what `written` says, asked again with all that is left where it left something open.
-    fn again(
-        &mut self,
-        written: WriteAnswers,
-        stripe: &Stripe,
-    ) -> Result<WriteAnswers, RunRefusal> {
+    fn again(&mut self, written: WriteAnswers, stripe: &Stripe) -> Result<WriteAnswers, Refusal> {
         let left = self.whole.left(now_ns());
         let all = whole(self.run, self.target).left(now_ns());
         let is_enough =
@@ -210,7 +202,7 @@ impl Asking<'_, '_> {
     }
 }
 
-fn faulty(fault: &Fault) -> RunRefusal {
+fn faulty(fault: &Fault) -> Refusal {
     let hint = "look for the error in the kernel's log: dmesg -T | straddle explain -";
     undecided(format!("cannot finish the measurement: {fault}"), Some(hint))
 }

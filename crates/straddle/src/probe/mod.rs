@@ -22,7 +22,7 @@ mod session;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
+use report::probe::{Probe as Document, Refusal, probe_json, probe_table};
 
 use crate::arguments::Probe;
 use crate::exit::{CUT_OFF, CommandOutcome};
@@ -54,7 +54,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
 }
 
 /// Answers what was asked.
-fn fill(run: &Session<'_>, document: &mut Document) -> Result<(), RunRefusal> {
+fn fill(run: &Session<'_>, document: &mut Document) -> Result<(), Refusal> {
     let target = MeasureTarget::of(&run.probe.target, "probe")?;
     if let MeasureTarget::Directory(directory) = &target {
         run.probe.raw.write_device_needs_a_device("probe", directory.given())?;

@@ -6,7 +6,7 @@ use host::claim::Claim;
 use host::engine::{Access, open_pinned};
 use host::scratch::Scratch;
 use host::{FileDisk, Pinned};
-use report::probe::{Probe as Document, RunRefusal};
+use report::probe::{Probe as Document, Refusal};
 use stack::drive::KernelDrive;
 
 use super::drive_identity::{drive, placed};
@@ -46,7 +46,7 @@ impl OpenTarget {
         target: &MeasureTarget,
         watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<OpenTarget, RunRefusal> {
+    ) -> Result<OpenTarget, Refusal> {
         match target {
             MeasureTarget::Directory(directory) => {
                 OpenTarget::in_directory(run, directory, watched, document)
@@ -62,7 +62,7 @@ impl OpenTarget {
         directory: &Pinned,
         watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<OpenTarget, RunRefusal> {
+    ) -> Result<OpenTarget, Refusal> {
         let length_bytes = scratch_bytes(run)?;
         let (plan, step) = possible(run, directory, length_bytes)?;
         scratch::clear_leftovers(directory);
@@ -90,7 +90,7 @@ impl OpenTarget {
         node: &Pinned,
         number: (u32, u32),
         document: &mut Document,
-    ) -> Result<OpenTarget, RunRefusal> {
+    ) -> Result<OpenTarget, Refusal> {
         let name = shown(node.given());
         let writes = run.probe.raw.write_device;
         let (ground, device_bytes) = match writes {
@@ -126,7 +126,7 @@ impl OpenTarget {
     }
 
     /// It, opened past the page cache.
-    pub(super) fn open(&self, access: Access) -> Result<OwnedFd, RunRefusal> {
+    pub(super) fn open(&self, access: Access) -> Result<OwnedFd, Refusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         match &self.ground {
             SiteBase::Scratch(scratch) => scratch.open(access, true).map_err(engine),

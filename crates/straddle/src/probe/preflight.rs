@@ -4,7 +4,7 @@ use std::path::Path;
 
 use host::Pinned;
 use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_unit_in};
-use report::probe::RunRefusal;
+use report::probe::Refusal;
 
 use super::session::{Session, refused};
 use crate::shared::printer::shown;
@@ -25,7 +25,7 @@ const ELSEWHERE: &str = "name a directory on ext4 or XFS on the same drive";
 ///
 /// # Errors
 /// When the bytes that may be written leave no room for it.
-pub(super) fn scratch_bytes(run: &Session<'_>) -> Result<u64, RunRefusal> {
+pub(super) fn scratch_bytes(run: &Session<'_>) -> Result<u64, Refusal> {
     let third = run.probe.bytes_max.div_euclid(3);
     let bytes = third.min(SCRATCH_BYTES);
     let bytes = bytes - bytes % PAGE_BYTES;
@@ -40,11 +40,7 @@ pub(super) fn scratch_bytes(run: &Session<'_>) -> Result<u64, RunRefusal> {
 ///
 /// # Errors
 /// When that is to be written to, and is too short.
-pub(super) fn raw_bytes(
-    run: &Session<'_>,
-    node: &Path,
-    device_bytes: u64,
-) -> Result<u64, RunRefusal> {
+pub(super) fn raw_bytes(run: &Session<'_>, node: &Path, device_bytes: u64) -> Result<u64, Refusal> {
     if !run.probe.raw.write_device {
         return Ok(device_bytes.min(READ_BYTES));
     }
@@ -71,7 +67,7 @@ pub(super) fn possible(
     run: &Session<'_>,
     directory: &Pinned,
     length_bytes: u64,
-) -> Result<(ScratchPlan, u64), RunRefusal> {
+) -> Result<(ScratchPlan, u64), Refusal> {
     let name = shown(directory.given());
     let plan = plan(run, length_bytes);
     let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
@@ -93,7 +89,7 @@ pub(super) fn possible(
 }
 
 /// That there is no scratch file, with the bytes to write of which one that fits is a third.
-pub(super) fn no_file(error: &ScratchError) -> RunRefusal {
+pub(super) fn no_file(error: &ScratchError) -> Refusal {
     // Without compression it would be refused as well: btrfs alone compresses.
     if matches!(error, ScratchError::Compressed { .. }) {
         return refused(error.to_string(), Some(ELSEWHERE));
@@ -117,7 +113,7 @@ fn plan(run: &Session<'_>, length_bytes: u64) -> ScratchPlan {
 ///
 /// # Errors
 /// With that reason.
-pub(super) fn usable(scratch: &Scratch, directory: &Path) -> Result<(), RunRefusal> {
+pub(super) fn usable(scratch: &Scratch, directory: &Path) -> Result<(), Refusal> {
     match scratch::unusable(scratch) {
         None => Ok(()),
         Some(reason) => {

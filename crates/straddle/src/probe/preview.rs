@@ -2,7 +2,7 @@
 
 use host::{FileDisk, Pinned, claim, file_facts};
 use report::Refusal;
-use report::probe::{Probe as Document, RunRefusal};
+use report::probe::Probe as Document;
 use stack::UnitKind;
 use units::prefix::Size;
 
@@ -26,7 +26,7 @@ pub(super) fn run(
     run: &Session<'_>,
     target: &MeasureTarget,
     found: &mut Document,
-) -> Result<(), RunRefusal> {
+) -> Result<(), Refusal> {
     let place = match target {
         MeasureTarget::Directory(directory) => {
             in_directory(run, directory, found)?;
@@ -60,7 +60,7 @@ fn in_directory(
     run: &Session<'_>,
     directory: &Pinned,
     found: &mut Document,
-) -> Result<(), RunRefusal> {
+) -> Result<(), Refusal> {
     let length_bytes = scratch_bytes(run)?;
     possible(run, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
@@ -73,7 +73,7 @@ fn in_directory(
     Ok(())
 }
 
-fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(), RunRefusal> {
+fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(), Refusal> {
     let disk = FileDisk::of(node).map_err(|error| refused(error.to_string(), error.hint()))?;
     let length_bytes = raw_bytes(run, node.given(), device::Disk::length_bytes(&disk))?;
     drop(disk);

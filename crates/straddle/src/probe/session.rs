@@ -1,7 +1,7 @@
 //! One run of `straddle probe`: what was asked, of which machine, with which seed.
 
 use host::Interrupt;
-use report::probe::RunRefusal;
+use report::probe::Refusal;
 
 use crate::arguments::Probe;
 use crate::shared::halt;
@@ -17,11 +17,11 @@ pub(super) struct Session<'a> {
 }
 
 /// A refusal that is no matter of safety.
-pub(super) fn refused(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
+pub(super) fn refused(message: impl Into<String>, hint: Option<&str>) -> Refusal {
     halt::refused(message, hint.map(str::to_owned))
 }
 
 /// Returns what was tried and came to no verdict.
-pub(super) fn undecided(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
+pub(super) fn undecided(message: impl Into<String>, hint: Option<&str>) -> Refusal {
     halt::undecided(message, hint.map(str::to_owned))
 }

@@ -5,7 +5,7 @@ use host::scratch::ScratchError;
 use host::{CommandError, LoopError, MountError, OpenError};
 use measure::Fault;
 use report::RefusalKind;
-use report::bench::RunRefusal;
+use report::bench::Refusal;
 
 /// Why a measurement ended before its time.
 #[derive(Clone, Debug)]
@@ -15,17 +15,17 @@ pub(crate) enum Halt {
     /// The user or the system wants the program to end.
     Interrupted,
     /// It cannot be done here.
-    Refused(RunRefusal),
+    Refused(Refusal),
 }
 
 /// A refusal that is no matter of safety: it cannot be done here.
-pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> RunRefusal {
-    RunRefusal { message: message.into(), hint, kind: RefusalKind::Misuse }
+pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Refusal {
+    Refusal { message: message.into(), hint, kind: RefusalKind::Misuse }
 }
 
 /// Returns what was tried and came to no verdict.
-pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> RunRefusal {
-    RunRefusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
+pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> Refusal {
+    Refusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
 }
 
 impl Halt {
@@ -46,11 +46,11 @@ impl Halt {
 
     /// Returns a halt because what was measured failed, which is a finding.
     pub(crate) fn fault(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(RunRefusal { kind: RefusalKind::Fault, ..refused(message, hint) })
+        Halt::Refused(Refusal { kind: RefusalKind::Fault, ..refused(message, hint) })
     }
 
     /// The refusal that a document shows; `None` where the user wants no more.
-    pub(crate) fn refusal(self) -> Option<RunRefusal> {
+    pub(crate) fn refusal(self) -> Option<Refusal> {
         match self {
             Halt::Interrupted => None,
             Halt::Refused(refusal) => Some(refusal),
@@ -67,14 +67,14 @@ impl Halt {
 }
 
 /// That there is no scratch file, with the length that would fit.
-pub(crate) fn no_file(error: &ScratchError) -> RunRefusal {
+pub(crate) fn no_file(error: &ScratchError) -> Refusal {
     let mebibytes = error.room_bytes().map(|bytes| bytes >> 20).filter(|number| *number > 0);
     let smaller = mebibytes.map(|number| format!("--scratch {number}M"));
     refused(error.to_string(), error.hint(smaller.as_deref()))
 }
 
-impl From<RunRefusal> for Halt {
-    fn from(refusal: RunRefusal) -> Halt {
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Halt {
         Halt::Refused(refusal)
     }
 }

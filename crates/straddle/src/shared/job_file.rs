@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use report::bench::RunRefusal;
+use report::bench::Refusal;
 use workload::JobFile;
 
 use crate::shared::halt::refused;
@@ -15,7 +15,7 @@ const TEXT_BYTES_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// When it cannot be read, or holds no jobs; the hint says what to do.
-pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, RunRefusal> {
+pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, Refusal> {
     let name = shown(path);
     let wrong = |message: String, hint: String| refused(message, Some(hint));
     let mut told = Vec::new();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host::{PathIdentity, Pinned};
-use report::bench::RunRefusal;
+use report::bench::Refusal;
 use units::text::shell_word;
 
 use crate::shared::halt::refused;
@@ -25,7 +25,7 @@ pub(crate) enum MeasureTarget {
 
 impl MeasureTarget {
     /// Returns what `path` leads to: it is followed here, and never again. Hints name `command`.
-    pub(crate) fn of(path: &Path, command: &str) -> Result<MeasureTarget, RunRefusal> {
+    pub(crate) fn of(path: &Path, command: &str) -> Result<MeasureTarget, Refusal> {
         let name = shown(path);
         let pinned = Pinned::at(path).map_err(|error| {
             refused(
@@ -60,7 +60,7 @@ fn parent(path: &Path) -> String {
 }
 
 /// Refuses to do `what` ("probe /data") since where the bytes lie is not known.
-pub(crate) fn cannot(what: &str, refusal: report::Refusal) -> RunRefusal {
+pub(crate) fn cannot(what: &str, refusal: Refusal) -> Refusal {
     refused(format!("cannot {what}: {}", refusal.message), refusal.hint)
 }
 

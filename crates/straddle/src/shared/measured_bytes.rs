@@ -219,7 +219,7 @@ fn no_unit(wanted: UnitKind) -> Refusal {
         }
         _ => ("the granule of its drive is unknown", "see what is known of it: straddle check"),
     };
-    Refusal { message: message.to_owned(), hint: Some(hint.to_owned()) }
+    Refusal::misuse(message.to_owned(), Some(hint.to_owned()))
 }
 
 fn drive(stack: &Stack, leaf: LayerId) -> Option<Drive> {
@@ -309,6 +309,7 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
     Refusal {
         message: format!("the place of byte {at_bytes} on the drive is unknown: {why}"),
         hint: Some(hint),
+        ..Refusal::default()
     }
 }
 

@@ -135,7 +135,11 @@ pub(crate) fn away(kind: &str) -> Option<Away> {
 pub(crate) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refusal> {
     let kind = mount.kind.as_str();
     let refuse = |reason: String, hint: Option<String>| {
-        Some(Refusal { message: format!("cannot trace {name}: {reason}"), hint })
+        Some(Refusal {
+            message: format!("cannot trace {name}: {reason}"),
+            hint,
+            ..Refusal::default()
+        })
     };
     match away(kind)? {
         Away::Memory => {

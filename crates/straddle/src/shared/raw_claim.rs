@@ -4,7 +4,7 @@
 use host::Pinned;
 use host::claim::{Claim, ClaimPlan, ClaimRefusal};
 use report::RefusalKind;
-use report::bench::RunRefusal;
+use report::bench::Refusal;
 
 use crate::arguments::RawDevice;
 use crate::shared::existing_data::contents;
@@ -15,16 +15,12 @@ pub(crate) fn claimed(
     asked: &RawDevice,
     node: &Pinned,
     length_bytes: u64,
-) -> Result<Claim, RunRefusal> {
+) -> Result<Claim, Refusal> {
     with_plan(asked, node, length_bytes, Claim::take)
 }
 
 /// Refuses what [`claimed`] would refuse, and opens nothing for writing.
-pub(crate) fn rehearse(
-    asked: &RawDevice,
-    node: &Pinned,
-    length_bytes: u64,
-) -> Result<(), RunRefusal> {
+pub(crate) fn rehearse(asked: &RawDevice, node: &Pinned, length_bytes: u64) -> Result<(), Refusal> {
     with_plan(asked, node, length_bytes, Claim::rehearse)
 }
 
@@ -33,13 +29,13 @@ fn with_plan<Done>(
     node: &Pinned,
     length_bytes: u64,
     ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
-) -> Result<Done, RunRefusal> {
+) -> Result<Done, Refusal> {
     let contents = |disk| contents(disk, length_bytes);
     let confirm = asked.confirm.as_deref();
     let plan =
         ClaimPlan { node, confirm, overwrites_data: asked.overwrite_data, contents: &contents };
     ask(plan).map_err(|error| {
         let hint = error.hint();
-        RunRefusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
+        Refusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
     })
 }

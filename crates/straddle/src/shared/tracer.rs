@@ -86,7 +86,7 @@ fn confirm(name: &str, path: &Path) -> Result<(), String> {
 /// A refusal to trace `name`.
 pub(crate) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
     let hint = hint.map(str::to_owned);
-    Refusal { message: format!("cannot trace {name}: {reason}"), hint }
+    Refusal { message: format!("cannot trace {name}: {reason}"), hint, ..Refusal::default() }
 }
 
 impl<'a> Tracer<'a> {
@@ -134,7 +134,7 @@ impl<'a> Tracer<'a> {
                 let hint = "name a file in it; for a mount point: straddle check DIRECTORY";
                 return refused(name, "a directory, not a file", Some(hint));
             }
-            Refusal { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+            Refusal::misuse(error.to_string(), error.hint().map(str::to_owned))
         })?;
         if disk.is_block_device() {
             return Err(refused(name, "it became a block device", None));
@@ -280,6 +280,7 @@ impl<'a> Tracer<'a> {
         let lost = |reason: &str, hint: &str| Refusal {
             message: format!("cannot find the device {number}: {reason}"),
             hint: Some(hint.to_owned()),
+            ..Refusal::default()
         };
         let missing = || lost("not in /sys/block", "to list block devices: lsblk");
         let inspected = self.inspected;

@@ -82,7 +82,7 @@ pub(super) fn of(
         total: sum(&total, count, &numbers),
         cost,
         refusal: None,
-        ..refused(run, &trace.file, Refusal { message: String::new(), hint: None })
+        ..refused(run, &trace.file, Refusal::misuse(String::new(), None))
     }
 }
 

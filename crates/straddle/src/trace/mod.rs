@@ -61,6 +61,7 @@ fn reached(trace: &Trace, traced: Traced) -> Result<Traced, Refusal> {
             Exact(end)
         ),
         hint: Some(format!("trace all of it: straddle trace {name}")),
+        ..Refusal::default()
     })
 }
 

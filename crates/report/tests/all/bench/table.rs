@@ -2,7 +2,7 @@
 
 use measure::Role;
 use report::Look;
-use report::bench::{Bench, RunRefusal, table};
+use report::bench::{Bench, Refusal, table};
 
 use super::sample::{arm, comparison, disk, drive_counts, no_penalty, penalty, void};
 use crate::sample::{plain, same};
@@ -217,7 +217,7 @@ note: the size of 10 GiB was scaled down to 64 MiB
 
 #[test]
 fn a_refusal_says_why_and_what_to_do() {
-    let refusal = Some(RunRefusal {
+    let refusal = Some(Refusal {
         message: "cannot measure on /tmp: tmpfs is memory".to_owned(),
         hint: Some("name a directory on a disk".to_owned()),
         kind: report::RefusalKind::Misuse,

@@ -25,10 +25,12 @@ pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, Refusal> {
         let text = text(path).map_err(|(reason, way)| Refusal {
             message: format!("cannot read the profile {file}: {reason}"),
             hint: Some(format!("{way}; {FORMAT}")),
+            ..Refusal::default()
         })?;
         let profile = Profile::parse(&shown, &text).map_err(|error| Refusal {
             message: error.to_string(),
             hint: Some(error.hint().to_string()),
+            ..Refusal::default()
         })?;
         let name = profile.name.to_ascii_lowercase();
         if let Some((_, other)) = known.iter().find(|(taken, _)| *taken == name) {
@@ -40,6 +42,7 @@ pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, Refusal> {
                 hint: Some(
                     "leave out one of them, or change the value of its key `name`".to_owned(),
                 ),
+                ..Refusal::default()
             });
         }
         known.push((name, file));

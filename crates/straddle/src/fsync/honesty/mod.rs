@@ -54,6 +54,7 @@ pub(crate) fn look(
         return Err(Refusal {
             message: format!("cannot go on: a sync failed, and is not tried again: {error}"),
             hint: Some("what was written may be lost; see the kernel's log: dmesg -T".into()),
+            ..Refusal::default()
         });
     }
     let untried = match ended {

@@ -64,6 +64,7 @@ pub(crate) fn holds_none(name: &str) -> Refusal {
             "name a directory of disk images, or its mount point, which this shows: findmnt -T {}",
             shell_word(name)
         )),
+        ..Refusal::default()
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn start_file(path: &Path) -> Result<Start, Refusal> {
     let disk = FileDisk::open(path).map_err(|error| Refusal {
         message: error.to_string(),
         hint: error.hint().map(str::to_owned),
+        ..Refusal::default()
     })?;
     let identity = match disk.identity() {
         PathIdentity::File { device, inode } => FileIdentity { device, inode },

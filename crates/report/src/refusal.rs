@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Why nothing was measured, or not all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RunRefusal {
+pub struct Refusal {
     /// Attempt, its object, and why it was refused or failed.
     pub message: String,
     /// Next step.
@@ -13,6 +13,14 @@ pub struct RunRefusal {
     /// Kind of refusal, which decides the exit code.
     #[serde(default)]
     pub kind: RefusalKind,
+}
+
+impl Refusal {
+    /// Returns a refusal of what is misused or cannot be done here, with what to do next.
+    #[must_use]
+    pub fn misuse(message: impl Into<String>, hint: Option<String>) -> Refusal {
+        Refusal { message: message.into(), hint, kind: RefusalKind::Misuse }
+    }
 }
 
 /// Kind of refusal.
