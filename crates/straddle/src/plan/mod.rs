@@ -170,8 +170,11 @@ fn without_table(
         return Err(refuse(&reason, None));
     }
     let over = stack.over(disk);
-    let mut tables =
-        [disk].into_iter().chain(over.iter().copied()).flat_map(|id| &stack.layer(id).tables);
+    // A table in a volume on the disk is not the disk's.
+    let is_disk =
+        |&id: &LayerId| id == disk || matches!(stack.layer(id).kind, LayerKind::ImageFormat(_));
+    let own = [disk].into_iter().chain(over.iter().copied()).filter(is_disk);
+    let mut tables = own.flat_map(|id| &stack.layer(id).tables);
     if let Some(table) = tables.next() {
         let reason = format!("its {} partition table lists no partition", table.kind.word());
         let hint = format!("lay it out: straddle plan --new {}", shell_word(name));

@@ -147,3 +147,27 @@ fn a_damaged_table_is_refused_with_a_command_that_names_it_and_says_what_to_do()
     let check = straddle(&["check", "--explain", scratch::text(&image)]);
     assert!(check.out.contains("ST404") && check.out.contains("back that up"), "{check:?}");
 }
+
+#[test]
+fn an_empty_table_in_a_volume_is_not_the_table_of_the_disk_under_it() {
+    need_loops!();
+    need_tools!("lvm", "sfdisk");
+    let scratch = Scratch::new();
+    let lvm = testkit::Lvm::on(&[64 << 20]);
+    lvm.run(&["pvcreate", lvm.device(0)]);
+    lvm.run(&["vgcreate", "vgempty", lvm.device(0)]);
+    lvm.run(&["lvcreate", "-an", "-Zn", "-Wn", "-L16M", "-ndata", "vgempty"]);
+    let table = disk(&scratch, "table.raw", "label: dos\n");
+    let bytes = std::fs::read(&table).expect("it is a file");
+    let image = &lvm.images()[0];
+    let file = std::fs::OpenOptions::new().write(true).open(image).expect("it is a file");
+    // The first extent of the group, where LVM puts it by default (lvm.conf, data_alignment).
+    std::os::unix::fs::FileExt::write_all_at(&file, &bytes[..512], 1 << 20).expect("it has room");
+    let ran = straddle(&["plan", scratch::text(image)]);
+    let said = format!("{}{}", ran.out, ran.errors);
+    assert!(!said.contains("lists no partition"), "{ran:?}");
+    assert!(said.contains("no partition table; its lvm-"), "{ran:?}");
+    let checked = straddle(&["check", "--json", scratch::text(image)]).document();
+    let layers = checked["targets"][0]["layers"].as_array().expect("a list").clone();
+    assert!(layers.iter().any(|layer| layer["name"] == "vgempty/data"), "{checked:#}");
+}
