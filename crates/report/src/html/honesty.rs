@@ -91,7 +91,7 @@ fn of_drive(drive: &DriveWord) -> Markup {
         drive.life_used_percent.map_or("not known".to_owned(), |used| format!("{used} % used"));
     let protection = said(drive.power_loss_protection.word(), &drive.power_loss_source);
     html! {
-        h4 { "What the drive says of itself" }
+        h4 { "What the drive reports" }
         (pairs(&[
             ("Power-loss protection", Some(protection)),
             ("Rated life", Some(said(&life, &drive.life_source))),
