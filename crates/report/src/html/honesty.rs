@@ -107,8 +107,10 @@ fn said(what: &str, source: &str) -> String {
 fn of_process(process: &ProcessWord) -> Markup {
     html! {
         h4 { "Process " (process.pid) ", " (say(&process.name)) }
-        @if process.suppressors.is_empty() {
-            p { "Nothing was seen that keeps its syncs from the kernel." }
+        @match (process.suppressors.is_empty(), process.unknown.is_empty()) {
+            (true, true) => p { "Nothing is seen that keeps its syncs from the kernel." },
+            (true, false) => p { "Unknown: whether its syncs reach the kernel." },
+            (false, _) => {},
         }
         (notes(&process.suppressors))
         @if !process.unknown.is_empty() {
@@ -127,5 +129,20 @@ pub(super) fn rank(honesty: &Honesty) -> Rank {
         Grade::Consistent => Rank::Good,
         Grade::Suspect | Grade::NotDurable => Rank::Loss,
         Grade::Unproven | Grade::Opaque => Rank::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_could_not_be_seen_whole_is_not_said_to_sync() {
+        let seen = ProcessWord { pid: 7, name: "db".to_owned(), ..ProcessWord::default() };
+        let hidden = ProcessWord { unknown: vec!["its libraries".to_owned()], ..seen.clone() };
+        let nothing = "Nothing is seen that keeps";
+        assert!(of_process(&seen).into_string().contains(nothing));
+        let page = of_process(&hidden).into_string();
+        assert!(!page.contains(nothing) && page.contains("Unknown: whether"), "{page}");
     }
 }
