@@ -53,8 +53,8 @@ impl OpenError {
     fn refused(path: &Path, error: Errno, kind: Option<DiskKind>) -> OpenError {
         let hint = match (error, kind) {
             (Errno::PERM | Errno::ACCESS, Some(DiskKind::Block)) if identity::is_root() => {
-                "even root may not: a container or a security policy keeps this device away; \
-                 try on the host"
+                "even root may not: a container or a security policy blocks this device; try on \
+                 the host"
             }
             (Errno::ACCESS, Some(DiskKind::Block)) => {
                 "reading a block device needs root, or membership of its group: try sudo"

@@ -126,10 +126,10 @@ const fn parity(what: &'static str, level: u8, kib: u64) -> ModelLine {
     line(what, "% longer", 5.0, from, Predicted, MEAN).of(Article::FourKib).up_to(30.0)
 }
 
-const BY_RMW: &str = "rmw = per-sector was chosen by this rate, of 2, 3 or 4 turns";
+const BY_RMW: &str = "of 2, 3 or 4 turns, rmw = per-sector (3) was chosen since it fits this rate";
 
 const RARE: &str =
-    "what kept one write in a hundred or a thousand is not published, and not modeled";
+    "the cause of the delay of one write in 100 or 1000 is not published, so not modeled";
 
 /// All published numbers, in the order of the articles.
 pub(super) const LINES: &[ModelLine] = &[
@@ -206,7 +206,7 @@ pub(super) const LINES: &[ModelLine] = &[
     turns("ext4, misaligned, p5", 9.0, Scenario::Ext4(true), 50, Predicted),
     turns("ext4, misaligned, p50", 10.0, Scenario::Ext4(true), 500, Predicted),
     turns("ext4, misaligned, p90", 14.0, Scenario::Ext4(true), 900, Predicted)
-        .outside("one seek and one misaligned write more, of the same writeback"),
+        .outside("the same writeback adds one seek and one misaligned write"),
     turns("ext4, misaligned, p95", 14.0, Scenario::Ext4(true), 950, Predicted).outside("as p90"),
     turns("ext4, misaligned, p99", 17.0, Scenario::Ext4(true), 990, Predicted).outside("as p90"),
     turns("ext4, misaligned, p99.9", 54.0, Scenario::Ext4(true), 999, Predicted).outside(RARE),

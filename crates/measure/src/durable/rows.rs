@@ -115,9 +115,9 @@ pub const QUESTIONS: [(&str, &str, &str); 9] = [
         "path.fdatasync.direct",
     ),
     ("append against writing over what is there", "wal.append", "wal.overwrite"),
-    ("preallocated against written before", "wal.preallocated", "wal.overwrite"),
+    ("preallocated against already written", "wal.preallocated", "wal.overwrite"),
     ("append against preallocated", "wal.append", "wal.preallocated"),
-    ("beside another writer against alone", "wal.contended", "wal.overwrite-fsync"),
+    ("with another writer against alone", "wal.contended", "wal.overwrite-fsync"),
 ];
 
 fn row(id: &str, group: RowGroup, label: &str, is_pg: bool, way: DurableMethod) -> RowPlan {

@@ -89,7 +89,7 @@ fn seen(seen: &SeenValue, key: &str, words: ViewWords<'_>) -> String {
 pub fn changes_closing(summary: &ChangeSummary, baseline_version: &str, look: &Look) -> String {
     let words = ViewWords { look };
     format!(
-        "{} compared with a baseline of straddle {}: {} in {}\n",
+        "{} compared with a baseline of straddle {}: {}. Done in {}.\n",
         count(summary.targets, "target"),
         words.text(baseline_version),
         trends(summary),

@@ -43,7 +43,7 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
         };
         notes.push(format!(
             "cost: time relative to {against}; RMW: read-modify-writes per operation. Simulated: \
-             no drive was touched, and the slowest operations of a real one are slower"
+             no drive was touched; on a real drive the slowest operations take longer"
         ));
     }
     notes
@@ -111,10 +111,10 @@ fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
     let more: String =
         more.iter().filter(|(at, _)| shown.contains(at)).map(|(_, text)| *text).collect();
     let text = format!(
-        "lost and torn: writes, of those acknowledged when the power failed, summed over the \
-         cuts; promised lost: of those that were flushed, forced, or acknowledged by a drive \
-         without a volatile cache; only these break a promise; missing: sectors of promised \
-         writes that are gone after the cut{more}"
+        "lost, torn: writes acknowledged before the power failed and then lost or torn, in all \
+         cuts together; promised lost: those of them that the drive had promised to keep \
+         (flushed, forced, or acknowledged without a volatile cache); only these break a promise; \
+         missing: sectors of promised writes that are gone after the cut{more}"
     );
     prose(quiet("note"), &text, look.columns(), page);
 }

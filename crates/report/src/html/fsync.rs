@@ -109,7 +109,7 @@ fn comparisons(comparisons: &[RowComparison]) -> Markup {
     html! {
         @if !comparisons.is_empty() {
             h3 { "Rows against each other" }
-            (table("How many times as long a row takes", &COMPARED_HEADS,
+            (table("Time of the first row divided by that of the second", &COMPARED_HEADS,
                 comparisons.iter().take(ROWS_MAX).map(compared)))
         }
     }

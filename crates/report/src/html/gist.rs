@@ -148,7 +148,7 @@ fn rest(good: usize, unknown: usize, unread: usize) -> String {
     }
     match parts.is_empty() {
         true => String::new(),
-        false => format!("Others: {}.", parts.join(", ")),
+        false => format!("Other results: {}.", parts.join(", ")),
     }
 }
 

@@ -253,7 +253,7 @@ pub fn image_units(told: Option<&Condition>) -> Units {
 }
 
 fn put_assumed(units: &mut Units) {
-    let note = "no source confirms another; specify it with --on";
+    let note = "no source reports another; set it with --on";
     units.put_used(UnitKind::Granule, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
 }
 

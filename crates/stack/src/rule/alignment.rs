@@ -156,7 +156,10 @@ fn predicted(case: &RuleInput<'_>, id: LayerId) -> String {
     let bytes = case.judgment(id).predicted_bytes;
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
-            format!("; {} of it are unallocated, judged at the next free blocks", Size(bytes))
+            format!(
+                "; {} are not allocated yet: judged where the next blocks would be",
+                Size(bytes)
+            )
         }
         _ => String::new(),
     }

@@ -30,7 +30,7 @@ Examples:
 pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
     ///
-    /// If omitted every disk of this machine, or with --watch the targets of the baseline.
+    /// Default: every disk of this machine; with --watch, the targets of the baseline.
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) targets: Vec<PathBuf>,
 
@@ -50,9 +50,9 @@ pub(crate) struct Check {
     /// Read files that an image names outside of its directory
     ///
     /// Otherwise, backing files, data files and extents are read only in the image's directory and
-    /// below it: an image may name any file that you can read, and its content would be shown. If
-    /// the target is a directory, no reference of an image in it is followed out of the image's
-    /// directory.
+    /// below it, since an untrusted image could name any file that you can read, and straddle
+    /// would show that file's content. For images found in a target directory, references outside
+    /// the image's directory are never followed.
     #[arg(long, help_heading = "Judging")]
     pub(crate) follow_references: bool,
 
@@ -83,8 +83,8 @@ pub(crate) struct Check {
     /// Compare with this baseline and print changes only
     ///
     /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
-    /// are checked again, with its --on and --sysroot. Exits with 1 when something became worse at
-    /// or above --fail-on (a changed fact counts as info), with 0 when nothing did, and with 5 when
+    /// are checked again, with its --on and --sysroot. Exit codes: 1 if something
+    /// became worse at or above --fail-on (a changed fact counts as info); 0 if nothing did; 5 if
     /// that cannot be determined: a target is unknown now, or no longer exists.
     #[arg(
         long,

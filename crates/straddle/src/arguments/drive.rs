@@ -130,10 +130,10 @@ pub(crate) struct Simulate {
     )]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Run it where the layers of these images or devices really lie, and at an aligned place
+    /// Run the workload at the real addresses of these layers, and at an aligned one
     ///
-    /// Each file system, volume and empty partition is an arm: operations on it go to the addresses
-    /// that its bytes have on its drives. IMAGE#1 is one partition of an image. Give the members of
+    /// Each file system, volume and empty partition is an arm: its operations go to where
+    /// its bytes are on the drives. IMAGE#1 is one partition of an image. Give the members of
     /// an array or a volume group together, as A B C or as the directory that holds them; each
     /// becomes a drive. A device is read, never written. A plan is the output of sfdisk --dump: it
     /// says where partitions would lie, without a disk.
@@ -238,7 +238,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "WHAT", requires = "power_cuts", value_enum, help_heading = "Power")]
     pub(crate) lie: Vec<Lie>,
 
-    /// Writes that survive among those that no promise covers: none, all, parts chosen by --seed,
+    /// Survivors among writes that were not promised: none, all, parts chosen by --seed,
     /// or only the newest
     #[arg(
         long,
@@ -265,7 +265,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", requires = "power_cuts", help_heading = "Power")]
     pub(crate) lost_member: Option<u16>,
 
-    /// Most operations for each drive and place; if omitted 10000, with --power-cuts 1000
+    /// Maximum operations per drive and place; default 10000, or 1000 with --power-cuts
     #[arg(
         long,
         value_name = "N",
@@ -301,7 +301,7 @@ pub(crate) enum Lie {
     Protection,
 }
 
-/// Writes that survive among those that no promise covers.
+/// Survivors of a power cut among the writes that the drive had not promised to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Survivors {
     /// Only what is on the medium
@@ -321,7 +321,7 @@ pub(crate) enum HalfWritten {
     Old,
     /// It is written to its end
     New,
-    /// It cannot be read, with all that shares it
+    /// It cannot be read, nor can other data in its sector or unit
     Unreadable,
 }
 

@@ -8,7 +8,7 @@ use super::completion_values::CODES;
 /// Explain a code, a word, a question or a log line; without one, list all pages
 ///
 /// Log lines may be pasted whole, with their times and numbers, quoted or not. For other words,
-/// shows the page that fits best, and names the next ones.
+/// shows the page that fits best, and names the next best pages.
 #[derive(Debug, Args)]
 #[command(after_help = help("explain", "\
 Examples:

@@ -9,8 +9,9 @@ use super::common::help;
 /// Make one HTML page from result files
 ///
 /// The page holds all it needs: it opens without a network, runs no script, can be printed, and can
-/// be read on a phone. If many hosts did the same, it names those that stand out among drives of
-/// the same model and firmware. Nothing is measured; the same files give the same bytes.
+/// be read on a phone. If many hosts ran the same measurement, the page names those that stand out
+/// among drives of the same model and firmware. Nothing is measured; the same files give the same
+/// bytes.
 #[derive(Debug, Args)]
 #[command(after_help = help("report", "\
 Examples:

@@ -82,7 +82,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("fsync", 5, "not enough evidence"),
     end("fsync", 130, SIGNAL),
     end("report", 0, "the page is written"),
-    end("report", 2, "misuse, or a file cannot be shown; the page has the others"),
+    end("report", 2, "misuse, or a file that cannot be shown; the page is written with the others"),
     end(
         "drive simulate",
         0,

@@ -75,7 +75,7 @@ fn what_may_lose_data_comes_before_what_is_slow_or_misaligned() {
         text.contains("data may be lost") && text.contains("Next: mount it with barriers."),
         "{text}"
     );
-    assert!(text.contains("Others: 1 good."), "{text}");
+    assert!(text.contains("Other results: 1 good."), "{text}");
 }
 
 #[test]

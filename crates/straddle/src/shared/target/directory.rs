@@ -106,7 +106,7 @@ fn under(
         None => {
             let kind = &mount.kind;
             let message =
-                format!("cannot use {name}: its {kind} is on no block device of this machine");
+                format!("cannot use {name}: its file system ({kind}) is on no block device");
             let hint = "name a file or a directory in it, or the devices; to list them: lsblk -p";
             refused(name, message, Some(hint))
         }
