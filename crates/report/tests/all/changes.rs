@@ -311,7 +311,7 @@ fn the_counts_say_what_became_of_all_targets() {
     assert_eq!(changes_headline(&summary), "1 worse, 1 unknown in 3 targets");
     let text = changes_closing(&summary, "0.1.0", &Look::default());
     let expected =
-        "3 targets compared with a baseline of straddle 0.1.0: 1 worse, 1 unknown in 0 ns\n";
+        "3 targets compared with a baseline of straddle 0.1.0: 1 worse, 1 unknown. Done in 0 ns.\n";
     assert_eq!(text, expected);
     let quiet = report::ChangeSummary { targets: 1, unchanged: 1, ..Default::default() };
     assert_eq!(changes_headline(&quiet), "nothing changed in 1 target");
