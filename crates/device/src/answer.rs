@@ -4,6 +4,8 @@
 //! A live tree asks the kernel when such a path is read; a captured tree holds what was answered.
 //! So everything above reads paths, and a capture is complete without a second kind of content.
 
+use serde::Serialize;
+
 /// The directory of all answers.
 pub const ROOT: &str = "/straddle";
 
@@ -13,9 +15,10 @@ pub const ROOT: &str = "/straddle";
 /// Source: Linux `include/uapi/linux/dm-ioctl.h` (`DM_TABLE_STATUS`); dmsetup(8).
 pub const DM_TABLES: &str = "/straddle/dm-tables";
 
-/// A question to a drive in its own language. The answer is text: hexadecimal digits, with white
-/// space anywhere between two bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A question to a drive in its own language; its word ends the path of the answer. That is text:
+/// hexadecimal digits, with white space anywhere between two bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Question {
     /// NVMe Identify Namespace (CNS 0), 4096 bytes.
     NvmeNamespace,
@@ -35,6 +38,8 @@ pub enum Question {
     AtaHealth,
 }
 
+units::words!(Question);
+
 impl Question {
     /// Every question.
     pub const ALL: [Question; 8] = [
@@ -47,21 +52,6 @@ impl Question {
         Question::NvmeHealth,
         Question::AtaHealth,
     ];
-
-    /// The last part of the answer's path.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Question::NvmeNamespace => "nvme-namespace",
-            Question::NvmeController => "nvme-controller",
-            Question::ScsiCapacity => "scsi-capacity",
-            Question::ScsiBlockLimits => "scsi-block-limits",
-            Question::ScsiCharacteristics => "scsi-characteristics",
-            Question::AtaIdentify => "ata-identify",
-            Question::NvmeHealth => "nvme-health",
-            Question::AtaHealth => "ata-health",
-        }
-    }
 
     /// Returns whether it is about the drive's health, which has no part in a layout: such a
     /// question is asked by its path alone, and no capture holds its answer.

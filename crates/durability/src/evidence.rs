@@ -144,17 +144,7 @@ pub enum Protection {
     Unknown,
 }
 
-impl Protection {
-    /// The word for it in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Protection::Good => "good",
-            Protection::Failed => "failed",
-            Protection::Unknown => "unknown",
-        }
-    }
-}
+units::words!(Protection);
 
 /// Counts of a layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

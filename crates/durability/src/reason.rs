@@ -25,19 +25,7 @@ pub enum Grade {
     NotDurable,
 }
 
-impl Grade {
-    /// The word for it in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Grade::Consistent => "consistent",
-            Grade::Unproven => "unproven",
-            Grade::Opaque => "opaque",
-            Grade::Suspect => "suspect",
-            Grade::NotDurable => "not-durable",
-        }
-    }
-}
+units::words!(Grade);
 
 /// Direction of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -53,17 +41,9 @@ pub enum Direction {
     For,
 }
 
-impl Direction {
-    /// The word for it in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Direction::Against => "against",
-            Direction::Open => "open",
-            Direction::For => "for",
-        }
-    }
+units::words!(Direction);
 
+impl Direction {
     /// Returns the label of the evidence for people.
     #[must_use]
     pub fn label(self) -> &'static str {

@@ -31,24 +31,9 @@ pub enum ProblemKind {
     Unsupported,
 }
 
-impl ProblemKind {
-    /// The word for it in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            ProblemKind::Checksum => "checksum",
-            ProblemKind::Field => "field",
-            ProblemKind::Outside => "outside",
-            ProblemKind::Overlap => "overlap",
-            ProblemKind::Chain => "chain",
-            ProblemKind::Copies => "copies",
-            ProblemKind::Unreadable => "unreadable",
-            ProblemKind::Uncaptured => "uncaptured",
-            ProblemKind::HalfMoved => "half-moved",
-            ProblemKind::Unsupported => "unsupported",
-        }
-    }
+units::words!(ProblemKind);
 
+impl ProblemKind {
     /// Returns whether a partition table with such a problem must be repaired before it is changed.
     #[must_use]
     pub fn spoils_table(self) -> bool {

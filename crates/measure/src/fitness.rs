@@ -41,18 +41,7 @@ pub enum Fitness {
     NotEnough,
 }
 
-impl Fitness {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Fitness::Pass => "pass",
-            Fitness::Warn => "warn",
-            Fitness::Fail => "fail",
-            Fitness::NotEnough => "not-enough-evidence",
-        }
-    }
-}
+units::words!(Fitness);
 
 /// An answer with its reason.
 #[derive(Clone, Debug, PartialEq)]

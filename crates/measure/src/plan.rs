@@ -19,18 +19,7 @@ pub enum Role {
     Inside,
 }
 
-impl Role {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Role::Baseline => "baseline",
-            Role::Shifted => "shifted",
-            Role::Control => "control",
-            Role::Inside => "inside",
-        }
-    }
-}
+units::words!(Role);
 
 /// One of the things compared.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,19 +23,7 @@ pub enum CostVerdict {
     Void,
 }
 
-impl CostVerdict {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            CostVerdict::Penalty => "penalty",
-            CostVerdict::NoPenalty => "no-penalty",
-            CostVerdict::Small => "small",
-            CostVerdict::Inconclusive => "inconclusive",
-            CostVerdict::Void => "void",
-        }
-    }
-}
+units::words!(CostVerdict);
 
 /// Why an experiment ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! Result of a look, for whoever acts on it: an exit code, a monitor's state.
 
 use crate::document::Target;
+use serde::Serialize;
 use stack::{Severity, Verdict};
 
 /// Findings at or above the severity that matters, and whether everything was judged.
@@ -51,7 +52,8 @@ impl MonitorAnswer {
 /// good: the order of `max_state_alt` in the Monitoring Plugins (`lib/utils_base.c`). Otherwise one
 /// disk that cannot be read would hide the one that is known to be misaligned, or pass for a good
 /// one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum MonitorState {
     /// Everything was judged, and nothing that matters was found.
     Ok,
@@ -63,15 +65,4 @@ pub enum MonitorState {
     Critical,
 }
 
-impl MonitorState {
-    /// The word that Nagios and its kin show.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            MonitorState::Ok => "OK",
-            MonitorState::Unknown => "UNKNOWN",
-            MonitorState::Warning => "WARNING",
-            MonitorState::Critical => "CRITICAL",
-        }
-    }
-}
+units::words!(MonitorState);

@@ -32,23 +32,9 @@ pub enum RunState {
     Unlisted,
 }
 
-impl RunState {
-    /// The word for it in text and JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            RunState::Data => "data",
-            RunState::Unwritten => "unwritten",
-            RunState::Hole => "hole",
-            RunState::Delayed => "delayed",
-            RunState::Inline => "inline",
-            RunState::Tail => "tail",
-            RunState::Encoded => "encoded",
-            RunState::Unknown => "unknown",
-            RunState::Unlisted => "unlisted",
-        }
-    }
+units::words!(RunState);
 
+impl RunState {
     /// Returns whether the bytes of the file lie at the extent's place, each at its own address.
     #[must_use]
     pub fn has_place(self) -> bool {

@@ -107,33 +107,7 @@ pub enum LayerType {
     File,
 }
 
-impl LayerType {
-    /// The word for it in JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            LayerType::Drive => "drive",
-            LayerType::ImageFile => "image-file",
-            LayerType::ImageFormat => "image-format",
-            LayerType::Partition => "partition",
-            LayerType::MdMember => "md-member",
-            LayerType::MdArray => "md-array",
-            LayerType::LvmPv => "lvm-pv",
-            LayerType::LvmLv => "lvm-lv",
-            LayerType::Luks => "luks",
-            LayerType::Bcache => "bcache",
-            LayerType::DmIntegrity => "dm-integrity",
-            LayerType::Dm => "dm",
-            LayerType::Multipath => "multipath",
-            LayerType::Loop => "loop",
-            LayerType::Device => "device",
-            LayerType::FileSystem => "file-system",
-            LayerType::Swap => "swap",
-            LayerType::Unread => "unread",
-            LayerType::File => "file",
-        }
-    }
-}
+units::words!(LayerType);
 
 /// Facts of a disk on which nothing was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,20 +22,9 @@ pub enum UnitKind {
     Discard,
 }
 
-impl UnitKind {
-    /// The word used for it in text and JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            UnitKind::LogicalSector => "logical-sector",
-            UnitKind::Granule => "granule",
-            UnitKind::Atomic => "atomic",
-            UnitKind::Chunk => "chunk",
-            UnitKind::FullStripe => "full-stripe",
-            UnitKind::Discard => "discard",
-        }
-    }
+units::words!(UnitKind);
 
+impl UnitKind {
     /// The words for it in a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {

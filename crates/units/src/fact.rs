@@ -35,24 +35,7 @@ pub enum Source {
     Assumed,
 }
 
-impl Source {
-    /// The word printed for this source, in lower case.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Source::Measured => "measured",
-            Source::Told => "specified",
-            Source::Sysfs => "sysfs",
-            Source::Ioctl => "ioctl",
-            Source::Identify => "identify",
-            Source::Statx => "statx",
-            Source::OnDisk => "on-disk",
-            Source::Procfs => "procfs",
-            Source::Derived => "derived",
-            Source::Assumed => "assumed",
-        }
-    }
-}
+crate::words!(Source);
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,6 +14,7 @@ mod range;
 mod sector;
 pub mod stripe;
 pub mod text;
+pub mod word;
 
 pub use alignment::Unit;
 pub use fact::{Fact, Known, Source};

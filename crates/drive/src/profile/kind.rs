@@ -2,9 +2,11 @@
 
 use super::field::{Field, Form};
 use super::{array, cloud, flash, hard_disk, memory};
+use serde::Serialize;
 
 /// A kind of drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DriveKind {
     /// A platter that turns.
     HardDisk,
@@ -20,6 +22,8 @@ pub enum DriveKind {
     Controller,
 }
 
+units::words!(DriveKind);
+
 impl DriveKind {
     /// All kinds.
     pub(super) const ALL: [DriveKind; 6] = [
@@ -30,19 +34,6 @@ impl DriveKind {
         DriveKind::Array,
         DriveKind::Controller,
     ];
-
-    /// The word for it: `hard-disk`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            DriveKind::HardDisk => "hard-disk",
-            DriveKind::Flash => "flash",
-            DriveKind::Memory => "memory",
-            DriveKind::Cloud => "cloud",
-            DriveKind::Array => "array",
-            DriveKind::Controller => "controller",
-        }
-    }
 
     /// The word with its article: `an array`.
     pub(super) fn with_article(self) -> String {

@@ -1,5 +1,7 @@
 //! A published number beside the model's.
 
+use serde::Serialize;
+
 /// Article that published a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Article {
@@ -30,7 +32,8 @@ impl Article {
 }
 
 /// Origin of what a model says of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LineOrigin {
     /// Nothing of the drive was set by this line or its like.
     Predicted,
@@ -42,18 +45,7 @@ pub enum LineOrigin {
     Derived,
 }
 
-impl LineOrigin {
-    /// The word: `predicted`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            LineOrigin::Predicted => "predicted",
-            LineOrigin::Calibrated => "calibrated",
-            LineOrigin::Fitted => "fitted",
-            LineOrigin::Derived => "derived",
-        }
-    }
-}
+units::words!(LineOrigin);
 
 /// A published number beside the model's.
 #[derive(Clone, Copy, Debug, PartialEq)]

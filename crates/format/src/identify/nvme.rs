@@ -4,6 +4,7 @@
 //! Set Specification 1.1, "Identify Namespace data structure" and "LBA Format". All numbers are
 //! little-endian.
 
+use serde::Serialize;
 use units::DiskText;
 
 use super::{NoAnswer, blocks, blocks_less_one, head, wrong};
@@ -18,7 +19,8 @@ const FORMATS_MAX: u8 = 64;
 const PREFERRED_BYTES_MAX: u64 = 16 << 20;
 
 /// A format's speed relative to the drive's other formats, as the drive says: the field RP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Performance {
     /// 0: best.
     Best,
@@ -30,18 +32,7 @@ pub enum Performance {
     Degraded,
 }
 
-impl Performance {
-    /// The word that the specification uses.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Performance::Best => "best",
-            Performance::Better => "better",
-            Performance::Good => "good",
-            Performance::Degraded => "degraded",
-        }
-    }
-}
+units::words!(Performance);
 
 /// A format in which a namespace can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

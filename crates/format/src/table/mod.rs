@@ -2,6 +2,7 @@
 //! sfdisk's script, which says one in text.
 
 use device::Disk;
+use serde::Serialize;
 use units::{ByteRange, DiskText, SectorSize};
 
 use crate::Parsed;
@@ -32,10 +33,12 @@ pub fn read(
     choice::choose(disk, sector, start_bytes).map(|choice| choice.table)
 }
 
-/// The kind of a partition table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// The kind of a partition table; its word is that of `blkid` and `sfdisk`, where they have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TableKind {
     /// Master boot record, with logical partitions if there is an extended one.
+    #[serde(rename = "dos")]
     Mbr,
     /// GUID partition table (UEFI specification, chapter 5).
     Gpt,
@@ -47,19 +50,7 @@ pub enum TableKind {
     Sun,
 }
 
-impl TableKind {
-    /// The word printed for it, as `blkid` and `sfdisk` name it where they do.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            TableKind::Mbr => "dos",
-            TableKind::Gpt => "gpt",
-            TableKind::Bsd => "bsd",
-            TableKind::Sgi => "sgi",
-            TableKind::Sun => "sun",
-        }
-    }
-}
+units::words!(TableKind);
 
 /// Purpose of a partition, as far as the rules need to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -28,18 +28,7 @@ pub enum Difference {
     Void,
 }
 
-impl Difference {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Difference::Slower => "slower",
-            Difference::Faster => "faster",
-            Difference::NotToldApart => "not told apart",
-            Difference::Void => "void",
-        }
-    }
-}
+units::words!(Difference);
 
 /// A comparison of two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]

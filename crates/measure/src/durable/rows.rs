@@ -40,22 +40,7 @@ pub enum RowGroup {
     GroupSize,
 }
 
-impl RowGroup {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            RowGroup::OneWrite => "one-8kb-write",
-            RowGroup::TwoWrites => "two-8kb-writes",
-            RowGroup::OpenSyncSizes => "open-sync-sizes",
-            RowGroup::OtherDescriptor => "other-descriptor",
-            RowGroup::NonSynced => "non-synced",
-            RowGroup::OtherPath => "other-path",
-            RowGroup::Wal => "wal",
-            RowGroup::GroupSize => "group-size",
-        }
-    }
-}
+units::words!(RowGroup);
 
 /// A row to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]

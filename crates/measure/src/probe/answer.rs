@@ -38,6 +38,8 @@ pub enum Reading {
     Open,
 }
 
+units::words!(Reading);
+
 /// From here on an arm takes longer. A read-modify-write that costs less than a fifth is not looked
 /// for: it would take too many writes to be sure of it.
 pub const SLOWER_ABOVE: f64 = 1.20;
@@ -53,18 +55,6 @@ impl Reading {
             () if ratio.low >= faster_below && ratio.high <= SLOWER_ABOVE => Reading::Same,
             () if ratio.high <= SLOWER_ABOVE => Reading::NotSlower,
             () => Reading::Open,
-        }
-    }
-
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Reading::Slower => "slower",
-            Reading::Same => "same",
-            Reading::Faster => "faster",
-            Reading::NotSlower => "not-slower",
-            Reading::Open => "open",
         }
     }
 
@@ -90,18 +80,7 @@ pub enum Unidentified {
     NotTried,
 }
 
-impl Unidentified {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Unidentified::NoSignal => "no-signal",
-            Unidentified::Noise => "noise",
-            Unidentified::Contradiction => "contradiction",
-            Unidentified::NotTried => "not-tried",
-        }
-    }
-}
+units::words!(Unidentified);
 
 /// A quantity, or why there is none.
 #[derive(Clone, Debug, PartialEq)]

@@ -40,18 +40,7 @@ pub enum OperationDirection {
     Command,
 }
 
-impl OperationDirection {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            OperationDirection::Read => "read",
-            OperationDirection::Write => "write",
-            OperationDirection::Mixed => "mixed",
-            OperationDirection::Command => "command",
-        }
-    }
-}
+units::words!(OperationDirection);
 
 /// Method that makes a write durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,19 +60,7 @@ pub enum Sync {
     Sync,
 }
 
-impl Sync {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Sync::None => "none",
-            Sync::Fdatasync => "fdatasync",
-            Sync::Fsync => "fsync",
-            Sync::Dsync => "dsync",
-            Sync::Sync => "sync",
-        }
-    }
-}
+units::words!(Sync);
 
 /// The order of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -98,14 +75,4 @@ pub enum WorkloadOrder {
     File,
 }
 
-impl WorkloadOrder {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            WorkloadOrder::Cursor => "cursor",
-            WorkloadOrder::Random => "random",
-            WorkloadOrder::File => "file",
-        }
-    }
-}
+units::words!(WorkloadOrder);

@@ -80,20 +80,7 @@ pub enum Trend {
     Unknown,
 }
 
-impl Trend {
-    /// The word printed for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Trend::Appeared => "appeared",
-            Trend::Vanished => "vanished",
-            Trend::Better => "better",
-            Trend::Worse => "worse",
-            Trend::Changed => "changed",
-            Trend::Unknown => "unknown",
-        }
-    }
-}
+units::words!(Trend);
 
 /// Changes of one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -78,16 +78,7 @@ pub enum DataPath {
     Direct,
 }
 
-impl DataPath {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            DataPath::Buffered => "buffered",
-            DataPath::Direct => "direct",
-        }
-    }
-}
+units::words!(DataPath);
 
 /// Method that makes a row's writes durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -111,21 +102,7 @@ pub enum RowMethod {
     None,
 }
 
-impl RowMethod {
-    /// The word for it in documents.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            RowMethod::OpenDatasync => "open_datasync",
-            RowMethod::OpenSync => "open_sync",
-            RowMethod::Fdatasync => "fdatasync",
-            RowMethod::Fsync => "fsync",
-            RowMethod::FsyncWritethrough => "fsync_writethrough",
-            RowMethod::SyncFileRange => "sync_file_range",
-            RowMethod::None => "none",
-        }
-    }
-}
+units::words!(RowMethod);
 
 /// Rounds in which the rows took turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

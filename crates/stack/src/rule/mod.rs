@@ -45,17 +45,7 @@ pub enum Severity {
     Error,
 }
 
-impl Severity {
-    /// The word printed for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
+units::words!(Severity);
 
 /// A rule that fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +141,18 @@ pub fn is_rarely_written(case: &RuleInput<'_>, id: LayerId) -> bool {
 #[must_use]
 pub fn is_part_of_iso(case: &RuleInput<'_>, id: LayerId) -> bool {
     rarely::iso_around(case, id).is_some()
+}
+
+impl Finding {
+    fn says(mut self, evidence: String) -> Finding {
+        self.evidence.push(evidence);
+        self
+    }
+
+    fn fixed_by(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Finding {
+        self.remedies.extend(remedies);
+        self
+    }
 }
 
 fn finding(code: &str, severity: Severity, layer: LayerId) -> Finding {

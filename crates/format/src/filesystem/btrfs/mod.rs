@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use device::Disk;
+use serde::Serialize;
 use units::ByteRange;
 use units::stripe::Stripe;
 
@@ -19,8 +20,9 @@ mod tree;
 
 use tree::BtrfsDevices;
 
-/// Layout of a chunk's bytes on its stripes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Layout of a chunk's bytes on its stripes; its word is what `mkfs.btrfs -d` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// Once, on one device.
     Single,
@@ -42,23 +44,9 @@ pub enum Profile {
     Raid6,
 }
 
-impl Profile {
-    /// The name that `mkfs.btrfs -d` takes.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Profile::Single => "single",
-            Profile::Dup => "dup",
-            Profile::Raid0 => "raid0",
-            Profile::Raid1 => "raid1",
-            Profile::Raid1c3 => "raid1c3",
-            Profile::Raid1c4 => "raid1c4",
-            Profile::Raid10 => "raid10",
-            Profile::Raid5 => "raid5",
-            Profile::Raid6 => "raid6",
-        }
-    }
+units::words!(Profile);
 
+impl Profile {
     /// Stripes of each row that hold parity: 0, 1 or 2.
     #[must_use]
     pub fn parity(self) -> u64 {
