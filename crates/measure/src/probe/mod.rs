@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `ask`, `answer`, `budget` | what a probe is told, what it answers, what it may use |
 //! | `panel`, `operations`, `places` | arms that take turns, one operation of them, where it goes |
+//! | `probed_queue` | a queue with all of these |
 //! | `questions` | all questions, in their order |
 //! | `granule`, `pattern` | alignment, origin, size; which patterns are a drive's |
 //! | `turn` | the revolution time, the turns of a read-modify-write |
@@ -35,6 +36,7 @@ mod operations;
 mod panel;
 mod pattern;
 mod places;
+mod probed_queue;
 mod questions;
 pub mod stripe;
 pub mod turn;
@@ -44,6 +46,7 @@ pub use ask::{Ask, Pause};
 pub use budget::{ProbeBudget, Spending};
 pub use depth::Depth;
 pub use granule::{Alignment, Granule};
+pub use probed_queue::ProbedQueue;
 pub use questions::{WriteAnswers, reads};
 pub use stripe::{DriveFacts, Stripe};
 pub use turn::{MisalignedTurns, Revolution};

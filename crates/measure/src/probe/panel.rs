@@ -30,6 +30,14 @@ pub(super) struct Pairing {
     pub(super) wanted: RatioQuestion,
 }
 
+impl Pairing {
+    /// The control and what is `wanted` of the arms behind it, each against the first arm.
+    pub(super) fn with_control(wanted: impl IntoIterator<Item = RatioQuestion>) -> Vec<Pairing> {
+        let all = std::iter::once(RatioQuestion::Control).chain(wanted);
+        (1..).zip(all).map(|(arm, wanted)| Pairing { arm, against: 0, wanted }).collect()
+    }
+}
+
 /// A question about a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RatioQuestion {

@@ -3,11 +3,11 @@
 
 use device::Queue;
 
+use super::ProbedQueue;
 use super::answer::{Estimate, Unidentified};
 use super::granule::{self, Granule};
 use super::stripe::{self, DriveFacts, Stripe};
 use super::turn::{self, MisalignedTurns, Revolution};
-use super::{Ask, Pause, Spending};
 use crate::Fault;
 
 /// Answers from durable writes.
@@ -22,21 +22,16 @@ pub struct WriteAnswers {
 }
 
 impl WriteAnswers {
-    /// Returns what writes through `queue` say, which has depth 1 and buffers of
+    /// Returns what writes through the queue say, which has depth 1 and buffers of
     /// [`granule::BUFFER_BYTES`]. It is to be judged by [`Stripe::judge`].
     ///
     /// # Errors
     /// When an operation fails.
-    pub fn ask<Q: Queue>(
-        queue: &mut Q,
-        ask: &Ask<'_>,
-        spending: &mut Spending,
-        pause: Pause<'_>,
-    ) -> Result<WriteAnswers, Fault> {
-        let turn = turn::find(queue, ask, spending, pause)?;
-        let granule = granule::find(queue, ask, spending, pause)?;
-        let turn = turn::find_again(queue, ask, turn, &granule, spending, pause)?;
-        let turns = turn::policy(queue, ask, &turn, &granule, spending, pause)?;
+    pub fn ask<Q: Queue>(probed: &mut ProbedQueue<'_, '_, Q>) -> Result<WriteAnswers, Fault> {
+        let turn = turn::find(probed)?;
+        let granule = granule::find(probed)?;
+        let turn = turn::find_again(probed, turn, &granule)?;
+        let turns = turn::policy(probed, &turn, &granule)?;
         Ok(WriteAnswers { granule, turn, turns })
     }
 
@@ -71,20 +66,17 @@ impl WriteAnswers {
     }
 }
 
-/// Returns what reads through `queue` say, whose depth is used whole and whose buffers have
+/// Returns what reads through the queue say, whose depth is used whole and whose buffers have
 /// [`stripe::BUFFER_BYTES`]; and what is left then of what writes said.
 ///
 /// # Errors
 /// When an operation fails.
 pub fn reads<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     written: Option<&mut WriteAnswers>,
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
     let known = written.as_deref().map(WriteAnswers::known).unwrap_or_default();
-    let stripe = stripe::find(queue, ask, known, spending, pause)?;
+    let stripe = stripe::find(probed, known)?;
     if let Some(written) = written {
         stripe.judge(&mut written.granule);
     }

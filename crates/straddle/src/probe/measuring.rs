@@ -7,7 +7,7 @@
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
 use measure::Fault;
 use measure::probe::{
-    self, Ask, ProbeBudget, Spending, Stripe, WriteAnswers, depth, granule, stripe,
+    self, Ask, ProbeBudget, ProbedQueue, Spending, Stripe, WriteAnswers, depth, granule, stripe,
 };
 use report::probe::{Probe as Document, Refusal};
 
@@ -133,8 +133,12 @@ impl Asking<'_, '_> {
         self.watched.begin("durable writes");
         let mut purse = purse.with_bytes(self.whole.left(now_ns()).written_bytes);
         let watched = &mut *self.watched;
-        let found =
-            WriteAnswers::ask(&mut queue, &ask, &mut purse, &mut |took| watched.pause(took));
+        let found = WriteAnswers::ask(&mut ProbedQueue {
+            queue: &mut queue,
+            ask: &ask,
+            spending: &mut purse,
+            pause: &mut |took| watched.pause(took),
+        });
         self.whole.settle(&purse);
         found.map_err(|fault| faulty(&fault))
     }
@@ -159,9 +163,13 @@ impl Asking<'_, '_> {
         self.watched.begin("reads at a depth");
         let mut purse = self.part(READS_PERCENT);
         let watched = &mut *self.watched;
-        let found = probe::reads(&mut queue, &self.ask, written, &mut purse, &mut |took| {
-            watched.pause(took)
-        });
+        let mut probed = ProbedQueue {
+            queue: &mut queue,
+            ask: &self.ask,
+            spending: &mut purse,
+            pause: &mut |took| watched.pause(took),
+        };
+        let found = probe::reads(&mut probed, written);
         self.whole.settle(&purse);
         found.map_err(|fault| faulty(&fault))
     }
@@ -178,8 +186,13 @@ impl Asking<'_, '_> {
         self.watched.begin("reads at more than its depth");
         let mut purse = self.part(100);
         let watched = &mut *self.watched;
-        let found =
-            depth::find(&mut queue, &self.ask, stripe, &mut purse, &mut |took| watched.pause(took));
+        let mut probed = ProbedQueue {
+            queue: &mut queue,
+            ask: &self.ask,
+            spending: &mut purse,
+            pause: &mut |took| watched.pause(took),
+        };
+        let found = depth::find(&mut probed, stripe);
         self.whole.settle(&purse);
         found.map_err(|fault| faulty(&fault))
     }

@@ -31,12 +31,11 @@ use units::random::Random;
 pub use self::overtaken::DEPTH_MAX;
 use self::overtaken::Overtaken;
 pub use self::speed::BUFFER_BYTES;
-use self::speed::Speed;
+use super::ProbedQueue;
 use super::answer::{ArmComparison, Estimate, Unidentified};
 use super::operations::Operations;
 use super::places::{Comb, Places};
 use super::stripe::Stripe;
-use super::{Ask, Pause, Spending};
 use crate::Fault;
 
 /// The depth that the queue must have: the larger of the two at which reads are kept.
@@ -78,18 +77,15 @@ impl QueueDepth {
     }
 }
 
-/// Returns the number of reads that the drive below `queue` has in flight at once; for an array
+/// Returns the number of reads that the drive below the queue has in flight at once; for an array
 /// that `stripe` describes, the number that each member has. The queue has at least [`QUEUE_DEPTH`]
 /// slots, with buffers of [`BUFFER_BYTES`].
 ///
 /// # Errors
 /// When an operation fails.
 pub fn find<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     stripe: &Stripe,
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<QueueDepth, Fault> {
     let is_of_member = stripe.chunk.value().is_some();
     let comb = match (stripe.chunk.value(), stripe.members.value()) {
@@ -101,12 +97,13 @@ pub fn find<Q: Queue>(
             return Ok(QueueDepth::not_tried(reason));
         }
     };
+    let ask = probed.ask;
     let places = Places::new(ask.runs, comb);
     if places.teeth().saturating_mul(comb.steps) < TEETH_LEAST {
         return Ok(QueueDepth::not_tried("there is no room for reads of 1024 places"));
     }
     let random = Random::new(ask.seed(90));
-    let mut reads = RandomReads { queue, places: &places, random, spending, pause };
+    let mut reads = RandomReads { probed, places: &places, random };
     let (reads, alpha, said_by) = match reads.depth(ask.share())? {
         Estimate::Found { value, alpha, said_by } => (value, alpha, said_by),
         Estimate::Not { why, reason } => {
@@ -114,8 +111,7 @@ pub fn find<Q: Queue>(
         }
     };
     let depth = u16::try_from(reads).unwrap_or(QUEUE_DEPTH / 2);
-    let speed = Speed { queue, places: &places, depth, pause };
-    let (compared, refused) = speed.compare(ask, spending)?;
+    let (compared, refused) = speed::compare(probed, &places, depth)?;
     let depth = match refused {
         Some((why, reason)) => Estimate::not(why, reason),
         None => Estimate::Found {
@@ -128,15 +124,13 @@ pub fn find<Q: Queue>(
 }
 
 /// Reads of random places, batch by batch.
-struct RandomReads<'a, 'b, Q: Queue> {
-    queue: &'a mut Q,
+struct RandomReads<'a, 'b, 'c, Q: Queue> {
+    probed: &'a mut ProbedQueue<'b, 'c, Q>,
     places: &'a Places,
     random: Random,
-    spending: &'a mut Spending,
-    pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
 }
 
-impl<Q: Queue> RandomReads<'_, '_, Q> {
+impl<Q: Queue> RandomReads<'_, '_, '_, Q> {
     /// Returns how many are had at once, by how many others they overtake, which must be sure up to
     /// `alpha`.
     fn depth(&mut self, alpha: f64) -> Result<Estimate<u64>, Fault> {
@@ -156,11 +150,12 @@ impl<Q: Queue> RandomReads<'_, '_, Q> {
 
     /// Adds a batch to `seen`; why there is none, or none more, where that is so.
     fn batch(&mut self, seen: &mut Overtaken) -> Result<Option<String>, Fault> {
-        let begun_ns = self.queue.now_ns();
-        if let Some(ended) = self.spending.lacks(BATCH.into(), 0, begun_ns) {
+        let ProbedQueue { queue, spending, pause, .. } = &mut *self.probed;
+        let begun_ns = queue.now_ns();
+        if let Some(ended) = spending.lacks(BATCH.into(), 0, begun_ns) {
             return Ok(Some(format!("the reads were too few when {}", ended.said())));
         }
-        let RandomReads { queue, places, random, spending, pause } = self;
+        let (places, random) = (self.places, &mut self.random);
         let mut operations = Operations::new(seen.depth());
         let (mut made, mut goes_on) = (0, true);
         let mut ended = |read| {

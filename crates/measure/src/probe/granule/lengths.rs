@@ -9,7 +9,7 @@ use super::{Alignment, HOME_BYTES, Search, WHOLE_BYTES, WriteArm};
 use crate::Fault;
 use units::number::count;
 
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// The size, and the alignment once its halves were seen to cost.
     pub(super) fn size(
         &mut self,
@@ -18,7 +18,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         said_by: &str,
     ) -> Result<(Estimate<Alignment>, Estimate<u64>), Fault> {
         let start = (alignment.origin_bytes + WHOLE_BYTES - HOME_BYTES) % WHOLE_BYTES;
-        let lengths = Lengths::of(alignment.bytes, self.ask.sector_bytes);
+        let lengths = Lengths::of(alignment.bytes, self.probed.ask.sector_bytes);
         let arms: Vec<WriteArm> = lengths
             .arms
             .iter()
@@ -30,7 +30,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             return Ok((not(reason), Unidentified::Contradiction.because(reason)));
         }
         let readings = seen.readings();
-        let alpha = alpha + self.ask.share() * count(readings.len());
+        let alpha = alpha + self.probed.ask.share() * count(readings.len());
         match readings[lengths.half] {
             Reading::Slower => {}
             Reading::Open => {

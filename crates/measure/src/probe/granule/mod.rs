@@ -23,20 +23,17 @@
 //! |---|---|
 //! | `shifts` | where a write must start |
 //! | `lengths` | how long it must be |
-//! | `writes` | one write of an arm, timed |
 
 mod lengths;
 mod shifts;
-mod writes;
 
 use device::Queue;
 use units::Unit;
 
-use self::writes::{WriteArm, Writes};
+use super::ProbedQueue;
 use super::answer::{ArmComparison, Estimate, Unidentified};
 use super::operations::Operations;
 use super::panel::{Pairing, Panel, PanelResult, RatioQuestion};
-use super::{Ask, Pause, Spending};
 use crate::{Fault, SlotOrder, Slots, SlotsPlan};
 use units::number::wide;
 
@@ -75,17 +72,12 @@ pub(super) struct Shifted {
     pub(super) arms: usize,
 }
 
-/// The granule of the drive behind `queue`, whose buffers have [`BUFFER_BYTES`].
+/// The granule of the drive that is probed; the buffers of its queue have [`BUFFER_BYTES`].
 ///
 /// # Errors
 /// When an operation fails.
-pub fn find<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
-    spending: &mut Spending,
-    pause: Pause<'_>,
-) -> Result<Granule, Fault> {
-    let mut search = Search { queue, ask, spending, pause, compared: Vec::new(), parts: 0 };
+pub fn find<Q: Queue>(probed: &mut ProbedQueue<'_, '_, Q>) -> Result<Granule, Fault> {
+    let mut search = Search { probed, compared: Vec::new(), parts: 0 };
     let alignment = search.alignment()?;
     let (alignment, size) = match alignment {
         Estimate::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
@@ -103,14 +95,10 @@ pub fn find<Q: Queue>(
 /// # Errors
 /// When an operation fails.
 pub(super) fn against_shifted<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     (first_bytes, shift_bytes, length_bytes): (u64, u64, u64),
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<Shifted, Fault> {
-    let mut search =
-        Search { queue, ask, spending, pause, compared: Vec::new(), parts: TURNS_PART };
+    let mut search = Search { probed, compared: Vec::new(), parts: TURNS_PART };
     let arm = |shift| WriteArm { shift_bytes: first_bytes + shift, length_bytes };
     let arms = [arm(0), arm(0), arm(shift_bytes)];
     let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
@@ -125,16 +113,29 @@ const TURNS_PART: u64 = 40;
 /// The rounds after which turns are counted.
 const TURNS_ROUNDS: u64 = 96;
 
-struct Search<'a, 'b, Q: Queue> {
-    queue: &'a mut Q,
-    ask: &'a Ask<'b>,
-    spending: &'a mut Spending,
-    pause: Pause<'a>,
+/// The write of one arm.
+#[derive(Clone, Copy, Debug)]
+struct WriteArm {
+    shift_bytes: u64,
+    length_bytes: u64,
+}
+
+impl WriteArm {
+    fn name(&self, panel: &str) -> String {
+        match panel {
+            "size" => format!("{} bytes", self.length_bytes),
+            _ => format!("64 KiB, {} bytes further", self.shift_bytes),
+        }
+    }
+}
+
+struct Search<'a, 'b, 'c, Q: Queue> {
+    probed: &'a mut ProbedQueue<'b, 'c, Q>,
     compared: Vec<ArmComparison>,
     parts: u64,
 }
 
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     fn panel(
         &mut self,
         name: &'static str,
@@ -143,40 +144,33 @@ impl<Q: Queue> Search<'_, '_, Q> {
         percent: u64,
     ) -> Result<PanelResult, Fault> {
         self.parts += 1;
-        let seed = self.ask.seed(self.parts);
+        let seed = self.probed.ask.seed(self.parts);
         let shifts: Vec<u64> = arms.iter().map(|arm| HOME_BYTES + arm.shift_bytes).collect();
         let plan = SlotsPlan {
-            runs: self.ask.runs,
+            runs: self.probed.ask.runs,
             unit: Unit::new(SLOT_BYTES).expect("it is a power of two"),
             operation_bytes: WHOLE_BYTES,
             shifts_bytes: &shifts,
             order: SlotOrder::Backwards,
             seed,
         };
-        let slots = Slots::new(plan).map_err(|error| {
+        let mut slots = Slots::new(plan).map_err(|error| {
             Fault::Void(format!("there is no room to compare anything: {error}"))
         })?;
         let panel = Panel {
             name,
             arms: arms.iter().map(|arm| arm.name(name)).collect(),
             pairings,
-            alpha: self.ask.share(),
+            alpha: self.probed.ask.share(),
             seed,
         };
         let bytes = arms.iter().map(|arm| arm.length_bytes).sum();
-        let now_ns = self.queue.now_ns();
-        let mut part = self.spending.part(percent, now_ns);
-        let mut writes = Writes {
-            queue: self.queue,
-            operations: Operations::new(1),
-            slots,
-            arms,
-            block: (wide(arms.len()), bytes),
-            pause: self.pause,
+        let mut operations = Operations::new(1);
+        let time = |queue: &mut Q, arm: usize| {
+            let length = u32::try_from(arms[arm].length_bytes).expect("64 KiB at most");
+            Ok(operations.write(queue, slots.next(arm), length)?.latency_ns())
         };
-        let seen = panel.run(&mut writes, &mut part);
-        self.spending.settle(&part);
-        let seen = seen?;
+        let seen = self.probed.run(&panel, percent, (wide(arms.len()), bytes), time)?;
         self.compared.extend(seen.compared.iter().cloned());
         Ok(seen)
     }

@@ -18,7 +18,7 @@ const MOST: u64 = 95;
 /// The first origins that are tried beside 0 are below it.
 const NEAR_BYTES: u64 = 4096;
 
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// The alignment, before its size confirms it.
     pub(super) fn alignment(&mut self) -> Result<Estimate<Alignment>, Fault> {
         let shifts = self.shifts();
@@ -72,18 +72,23 @@ impl<Q: Queue> Search<'_, '_, Q> {
             shifts[step - 1],
             bytes
         );
-        Ok(Estimate::Found { value, alpha: self.ask.share() * count(readings.len() + 1), said_by })
+        Ok(Estimate::Found {
+            value,
+            alpha: self.probed.ask.share() * count(readings.len() + 1),
+            said_by,
+        })
     }
 
     /// Shifts from a sector to 32 KiB, and a far one.
     fn shifts(&self) -> Vec<u64> {
-        let steps = std::iter::successors(Some(self.ask.sector_bytes), |shift| Some(shift << 1));
+        let steps =
+            std::iter::successors(Some(self.probed.ask.sector_bytes), |shift| Some(shift << 1));
         steps.take_while(|shift| *shift <= HOME_BYTES).chain([FAR_BYTES]).collect()
     }
 
     /// Returns where the first granule may start.
     fn residues(&self) -> Vec<u64> {
-        let sector = self.ask.sector_bytes;
+        let sector = self.probed.ask.sector_bytes;
         let near = (1..).map(|number| number * sector).take_while(|residue| *residue < NEAR_BYTES);
         let far = [NEAR_BYTES, 2 * NEAR_BYTES, 3 * NEAR_BYTES, 4 * NEAR_BYTES, HOME_BYTES];
         near.chain(far).collect()
@@ -100,18 +105,13 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let arm = |shift: u64| WriteArm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
         let arms: Vec<WriteArm> =
             [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
-        let wanted = |shift: u64| match name {
+        let wanted = |shift: &u64| match name {
             "origin" => RatioQuestion::Faster,
             // From here on chunks are crossed elsewhere: see `pattern::of_shifts`.
-            _ if shift >= HOME_BYTES => RatioQuestion::Slower,
+            _ if *shift >= HOME_BYTES => RatioQuestion::Slower,
             _ => RatioQuestion::Exactly,
         };
-        let others = (2..).zip(shifts).map(|(arm, shift)| {
-            let wanted = wanted(*shift);
-            Pairing { arm, against: 0, wanted }
-        });
-        pairings.extend(others);
+        let pairings = Pairing::with_control(shifts.iter().map(wanted));
         self.panel(name, &arms, pairings, percent)
     }
 }

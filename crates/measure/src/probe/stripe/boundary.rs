@@ -17,7 +17,7 @@ use crate::Fault;
 /// The longest pages of flash: of 16 KiB, two planes at once.
 const PAGE_BYTES_MAX: u64 = 32 << 10;
 
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// Returns whether reads are slower across the boundaries of chunks than on either side of
     /// them.
     pub(super) fn crossed(&mut self, chunk_bytes: u64) -> Result<Result<(), Refused>, Fault> {

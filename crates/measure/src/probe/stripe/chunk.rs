@@ -11,7 +11,7 @@ use crate::Fault;
 
 /// The largest chunk that is looked for.
 const CHUNK_BYTES_MAX: u64 = 1 << 20;
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// The chunk in bytes.
     pub(super) fn chunk(&mut self) -> Result<Result<u64, Refused>, Fault> {
         let half = self.half_bytes;
@@ -30,9 +30,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let arms: Vec<(String, Comb)> = centers
             .map(|center| (format!("across odd multiples of {center} bytes"), comb(center)))
             .collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
-        let pair = |arm| Pairing { arm, against: 0, wanted: RatioQuestion::Slower };
-        pairings.extend((2..arms.len()).map(pair));
+        let pairings = Pairing::with_control(candidates.iter().map(|_| RatioQuestion::Slower));
         let seen = match self.panel("chunk", &arms, pairings, 100)? {
             Ok(seen) => seen,
             Err(refused) => return Ok(Err(refused)),

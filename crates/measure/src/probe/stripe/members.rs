@@ -30,7 +30,7 @@ const FACTORS: [u64; 6] = [2, 3, 5, 7, 11, 13];
 /// Most rounds: 16 is found as 1 x 2 x 2 x 2 x 2, and is asked again.
 const ROUNDS_MAX: u64 = 5;
 
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// Returns how many members reads go round.
     pub(super) fn members(&mut self, chunk_bytes: u64) -> Result<Members, Fault> {
         let mut members = 1;
@@ -67,9 +67,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let arms: Vec<(String, Comb)> = every
             .map(|every| (format!("on every {every}th chunk"), self.kept(every, chunk_bytes)))
             .collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
-        let pair = |arm| Pairing { arm, against: 0, wanted: RatioQuestion::AnySlower };
-        pairings.extend((2..arms.len()).map(pair));
+        let pairings = Pairing::with_control(arms[2..].iter().map(|_| RatioQuestion::AnySlower));
         self.rounds = round;
         let seen = match self.panel("members", &arms, pairings, 100)? {
             Ok(seen) => seen,

@@ -24,13 +24,11 @@
 //! | `members` | how many members are seen behind them |
 //! | `parity_row` | whether a granule is the row of an array with parity |
 //! | `search` | what all of these ask with |
-//! | `reads` | a block of reads at a depth, timed |
 
 mod boundary;
 mod chunk;
 mod members;
 mod parity_row;
-mod reads;
 mod search;
 
 use device::Queue;
@@ -38,8 +36,8 @@ use device::Queue;
 pub use self::members::MEMBERS_MAX;
 pub use self::search::{BUFFER_BYTES, DriveFacts};
 use self::search::{Refused, Search};
+use super::ProbedQueue;
 use super::answer::{ArmComparison, Estimate, Reading, Unidentified};
-use super::{Ask, Pause, Spending};
 use crate::Fault;
 use units::number::count;
 
@@ -74,18 +72,15 @@ impl Stripe {
     }
 }
 
-/// The array behind `queue`, whose depth is used whole and whose buffers have [`BUFFER_BYTES`].
+/// The array behind the queue, whose depth is used whole and whose buffers have [`BUFFER_BYTES`].
 ///
 /// # Errors
 /// When an operation fails.
 pub fn find<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     known: DriveFacts,
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
-    let mut search = Search::new(queue, ask, known, (spending, pause));
+    let mut search = Search::new(probed, known);
     let found = search.chunk()?;
     let stripe = match found {
         Ok(chunk_bytes) => search.round(chunk_bytes)?,
@@ -98,7 +93,7 @@ pub fn find<Q: Queue>(
     Ok(Stripe { compared: search.compared, boundaries: search.boundaries, ..stripe })
 }
 
-impl<Q: Queue> Search<'_, '_, Q> {
+impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// The array whose chunks seem to be of `chunk_bytes`.
     fn round(&mut self, chunk_bytes: u64) -> Result<Stripe, Fault> {
         let not = |(why, reason): Refused| Stripe::not(why, &reason, Vec::new());
@@ -114,7 +109,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         if let Err(refused) = self.no_pages(chunk_bytes, divisor) {
             return Ok(not(refused));
         }
-        let alpha = self.ask.share() * count(self.compared.len());
+        let alpha = self.probed.ask.share() * count(self.compared.len());
         let said_by = format!(
             "reads at a depth are slower across odd multiples of {chunk_bytes} bytes and more, and \
              not of less; slower there than on either side; and slower where they are kept on \

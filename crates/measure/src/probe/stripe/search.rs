@@ -3,13 +3,13 @@
 use device::Queue;
 use units::random::Random;
 
+use super::super::ProbedQueue;
 use super::super::answer::{ArmComparison, Reading, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, PanelResult};
 use super::super::places::{Comb, Places};
-use super::super::{Ask, Pause, Spending};
-use super::reads::BlockReads;
 use crate::Fault;
+use units::number::wide;
 
 /// The reads of a block for each in flight.
 const ROUNDS: u32 = 2;
@@ -34,37 +34,29 @@ pub(super) fn refused<T>(why: Unidentified, reason: impl Into<String>) -> Result
     Err((why, reason.into()))
 }
 
-pub(super) struct Search<'a, 'b, Q: Queue> {
-    pub(super) queue: &'a mut Q,
-    pub(super) ask: &'a Ask<'b>,
+pub(super) struct Search<'a, 'b, 'c, Q: Queue> {
+    pub(super) probed: &'a mut ProbedQueue<'b, 'c, Q>,
     pub(super) half_bytes: u64,
     pub(super) granule_bytes: u64,
     pub(super) is_turning: bool,
-    pub(super) spending: &'a mut Spending,
-    pub(super) pause: Pause<'a>,
     pub(super) compared: Vec<ArmComparison>,
     pub(super) boundaries: Vec<(u64, Reading)>,
     /// Number of times the number of members was asked again.
     pub(super) rounds: u64,
 }
 
-impl<'a, 'b, Q: Queue> Search<'a, 'b, Q> {
+impl<'a, 'b, 'c, Q: Queue> Search<'a, 'b, 'c, Q> {
     /// A search that has compared nothing yet.
     pub(super) fn new(
-        queue: &'a mut Q,
-        ask: &'a Ask<'b>,
+        probed: &'a mut ProbedQueue<'b, 'c, Q>,
         known: DriveFacts,
-        (spending, pause): (&'a mut Spending, Pause<'a>),
-    ) -> Search<'a, 'b, Q> {
+    ) -> Search<'a, 'b, 'c, Q> {
         let DriveFacts { granule_bytes, is_turning } = known;
         Search {
-            queue,
-            ask,
+            probed,
             half_bytes: HALF_BYTES,
             granule_bytes,
             is_turning,
-            spending,
-            pause,
             compared: Vec::new(),
             boundaries: Vec::new(),
             rounds: 0,
@@ -80,39 +72,33 @@ impl<'a, 'b, Q: Queue> Search<'a, 'b, Q> {
         percent: u64,
     ) -> Result<Result<PanelResult, Refused>, Fault> {
         let places: Vec<Places> =
-            arms.iter().map(|(_, comb)| Places::new(self.ask.runs, *comb)).collect();
+            arms.iter().map(|(_, comb)| Places::new(self.probed.ask.runs, *comb)).collect();
         if places.iter().any(|places| places.teeth() < TEETH_LEAST) {
             let reason = "there is no room for reads across boundaries up to 1 MiB";
             return Ok(refused(Unidentified::NotTried, reason));
         }
-        let depth = self.queue.depth();
+        let depth = self.probed.queue.depth();
         let part = match name {
             "chunk" => 70,
             "shared" => 71,
             _ => 72 + self.rounds,
         };
-        let seed = self.ask.seed(part);
+        let seed = self.probed.ask.seed(part);
         let panel = Panel {
             name,
             arms: arms.iter().map(|(name, _)| name.clone()).collect(),
             pairings,
-            alpha: self.ask.share(),
+            alpha: self.probed.ask.share(),
             seed,
         };
-        let now_ns = self.queue.now_ns();
-        let mut spending = self.spending.part(percent, now_ns);
-        let mut reads = BlockReads {
-            queue: self.queue,
-            operations: Operations::new(depth),
-            places,
-            random: Random::new(seed ^ 1),
-            length_bytes: u32::try_from(2 * self.half_bytes).unwrap_or(u32::MAX),
-            count: u32::from(depth) * ROUNDS,
-            pause: self.pause,
+        let (mut operations, mut random) = (Operations::new(depth), Random::new(seed ^ 1));
+        let length_bytes = u32::try_from(2 * self.half_bytes).unwrap_or(u32::MAX);
+        let count = u32::from(depth) * ROUNDS;
+        let time = |queue: &mut Q, arm: usize| {
+            operations.reads(queue, count, length_bytes, &mut || places[arm].draw(&mut random))
         };
-        let seen = panel.run(&mut reads, &mut spending);
-        self.spending.settle(&spending);
-        let seen = seen?;
+        let block = (u64::from(count) * wide(arms.len()), 0);
+        let seen = self.probed.run(&panel, percent, block, time)?;
         self.compared.extend(seen.compared.iter().cloned());
         Ok(match seen.void.clone() {
             Some(reason) => refused(Unidentified::Contradiction, reason),

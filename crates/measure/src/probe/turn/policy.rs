@@ -2,9 +2,9 @@
 
 use device::Queue;
 
+use super::super::ProbedQueue;
 use super::super::answer::{Estimate, Unidentified};
 use super::super::granule::{self, Granule};
-use super::super::{Ask, Pause, Spending};
 use super::revolution::Revolution;
 use crate::Fault;
 use units::number::real;
@@ -45,25 +45,22 @@ const UNIT_BYTES: u64 = 4096;
 /// # Errors
 /// When an operation fails.
 pub fn policy<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     turn: &Estimate<Revolution>,
     granule: &Granule,
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<Estimate<MisalignedTurns>, Fault> {
     let Estimate::Found { value: turn, .. } = turn else {
         let reason = "no turn was found in which to count";
         return Ok(Estimate::not(Unidentified::NotTried, reason));
     };
-    let alignment = granule.alignment.value();
+    let (ask, alignment) = (probed.ask, granule.alignment.value());
     if ask.sector_bytes >= UNIT_BYTES || alignment.is_some_and(|found| found.bytes != UNIT_BYTES) {
         let reason = "turns are counted where sectors of 4 KiB are written in part";
         return Ok(Estimate::not(Unidentified::NotTried, reason));
     }
     let origin_bytes = alignment.map_or(0, |found| found.origin_bytes);
     let lengths = (UNIT_BYTES + origin_bytes, ask.sector_bytes, 2 * UNIT_BYTES);
-    let shifted = granule::against_shifted(queue, ask, lengths, spending, pause)?;
+    let shifted = granule::against_shifted(probed, lengths)?;
     if let Some(reason) = shifted.seen.void {
         return Ok(Estimate::not(Unidentified::Contradiction, reason));
     }

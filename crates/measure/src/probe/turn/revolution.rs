@@ -7,7 +7,7 @@ use super::super::answer::{Estimate, Unidentified};
 use super::super::budget::EndReason;
 use super::super::granule::Granule;
 use super::super::operations::Operations;
-use super::super::{Ask, Pause, Spending};
+use super::super::{Ask, ProbedQueue};
 use crate::statistics::Ratios;
 use crate::{Fault, MappedRun};
 use units::number::{count, real, whole};
@@ -47,17 +47,12 @@ pub struct Revolution {
     pub high_ns: u64,
 }
 
-/// Returns how long the drive behind `queue` takes for a turn, if it turns.
+/// Returns how long the drive that is probed takes for a turn, if it turns.
 ///
 /// # Errors
 /// When an operation fails.
-pub fn find<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
-    spending: &mut Spending,
-    pause: Pause<'_>,
-) -> Result<Estimate<Revolution>, Fault> {
-    at(queue, ask, Places { origin_bytes: 0, part: 90 }, spending, pause)
+pub fn find<Q: Queue>(probed: &mut ProbedQueue<'_, '_, Q>) -> Result<Estimate<Revolution>, Fault> {
+    at(probed, Places { origin_bytes: 0, part: 90 })
 }
 
 /// Returns what [`find`] answered; asked again at places on granules, where it found none and
@@ -66,43 +61,31 @@ pub fn find<Q: Queue>(
 /// # Errors
 /// When an operation fails.
 pub fn find_again<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     first: Estimate<Revolution>,
     granule: &Granule,
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<Estimate<Revolution>, Fault> {
     let origin_bytes = granule.alignment.value().map_or(0, |found| found.origin_bytes);
     match first {
-        Estimate::Not { .. } if origin_bytes > 0 => {
-            at(queue, ask, Places { origin_bytes, part: 91 }, spending, pause)
-        }
+        Estimate::Not { .. } if origin_bytes > 0 => at(probed, Places { origin_bytes, part: 91 }),
         first => Ok(first),
     }
 }
 
 /// The turn, from writes of `places`.
 fn at<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
+    probed: &mut ProbedQueue<'_, '_, Q>,
     places: Places,
-    spending: &mut Spending,
-    pause: Pause<'_>,
 ) -> Result<Estimate<Revolution>, Fault> {
+    let ask = probed.ask;
     let Some(offset_bytes) = places.home(ask) else {
         return Ok(Estimate::not(
             Unidentified::NotTried,
             "there is no place to write again and again",
         ));
     };
-    let mut loops = Rewrites {
-        queue,
-        operations: Operations::new(1),
-        spending,
-        pause,
-        ended: EndReason::Settled,
-    };
+    let (operations, ended) = (Operations::new(1), EndReason::Settled);
+    let mut loops = Rewrites { probed, operations, ended };
     let mut pilot = Vec::with_capacity(PILOT);
     while pilot.len() < PILOT {
         let Some((latency_ns, _)) = loops.write(offset_bytes, 0)? else {
@@ -151,7 +134,7 @@ fn at<Q: Queue>(
             ),
         ));
     }
-    let Some(elsewhere) = loops.elsewhere(ask, places, offset_bytes, guess_ns, &mut random)? else {
+    let Some(elsewhere) = loops.elsewhere(places, offset_bytes, guess_ns, &mut random)? else {
         return Ok(loops.unsettled());
     };
     if elsewhere < ELSEWHERE_LEAST {
@@ -219,16 +202,14 @@ impl Places {
 }
 
 /// Durable writes of few places.
-struct Rewrites<'a, 'b, Q: Queue> {
-    queue: &'a mut Q,
+struct Rewrites<'a, 'b, 'c, Q: Queue> {
+    probed: &'a mut ProbedQueue<'b, 'c, Q>,
     operations: Operations,
-    spending: &'a mut Spending,
-    pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
     /// The reason why it did not go on.
     ended: EndReason,
 }
 
-impl<Q: Queue> Rewrites<'_, '_, Q> {
+impl<Q: Queue> Rewrites<'_, '_, '_, Q> {
     /// The answer where it could not go on.
     fn unsettled<T>(&self) -> Estimate<T> {
         let ended = self.ended.said();
@@ -239,7 +220,6 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
     /// budget is used up.
     fn elsewhere(
         &mut self,
-        ask: &Ask<'_>,
         places: Places,
         home_bytes: u64,
         turn_ns: u64,
@@ -247,7 +227,9 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
     ) -> Result<Option<usize>, Fault> {
         let mut elsewhere = 0;
         for _ in 0..PLACES {
-            let Some(other_bytes) = places.anywhere(ask, random) else { return Ok(Some(0)) };
+            let Some(other_bytes) = places.anywhere(self.probed.ask, random) else {
+                return Ok(Some(0));
+            };
             let mut phases = Vec::with_capacity(VISITS);
             for _ in 0..VISITS {
                 let Some((_, home_ns)) = self.write(home_bytes, 0)? else { return Ok(None) };
@@ -264,21 +246,21 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
     /// Waits, and writes: how long the write took, and when it ended. `None` where the budget is
     /// used up.
     fn write(&mut self, offset_bytes: u64, wait_ns: u64) -> Result<Option<(u64, u64)>, Fault> {
-        let mut now_ns = self.queue.now_ns();
-        if let Some(lacking) = self.spending.lacks(1, u64::from(WRITE_BYTES), now_ns) {
+        let mut now_ns = self.probed.queue.now_ns();
+        if let Some(lacking) = self.probed.spending.lacks(1, u64::from(WRITE_BYTES), now_ns) {
             self.ended = lacking;
             return Ok(None);
         }
         let until_ns = now_ns.saturating_add(wait_ns);
         let mut spins = 0;
         while now_ns < until_ns && spins < SPINS_MAX {
-            now_ns = self.queue.now_ns();
+            now_ns = self.probed.queue.now_ns();
             spins += 1;
         }
-        let completion = self.operations.write(self.queue, offset_bytes, WRITE_BYTES)?;
-        self.spending.spend(1, u64::from(WRITE_BYTES));
+        let completion = self.operations.write(self.probed.queue, offset_bytes, WRITE_BYTES)?;
+        self.probed.spending.spend(1, u64::from(WRITE_BYTES));
         // A rest between would be taken for a wait; it is only asked whether to go on.
-        let goes_on = (self.pause)(0);
+        let goes_on = (self.probed.pause)(0);
         if !goes_on {
             self.ended = EndReason::Interrupted;
         }

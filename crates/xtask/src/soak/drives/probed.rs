@@ -2,8 +2,8 @@
 
 use anyhow::Context as _;
 use measure::probe::{
-    Ask, Estimate, Granule, MisalignedTurns, ProbeBudget, Revolution, Spending, Stripe,
-    WriteAnswers, depth, reads,
+    Ask, Estimate, Granule, MisalignedTurns, ProbeBudget, ProbedQueue, Revolution, Spending,
+    Stripe, WriteAnswers, depth, reads,
 };
 
 use super::cases::{DriveCase, stretch};
@@ -47,17 +47,16 @@ pub(super) fn probe(case: &DriveCase, seed: u64) -> anyhow::Result<ProbeFindings
     let sector_bytes = case.model(0)?.logical_bytes();
     let ask = Ask { runs: &runs, sector_bytes, alpha: ALPHA, seed };
     let named = || format!("{}, seed {seed}", case.name);
-    let go = &mut |_: u64| true;
-    let mut first = case.queue(1, seed)?;
-    let mut spending = Spending::new(BUDGET, 0);
-    let mut written = WriteAnswers::ask(&mut first, &ask, &mut spending, go).with_context(named)?;
-    let mut second = case.queue(DEPTH, seed)?;
-    let mut spending = Spending::new(BUDGET, 0);
-    let stripe =
-        reads(&mut second, &ask, Some(&mut written), &mut spending, go).with_context(named)?;
-    let mut third = case.queue(depth::QUEUE_DEPTH, seed)?;
-    let mut spending = Spending::new(BUDGET, 0);
-    let depth = depth::find(&mut third, &ask, &stripe, &mut spending, go).with_context(named)?;
+    let budget = || Spending::new(BUDGET, 0);
+    let (mut first, spending, pause) = (case.queue(1, seed)?, &mut budget(), &mut |_| true);
+    let mut probed = ProbedQueue { queue: &mut first, ask: &ask, spending, pause };
+    let mut written = WriteAnswers::ask(&mut probed).with_context(named)?;
+    let (mut second, spending, pause) = (case.queue(DEPTH, seed)?, &mut budget(), &mut |_| true);
+    let mut probed = ProbedQueue { queue: &mut second, ask: &ask, spending, pause };
+    let stripe = reads(&mut probed, Some(&mut written)).with_context(named)?;
+    let (mut third, spending) = (case.queue(depth::QUEUE_DEPTH, seed)?, &mut budget());
+    let mut probed = ProbedQueue { queue: &mut third, ask: &ask, spending, pause };
+    let depth = depth::find(&mut probed, &stripe).with_context(named)?;
     let WriteAnswers { granule, turn, turns } = written;
     Ok(ProbeFindings { granule, stripe, depth, turn, turns })
 }

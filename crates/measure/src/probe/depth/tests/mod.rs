@@ -5,7 +5,7 @@ mod waiting;
 use drive::{HostRules, ModelQueue};
 
 use self::waiting::{Choice, Drives, Inside, Plan, Time};
-use super::super::ProbeBudget;
+use super::super::{Ask, ProbeBudget, Spending};
 use super::*;
 use crate::MappedRun;
 
@@ -107,8 +107,9 @@ fn probe(plan: Plan, seed: u64) -> QueueDepth {
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed };
     let mut queue = queue(plan, seed);
     let mut spending = Spending::new(BUDGET, 0);
-    find(&mut queue, &ask, &Stripe::not_tried("a test"), &mut spending, &mut |_| true)
-        .expect("no read fails")
+    let (spending, pause) = (&mut spending, &mut |_| true);
+    let mut probed = ProbedQueue { queue: &mut queue, ask: &ask, spending, pause };
+    find(&mut probed, &Stripe::not_tried("a test")).expect("no read fails")
 }
 
 #[test]
@@ -136,7 +137,9 @@ fn without_operations_or_room_nothing_is_told() {
         let mut queue = queue(chooses(32, Choice::Any), 1);
         let mut spending = Spending::new(ProbeBudget { operations, ..BUDGET }, 0);
         let stripe = Stripe::not_tried("a test");
-        let found = find(&mut queue, &ask, &stripe, &mut spending, &mut |_| goes_on);
+        let (spending, pause) = (&mut spending, &mut |_| goes_on);
+        let mut probed = ProbedQueue { queue: &mut queue, ask: &ask, spending, pause };
+        let found = find(&mut probed, &stripe);
         found.expect("no read fails").depth.why()
     };
     assert_eq!(why(64 << 20, 4000, true), Some(Unidentified::Noise));
@@ -156,7 +159,9 @@ fn of_an_array_reads_stay_on_one_member_or_none_is_made() {
         let stripe = Stripe { chunk: found(1 << 16), members, ..Stripe::not_tried("") };
         let mut queue = queue(plan, 3);
         let mut spending = Spending::new(BUDGET, 0);
-        let found = find(&mut queue, &ask, &stripe, &mut spending, &mut |_| true);
+        let (spending, pause) = (&mut spending, &mut |_| true);
+        let mut probed = ProbedQueue { queue: &mut queue, ask: &ask, spending, pause };
+        let found = find(&mut probed, &stripe);
         found.expect("no read fails").depth
     };
     assert_eq!(probe(found(3)).value(), Some(&Depth { reads: 16, is_of_member: true }));
