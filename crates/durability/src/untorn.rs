@@ -135,9 +135,7 @@ fn own(stack: &Stack, id: LayerId) -> Own {
 fn keeps_whole(stack: &Stack, id: LayerId, bytes: u64) -> bool {
     let length = stack.layer(id).length().unwrap_or(bytes).max(1);
     let Some(range) = ByteRange::new(0, length) else { return false };
-    let leaves = stack.under(id).into_iter();
-    let mut leaves = leaves.filter(|&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf));
-    leaves.all(|leaf| {
+    stack.leaves(id).all(|(leaf, _)| {
         let shifts = placement::shifts(stack, id, range, leaf, bytes);
         shifts.obstacles.is_empty() && shifts.bytes.keys().all(|&shift| shift == 0)
     })

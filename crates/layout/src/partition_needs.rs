@@ -5,7 +5,7 @@ use format::member::md::MdVersion;
 use format::table::{Partition, PartitionRole, PartitionTable};
 use stack::placement::{self, Obstacle};
 use stack::rule::{self, RuleInput};
-use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
+use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::{ByteRange, Source};
 
 use crate::grid::{Grid, lcm};
@@ -88,8 +88,8 @@ pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit>
             marks.push(StartUnit { word, unit, behind, assumed });
         }
     };
-    for &leaf in under.iter().filter(|&&id| matches!(stack.layer(id).mapping, Mapping::Leaf)) {
-        if let Some((unit, source)) = stack.layer(leaf).units.used(UnitKind::Granule) {
+    for (leaf, layer) in stack.leaves(disk) {
+        if let Some((unit, source)) = layer.units.used(UnitKind::Granule) {
             let assumed = source == Source::Assumed;
             put("granule", unit.length_bytes(), leaf, unit.origin_bytes(), assumed);
         }

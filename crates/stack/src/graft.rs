@@ -3,7 +3,7 @@
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::Layer;
-use crate::mapping::{Below, Mapping, Segment};
+use crate::mapping::Mapping;
 
 impl Stack {
     /// Adds the layers of `upper` with their bytes, in their order; returns how much higher their
@@ -15,13 +15,11 @@ impl Stack {
     pub fn graft(&mut self, upper: &Stack, roots: &[(LayerId, Mapping)]) -> usize {
         let raised_by = self.len();
         for (id, layer) in upper.iter() {
-            let replaced = roots.iter().find(|(root, _)| *root == id);
-            let mapping = match replaced {
-                Some((_, mapping)) => mapping.clone(),
-                None => raised(&layer.mapping, raised_by),
-            };
             let mut layer: Layer = layer.clone();
-            layer.mapping = mapping;
+            match roots.iter().find(|(root, _)| *root == id) {
+                Some((_, mapping)) => layer.mapping = mapping.clone(),
+                None => layer.mapping.each_below_mut(&mut |id| id.0 += raised_by),
+            }
             let here = self.add(layer);
             if let Some(disk) = upper.bytes(id) {
                 self.give_bytes(here, std::rc::Rc::clone(disk));
@@ -31,52 +29,11 @@ impl Stack {
     }
 }
 
-/// A mapping whose layers have numbers that are `by` higher.
-fn raised(mapping: &Mapping, by: usize) -> Mapping {
-    let id = |id: LayerId| LayerId(id.0 + by);
-    let below = |below: Below| Below { layer: id(below.layer), ..below };
-    let members = |members: &[Option<Below>]| -> Vec<Option<Below>> {
-        members.iter().map(|member| member.map(below)).collect()
-    };
-    let all = |on: &[LayerId]| -> Vec<LayerId> { on.iter().copied().map(id).collect() };
-    match mapping {
-        Mapping::Leaf => Mapping::Leaf,
-        Mapping::Zeros => Mapping::Zeros,
-        Mapping::Linear(place) => Mapping::Linear(below(*place)),
-        Mapping::Segments(segments) => Mapping::Segments(
-            (segments.iter())
-                .map(|one| Segment { range: one.range, mapping: raised(&one.mapping, by) })
-                .collect(),
-        ),
-        Mapping::Striped { stripe, copies, members: on } => {
-            Mapping::Striped { stripe: *stripe, copies: *copies, members: members(on) }
-        }
-        Mapping::Mirrored { members: on } => Mapping::Mirrored { members: members(on) },
-        Mapping::Parity { stripe, parity, rotation, members: on } => Mapping::Parity {
-            stripe: *stripe,
-            parity: *parity,
-            rotation: *rotation,
-            members: members(on),
-        },
-        Mapping::Image { image, file, references } => Mapping::Image {
-            image: std::rc::Rc::clone(image),
-            file: id(*file),
-            references: references.iter().map(|reference| reference.clone().map(id)).collect(),
-        },
-        Mapping::Scattered { below: place, chunk_bytes, reason } => Mapping::Scattered {
-            below: below(*place),
-            chunk_bytes: *chunk_bytes,
-            reason: reason.clone(),
-        },
-        Mapping::Opaque { on, reason } => Mapping::Opaque { on: all(on), reason: reason.clone() },
-        Mapping::Unknown { on, reason } => Mapping::Unknown { on: all(on), reason: reason.clone() },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::layer::LayerKind;
+    use crate::mapping::Below;
     use crate::resolve::{On, resolve};
     use units::{ByteRange, Known, Source};
 

@@ -8,6 +8,7 @@ use device::Disk;
 
 use crate::id::LayerId;
 use crate::layer::Layer;
+use crate::mapping::Mapping;
 
 /// Layers, each above those it lies on, and the bytes of those that can be read.
 #[derive(Clone, Default)]
@@ -118,6 +119,12 @@ impl Stack {
     #[must_use]
     pub fn under(&self, id: LayerId) -> Vec<LayerId> {
         self.reached(id, |layer, visit| self.layer(layer).mapping.each_below(visit))
+    }
+
+    /// Every layer under `id` with nothing under it, itself where it is one; lower numbers first.
+    pub fn leaves(&self, id: LayerId) -> impl Iterator<Item = (LayerId, &Layer)> {
+        let under = self.under(id).into_iter().map(|id| (id, self.layer(id)));
+        under.filter(|(_, layer)| matches!(layer.mapping, Mapping::Leaf))
     }
 
     /// Every layer that lies on `id`, directly or not, itself excluded; lower numbers first.

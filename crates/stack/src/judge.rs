@@ -175,7 +175,7 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
         grounds.obstacles.push(Obstacle::more_paths());
         return grounds.judgment();
     }
-    for &leaf in under.iter().filter(|&&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf)) {
+    for (leaf, _) in stack.leaves(id) {
         grounds.granule(stack, id, range, leaf);
     }
     for &below in under.iter().chain([&id]) {

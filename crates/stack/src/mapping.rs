@@ -221,6 +221,29 @@ impl Mapping {
         }
     }
 
+    /// Visits the same layers to give them other numbers.
+    pub(crate) fn each_below_mut(&mut self, visit: &mut dyn FnMut(&mut LayerId)) {
+        match self {
+            Mapping::Leaf | Mapping::Zeros => {}
+            Mapping::Opaque { on, .. } | Mapping::Unknown { on, .. } => {
+                on.iter_mut().for_each(visit);
+            }
+            Mapping::Linear(below) | Mapping::Scattered { below, .. } => visit(&mut below.layer),
+            Mapping::Segments(segments) => {
+                segments.iter_mut().for_each(|segment| segment.mapping.each_below_mut(visit));
+            }
+            Mapping::Striped { members, .. }
+            | Mapping::Mirrored { members }
+            | Mapping::Parity { members, .. } => {
+                members.iter_mut().flatten().for_each(|member| visit(&mut member.layer));
+            }
+            Mapping::Image { file, references, .. } => {
+                visit(file);
+                references.iter_mut().flatten().for_each(visit);
+            }
+        }
+    }
+
     /// Every stripe that this mapping lays out, with the byte of this layer at which it starts.
     #[must_use]
     pub fn stripes(&self) -> Vec<LaidStripe> {

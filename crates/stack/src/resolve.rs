@@ -82,7 +82,8 @@ fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) ->
     done
 }
 
-fn behind(range: ByteRange, length_bytes: u64) -> Option<ByteRange> {
+/// Returns what of `range` lies behind its first `length_bytes`; `None` where nothing does.
+pub(crate) fn behind(range: ByteRange, length_bytes: u64) -> Option<ByteRange> {
     let rest = range.length_bytes().checked_sub(length_bytes).filter(|&rest| rest > 0)?;
     ByteRange::new(range.start_bytes() + length_bytes, rest)
 }

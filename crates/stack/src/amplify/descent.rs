@@ -9,10 +9,12 @@ use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Copies, Mapping, Segment};
-use crate::resolve::{self, FirstRun, On};
+use crate::resolve::{self, FirstRun, On, behind};
 
 /// The most operations that are counted for one I/O.
 pub(super) const OPERATIONS_MAX: usize = 65_536;
+
+const PAST_END: &str = "it would lie past the last address";
 
 /// Returns what `io` on layer `id` becomes, within `budget`; `Err` says why that cannot be told.
 pub(super) fn work_within(
@@ -78,13 +80,13 @@ impl Count<'_> {
         operation: LayerOperation,
         from: u64,
     ) -> Result<(), String> {
+        let (start, length) = (operation.range.start_bytes(), operation.range.length_bytes());
         match (mapping, operation.kind) {
             (Mapping::Mirrored { members }, OperationKind::Write) => {
-                for member in members {
+                members.iter().try_for_each(|member| {
                     let below = member.ok_or("a member was not given")?;
-                    self.push(below, operation.range.start_bytes(), operation)?;
-                }
-                Ok(())
+                    self.push(below, start, length, operation.kind)
+                })
             }
             (Mapping::Parity { stripe, parity, rotation, members }, OperationKind::Write) => {
                 // Which member has parity changes no count, so any rotation serves.
@@ -97,7 +99,7 @@ impl Count<'_> {
             }
             (Mapping::Scattered { below, .. }, _) => {
                 // The place within a chunk is kept, so counts are as if all chunks lay in order.
-                self.push(*below, operation.range.start_bytes(), operation)
+                self.push(*below, start, length, operation.kind)
             }
             _ => self.pass_down(operation),
         }
@@ -147,26 +149,29 @@ impl Count<'_> {
         if let Some(rest) = behind(operation.range, length) {
             let start = rest.start_bytes().checked_add(from);
             let range = start.and_then(|start| ByteRange::new(start, rest.length_bytes()));
-            let range = range.ok_or("it would lie past the last address")?;
+            let range = range.ok_or(PAST_END)?;
             self.todo.push(LayerOperation { range, ..operation });
         }
         let first = copies.first_member(place.position).unwrap_or(usize::MAX);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         for member in members.iter().skip(first).take(count) {
             let below = member.ok_or("a member was not given")?;
-            let start = below.offset_bytes.checked_add(place.member_bytes);
-            let range = start.and_then(|start| ByteRange::new(start, length));
-            let range = range.ok_or("it would lie past the last address")?;
-            self.todo.push(LayerOperation { id: below.layer, range, kind: operation.kind });
+            self.push(below, place.member_bytes, length, operation.kind)?;
         }
         Ok(())
     }
 
-    fn push(&mut self, below: Below, offset: u64, operation: LayerOperation) -> Result<(), String> {
+    /// Leaves for later `length` bytes of the layer below, from byte `offset` behind its place on.
+    fn push(
+        &mut self,
+        below: Below,
+        offset: u64,
+        length: u64,
+        kind: OperationKind,
+    ) -> Result<(), String> {
         let start = below.offset_bytes.checked_add(offset);
-        let range = start.and_then(|start| ByteRange::new(start, operation.range.length_bytes()));
-        let range = range.ok_or("it would lie past the last address")?;
-        self.todo.push(LayerOperation { id: below.layer, range, kind: operation.kind });
+        let range = start.and_then(|start| ByteRange::new(start, length)).ok_or(PAST_END)?;
+        self.todo.push(LayerOperation { id: below.layer, range, kind });
         Ok(())
     }
 
@@ -176,12 +181,7 @@ impl Count<'_> {
             self.todo.push(LayerOperation { range: rest, ..operation });
         }
         match next {
-            FirstRun::Down(below) => {
-                let range = ByteRange::new(below.offset_bytes, length);
-                let range = range.ok_or("it would lie past the last address")?;
-                self.todo.push(LayerOperation { id: below.layer, range, kind: operation.kind });
-                Ok(())
-            }
+            FirstRun::Down(below) => self.push(below, 0, length, operation.kind),
             FirstRun::Done(On::Leaf(leaf, at)) => {
                 self.done.push((operation.kind, leaf, at, length));
                 Ok(())
@@ -272,11 +272,7 @@ impl Count<'_> {
     ) -> Result<(), String> {
         let below = usize::try_from(member).ok().and_then(|n| array.members.get(n)).copied();
         let below = below.flatten().ok_or("a member was not given")?;
-        let start = below.offset_bytes.checked_add(at);
-        let range = start.and_then(|start| ByteRange::new(start, length));
-        let range = range.ok_or("it would lie past the last address")?;
-        self.todo.push(LayerOperation { id: below.layer, range, kind });
-        Ok(())
+        self.push(below, at, length, kind)
     }
 
     /// Joins what is adjacent.
@@ -304,10 +300,4 @@ impl ByteRun {
         (self.write, self.leaf) == (other.write, other.leaf)
             && self.start_bytes + self.length_bytes >= other.start_bytes
     }
-}
-
-/// Returns what of `range` lies behind its first `length` bytes; `None` where nothing does.
-fn behind(range: ByteRange, length: u64) -> Option<ByteRange> {
-    let rest = range.length_bytes().checked_sub(length).filter(|&rest| rest > 0)?;
-    ByteRange::new(range.start_bytes() + length, rest)
 }

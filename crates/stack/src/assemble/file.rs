@@ -5,7 +5,7 @@ use std::rc::Rc;
 use device::{Disk, FileIdentity};
 use units::{Known, SectorSize, Source};
 
-use super::{Assembler, LookedAt, TablesInForce};
+use super::{Assembler, LookedAt};
 use crate::drive;
 use crate::id::LayerId;
 use crate::layer::{Bare, Layer, LayerKind};
@@ -26,16 +26,7 @@ impl Assembler<'_> {
             Some(found) => self.start_image(id, path, identity, &disk, found),
             None => {
                 let sector = self.told.and_then(|told| told.sector).unwrap_or(SectorSize::B512);
-                let (start_bytes, depth, tables) = (0, 0, TablesInForce::Any);
-                self.jobs.push_back(LookedAt {
-                    id,
-                    disk,
-                    sector,
-                    start_bytes,
-                    tables,
-                    depth,
-                    found: None,
-                });
+                self.jobs.push_back(LookedAt::whole(id, disk, sector, 0));
             }
         }
         id

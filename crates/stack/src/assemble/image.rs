@@ -9,7 +9,7 @@ use format::image::{Image, ImageKind, ImageLayout, ReferenceRole};
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
-use super::{Assembler, LookedAt, TablesInForce};
+use super::{Assembler, LookedAt};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::{Mapping, Unread, Why};
@@ -46,17 +46,7 @@ impl Assembler<'_> {
             !found.value.encrypted && !matches!(found.value.layout, ImageLayout::Unknown(_));
         let opened = self.image(&link, found, &mut vec![identity]);
         if readable {
-            let (id, disk) = (opened.id, opened.disk);
-            let (start_bytes, depth, tables) = (0, 1, TablesInForce::Any);
-            self.jobs.push_back(LookedAt {
-                id,
-                disk,
-                sector,
-                start_bytes,
-                tables,
-                depth,
-                found: None,
-            });
+            self.jobs.push_back(LookedAt::whole(opened.id, opened.disk, sector, 1));
         }
     }
 

@@ -12,7 +12,7 @@ use format::named::{Class, Named};
 use units::prefix::Exact;
 use units::{ByteRange, Known, SectorSize, Source};
 
-use super::{Assembler, LookedAt, TablesInForce};
+use super::{Assembler, LookedAt};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::{Below, Mapping, Segment};
@@ -60,15 +60,8 @@ impl Assembler<'_> {
         layer.problems = problems;
         let Some(id) = self.add(job.id, layer) else { return };
         if let Some(range) = range.filter(|range| range.length_bytes() > 0) {
-            self.jobs.push_back(LookedAt {
-                id,
-                disk: Rc::new(Window::new(Rc::clone(&job.disk), range)),
-                sector: job.sector,
-                start_bytes: 0,
-                tables: TablesInForce::Any,
-                depth: job.depth + 1,
-                found: None,
-            });
+            let disk = Rc::new(Window::new(Rc::clone(&job.disk), range));
+            self.jobs.push_back(LookedAt::whole(id, disk, job.sector, job.depth + 1));
         }
     }
 

@@ -101,6 +101,12 @@ struct LookedAt {
 }
 
 impl LookedAt {
+    /// All of a disk, an array, a volume or a guest's disk.
+    fn whole(id: LayerId, disk: Rc<dyn Disk>, sector: SectorSize, depth: usize) -> LookedAt {
+        let tables = TablesInForce::Any;
+        LookedAt { id, disk, sector, start_bytes: 0, tables, depth, found: None }
+    }
+
     fn hint(&self) -> Hint {
         let tables = self.tables != TablesInForce::None;
         Hint { sector: self.sector, start_bytes: self.start_bytes, tables }
@@ -213,16 +219,7 @@ impl Assembler<'_> {
         let id = self.stack.add(layer);
         if let Some(Ok(disk)) = bytes {
             self.stack.give_bytes(id, Rc::clone(&disk));
-            let (start_bytes, depth) = (0, 0);
-            self.jobs.push_back(LookedAt {
-                id,
-                disk,
-                sector,
-                start_bytes,
-                tables: TablesInForce::Any,
-                depth,
-                found: None,
-            });
+            self.jobs.push_back(LookedAt::whole(id, disk, sector, 0));
         }
         id
     }
@@ -263,30 +260,19 @@ impl Assembler<'_> {
         let stack = Rc::new(self.stack.clone());
         for (id, sector, depth) in views {
             let Some(view) = LayerView::new(Rc::clone(&stack), id) else { continue };
-            let (disk, start_bytes): (Rc<dyn Disk>, u64) = (Rc::new(view), 0);
-            self.jobs.push_back(LookedAt {
-                id,
-                disk,
-                sector,
-                start_bytes,
-                tables: TablesInForce::Any,
-                depth,
-                found: None,
-            });
+            self.jobs.push_back(LookedAt::whole(id, Rc::new(view), sector, depth));
         }
     }
 
     fn look(&mut self, mut job: LookedAt) {
         if job.depth >= DEPTH_MAX {
             let detail = format!("it is nested {DEPTH_MAX} deep; what is inside was not looked at");
-            let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
-            self.stack.layer_mut(job.id).problems.push(problem);
+            self.unsupported(job.id, detail);
             return;
         }
         if self.work.is_too_much() {
             let detail = "more was found than is kept; what is inside was not looked at";
-            let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
-            self.stack.layer_mut(job.id).problems.push(problem);
+            self.unsupported(job.id, detail);
             return;
         }
         let mut container = None;
@@ -306,6 +292,11 @@ impl Assembler<'_> {
         } else {
             self.spread(&job, rest);
         }
+    }
+
+    fn unsupported(&mut self, id: LayerId, detail: impl Into<String>) {
+        let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
+        self.stack.layer_mut(id).problems.push(problem);
     }
 
     /// Everything that is on the bytes of a job.

@@ -11,7 +11,7 @@ use crate::condition::Condition;
 use crate::unit::{UnitKind, Units};
 
 use self::liar::Lie;
-use self::sysfs::SysfsFiles;
+pub(crate) use self::sysfs::SysfsFiles;
 
 mod disagree;
 mod granule;

@@ -4,9 +4,9 @@ use device::{KernelTree, TreeError};
 use units::{DiskText, Known, Source};
 
 /// The files below `/sys/block/NAME`.
-pub(super) struct SysfsFiles<'a> {
-    pub(super) tree: &'a dyn KernelTree,
-    pub(super) base: String,
+pub(crate) struct SysfsFiles<'a> {
+    pub(crate) tree: &'a dyn KernelTree,
+    pub(crate) base: String,
 }
 
 impl SysfsFiles<'_> {
@@ -14,11 +14,11 @@ impl SysfsFiles<'_> {
         SysfsFiles { tree, base: format!("/sys/block/{name}") }
     }
 
-    pub(super) fn text(&self, file: &str) -> Result<String, TreeError> {
+    pub(crate) fn text(&self, file: &str) -> Result<String, TreeError> {
         self.tree.read(&format!("{}/{file}", self.base))
     }
 
-    pub(super) fn number<T: std::str::FromStr>(&self, file: &str) -> Known<T> {
+    pub(crate) fn number<T: std::str::FromStr>(&self, file: &str) -> Known<T> {
         match self.text(file) {
             Ok(text) => match text.trim().parse() {
                 Ok(value) => Known::yes(value, Source::Sysfs),
@@ -32,7 +32,7 @@ impl SysfsFiles<'_> {
     }
 
     /// A number that counts `unit_bytes`, in bytes.
-    pub(super) fn scaled(&self, file: &str, unit_bytes: u64) -> Known<u64> {
+    pub(crate) fn scaled(&self, file: &str, unit_bytes: u64) -> Known<u64> {
         match self.number::<u64>(file) {
             Known::Yes(fact) => match fact.value.checked_mul(unit_bytes) {
                 Some(bytes) => Known::yes(bytes, fact.source),
@@ -42,9 +42,9 @@ impl SysfsFiles<'_> {
         }
     }
 
-    pub(super) fn flag(&self, file: &str) -> Known<bool> {
+    pub(crate) fn flag(&self, file: &str) -> Known<bool> {
         match self.text(file) {
-            Ok(text) => Known::yes(text == "1", Source::Sysfs),
+            Ok(text) => Known::yes(text.trim() == "1", Source::Sysfs),
             Err(error) => Known::no(error.to_string()),
         }
     }

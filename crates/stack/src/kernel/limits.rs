@@ -6,6 +6,8 @@
 use device::KernelTree;
 use units::{Known, Source};
 
+use crate::drive::SysfsFiles;
+
 /// A block device's limits as the kernel made them up from those below. Each is as read, plausible
 /// or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,48 +36,29 @@ impl DeviceLimits {
     /// The limits of the disk at `base`, a directory such as `/sys/block/md0`.
     #[must_use]
     pub fn read(tree: &dyn KernelTree, base: &str) -> DeviceLimits {
-        let bytes = |file: &str| parsed::<u64>(tree, base, file);
+        let files = SysfsFiles { tree, base: base.to_owned() };
         DeviceLimits {
-            logical_bytes: bytes("queue/logical_block_size"),
-            physical_bytes: bytes("queue/physical_block_size"),
-            minimum_io_bytes: bytes("queue/minimum_io_size"),
-            optimal_io_bytes: bytes("queue/optimal_io_size"),
-            alignment_offset_bytes: parsed(tree, base, "alignment_offset"),
-            read_ahead_bytes: match bytes("queue/read_ahead_kb") {
-                Known::Yes(fact) => Known::yes(fact.value.saturating_mul(1024), fact.source),
-                unknown @ Known::No(_) => unknown,
-            },
-            atomic_bytes: bytes("queue/atomic_write_unit_max_bytes"),
-            read_only: match tree.read(&format!("{base}/ro")) {
-                Ok(text) => Known::yes(text.trim() == "1", Source::Sysfs),
-                Err(error) => Known::no(error.to_string()),
-            },
-            write_back: write_back(tree, base),
+            logical_bytes: files.number("queue/logical_block_size"),
+            physical_bytes: files.number("queue/physical_block_size"),
+            minimum_io_bytes: files.number("queue/minimum_io_size"),
+            optimal_io_bytes: files.number("queue/optimal_io_size"),
+            alignment_offset_bytes: files.number("alignment_offset"),
+            read_ahead_bytes: files.scaled("queue/read_ahead_kb", 1024),
+            atomic_bytes: files.number("queue/atomic_write_unit_max_bytes"),
+            read_only: files.flag("ro"),
+            write_back: write_back(&files),
         }
     }
 }
 
-fn write_back(tree: &dyn KernelTree, base: &str) -> Known<bool> {
-    match tree.read(&format!("{base}/queue/write_cache")) {
+fn write_back(files: &SysfsFiles<'_>) -> Known<bool> {
+    match files.text("queue/write_cache") {
         Ok(text) => match text.trim() {
             "write back" => Known::yes(true, Source::Sysfs),
             "write through" => Known::yes(false, Source::Sysfs),
             other => {
                 let shown = units::text::escape(other.as_bytes());
                 Known::no(format!("queue/write_cache holds `{shown}`"))
-            }
-        },
-        Err(error) => Known::no(error.to_string()),
-    }
-}
-
-fn parsed<T: std::str::FromStr>(tree: &dyn KernelTree, base: &str, file: &str) -> Known<T> {
-    match tree.read(&format!("{base}/{file}")) {
-        Ok(text) => match text.trim().parse() {
-            Ok(value) => Known::yes(value, Source::Sysfs),
-            Err(_) => {
-                let shown = units::text::escape(text.as_bytes());
-                Known::no(format!("{file} holds `{shown}`, which is no number"))
             }
         },
         Err(error) => Known::no(error.to_string()),

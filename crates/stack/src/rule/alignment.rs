@@ -64,9 +64,8 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         if compensated(case, id) {
             found.push(put_right(case, id, miss));
         } else if let Some(why) = rarely::why(case, id) {
-            let mut finding = finding("ST104", Severity::Info, id);
-            finding.evidence.push(format!("{}; {why}", evidence(case, id, miss)));
-            found.push(finding);
+            let evidence = format!("{}; {why}", evidence(case, id, miss));
+            found.push(finding("ST104", Severity::Info, id).says(evidence));
         } else {
             let mut finding = off(case, id, miss, costs);
             finding.evidence.extend(made_by(case, id, &mut makers));
@@ -94,8 +93,8 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
         (_, true) => "ST102",
         (_, false) => "ST101",
     };
-    let mut finding = finding(code, severity(worst.as_ref(), assumed), id);
-    finding.evidence.push(evidence(case, id, miss) + &predicted(case, id));
+    let mut finding = finding(code, severity(worst.as_ref(), assumed), id)
+        .says(evidence(case, id, miss) + &predicted(case, id));
     finding.evidence.extend(log(case, id));
     if assumed {
         let owner = case.stack.layer(miss.owner);
@@ -135,9 +134,8 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
         if !is_off || is_container(case, part) || rarely::why(case, part).is_some() {
             return None;
         }
-        let mut finding =
-            finding(if assumed { "ST102" } else { "ST101" }, severity(None, assumed), part);
-        finding.evidence.push(format!(
+        let code = if assumed { "ST102" } else { "ST101" };
+        let mut finding = finding(code, severity(None, assumed), part).says(format!(
             "{} starts at {}, {} after a {} boundary of the guest's disk; converting the image \
              does not change this",
             layer.name,
@@ -215,8 +213,7 @@ fn maker(disk: &Layer, info: &PartitionTableInfo) -> Option<String> {
 }
 
 fn put_right(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Finding {
-    let mut finding = finding("ST103", Severity::Info, id);
-    finding.evidence.push(evidence(case, id, miss));
+    let finding = finding("ST103", Severity::Info, id).says(evidence(case, id, miss));
     let tops = tops(case, id);
     let names: Vec<&str> =
         tops.iter().take(NAMES_MAX).map(|&top| case.stack.layer(top).name.as_str()).collect();
@@ -224,10 +221,7 @@ fn put_right(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Finding {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    finding
-        .evidence
-        .push(format!("the data of {}{more} is aligned on the drive", names.join(", ")));
-    finding
+    finding.says(format!("the data of {}{more} is aligned on the drive", names.join(", ")))
 }
 
 pub(super) fn assumed(case: &RuleInput<'_>, miss: &Miss) -> bool {

@@ -34,8 +34,7 @@ fn known(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     }
     let mut finding = finding("ST607", Severity::Info, id);
     finding.evidence = told;
-    finding.remedies.push(Remedy::tell("give the true granule with --on: --on granule=16K"));
-    Some(finding)
+    Some(finding.fixed_by([Remedy::tell("give the true granule with --on: --on granule=16K")]))
 }
 
 fn impossible(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
@@ -44,8 +43,7 @@ fn impossible(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     }
     let mut finding = finding("ST610", Severity::Info, id);
     finding.evidence.clone_from(&drive.said.problems);
-    finding.remedies.push(Remedy::tell("look for newer firmware of the drive or of its bridge"));
-    Some(finding)
+    Some(finding.fixed_by([Remedy::tell("look for newer firmware of the drive or of its bridge")]))
 }
 
 /// A format that the drive itself calls faster, for data of the same kind.
@@ -59,8 +57,7 @@ fn better_format(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
         .filter(|format| format.data_bytes > used.data_bytes)
         .filter(|format| format.performance < used.performance)
         .min_by_key(|format| format.performance)?;
-    let mut finding = finding("ST609", Severity::Info, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST609", Severity::Info, id).says(format!(
         "format {} has blocks of {} and is called {}; the one in use has {} and is called {}",
         better.number,
         Exact(better.data_bytes),
@@ -68,11 +65,10 @@ fn better_format(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
         Exact(used.data_bytes),
         used.performance.word()
     ));
-    finding.remedies.push(Remedy::recreate_noted(
+    Some(finding.fixed_by([Remedy::recreate_noted(
         format!("nvme format --lbaf={}", better.number),
         "measure first whether it gains anything",
-    ));
-    Some(finding)
+    )]))
 }
 
 /// Partitions that start within a discard unit. What is not on a granule has its own finding, and
@@ -91,20 +87,18 @@ fn discards(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Findi
     starts
         .filter(|&(above, start)| !unit.aligns(start) && !case.misaligned(above))
         .map(|(above, start)| {
-            let mut finding = finding("ST608", Severity::Info, above);
-            finding.evidence.push(format!(
+            let finding = finding("ST608", Severity::Info, above).says(format!(
                 "{} starts at {}, {} after the start of a discard unit of {}",
                 case.stack.layer(above).name,
                 case.place(above, start),
                 Exact(unit.misalignment(start)),
                 Exact(unit.length_bytes())
             ));
-            finding.remedies.push(Remedy::tell(format!(
+            finding.fixed_by([Remedy::tell(format!(
                 "nothing to do: it costs space at the ends, not speed; when it is recreated, \
                  start it at a multiple of {}",
                 Exact(unit.length_bytes())
-            )));
-            finding
+            ))])
         })
         .collect()
 }

@@ -88,10 +88,8 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
 
 /// A part of a file system that is on a device that was not given.
 fn elsewhere(lack: beside::Lack) -> Option<Finding> {
-    let mut finding = finding("ST411", Severity::Info, lack.layer);
-    finding.evidence.push(lack.text?);
-    finding.remedies.push(Remedy::tell("give all devices at once: straddle check DEVICE DEVICE"));
-    Some(finding)
+    let finding = finding("ST411", Severity::Info, lack.layer).says(lack.text?);
+    Some(finding.fixed_by([Remedy::tell("give all devices at once: straddle check DEVICE DEVICE")]))
 }
 
 /// Returns whether nothing of an array is missing but members that it has lost.
@@ -264,12 +262,11 @@ fn hybrid(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     }
     let is_in_gpt =
         |hybrid: &Partition| table.partitions.iter().any(|own| own.range == hybrid.range);
-    finding.remedies.extend(match (remedy::node(layer), table.hybrid.iter().all(is_in_gpt)) {
+    Some(finding.fixed_by(match (remedy::node(layer), table.hybrid.iter().all(is_in_gpt)) {
         (Some(disk), true) => {
             Some(Remedy::when("if no BIOS system boots from it", Command::PlainMbr(disk)))
         }
         (_, false) => Some(Remedy::tell("keep it: the MBR has partitions that the GPT lacks")),
         (None, true) => None,
-    });
-    Some(finding)
+    }))
 }

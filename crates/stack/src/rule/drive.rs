@@ -33,16 +33,14 @@ fn absurd(id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
     ];
     (rows.into_iter())
         .filter_map(|(code, severity, file, reason)| {
-            let mut finding = finding(code, severity, id);
-            finding.evidence.push(format!("{file}: {}", reason?));
-            finding.remedies.push(Remedy::tell(match code {
+            let finding = finding(code, severity, id).says(format!("{file}: {}", reason?));
+            Some(finding.fixed_by([Remedy::tell(match code {
                 "ST602" => {
                     "ignore it: start partitions at multiples of 1 MiB (parted -a minimal), and \
                      give cryptsetup --offset"
                 }
                 _ => "give the true sector with --on 512e or --on 4Kn; start partitions at 1 MiB",
-            }));
-            Some(finding)
+            })]))
         })
         .collect()
 }
@@ -53,8 +51,7 @@ fn disagreeing(id: LayerId, drive: &KernelDrive) -> Option<Finding> {
     }
     let mut finding = finding("ST606", Severity::Warning, id);
     finding.evidence.clone_from(&drive.disagreements);
-    finding.remedies.push(Remedy::tell("give the true disk with --on 512e or --on 4Kn"));
-    Some(finding)
+    Some(finding.fixed_by([Remedy::tell("give the true disk with --on 512e or --on 4Kn")]))
 }
 
 fn zones(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
@@ -73,8 +70,7 @@ fn zones(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Finding>
     });
     (partitions.filter(|(_, start)| start % zone != 0))
         .map(|(above, start)| {
-            let mut finding = finding("ST604", Severity::Warning, above);
-            finding.evidence.push(format!(
+            let mut finding = finding("ST604", Severity::Warning, above).says(format!(
                 "{} starts at {}, {} after the start of a zone of {}",
                 case.stack.layer(above).name,
                 case.place(above, start),
@@ -104,15 +100,13 @@ fn moved(case: &RuleInput<'_>, id: LayerId, believed: Option<u64>) -> Option<Fin
     if believed == actual {
         return None;
     }
-    let mut finding = finding("ST605", Severity::Info, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST605", Severity::Info, id).says(format!(
         "the boot sector places the partition at {}; the table at {}",
         case.place(id, believed),
         case.place(id, actual)
     ));
-    finding.remedies.push(Remedy::tell(
+    Some(finding.fixed_by([Remedy::tell(
         "nothing to do for Linux; if Windows must boot from it: bootrec /fixboot, in its recovery \
          console",
-    ));
-    Some(finding)
+    )]))
 }

@@ -21,13 +21,11 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         if let Some(off) = layer.host.as_ref().and_then(|host| host.off.as_ref()) {
-            let mut finding = finding("ST505", Severity::Warning, id);
-            finding.evidence.push(off.clone());
-            finding.remedies.push(Remedy::when(
+            let finding = finding("ST505", Severity::Warning, id).says(off.clone());
+            found.push(finding.fixed_by([Remedy::when(
                 "find the misaligned layer of the host, and run straddle plan on its disk",
                 Command::Trace(remedy::typed(layer)),
-            ));
-            found.push(finding);
+            )]));
         }
         let LayerKind::ImageFormat(image) = &layer.kind else { continue };
         let unit = image.subblock_bytes.or(image.block_bytes);
@@ -38,32 +36,25 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                     Why::Outside => Severity::Info,
                     Why::Short { .. } | Why::Failed(_) => Severity::Warning,
                 };
-                let mut finding = finding("ST503", severity, id);
-                finding.evidence.push(unread.to_string());
-                finding.remedies.push(match unread.why {
+                let finding = finding("ST503", severity, id).says(unread.to_string());
+                found.push(finding.fixed_by([match unread.why {
                     Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
                     Why::Short { .. } => damage::whole_file(),
                     Why::Failed(_) => Remedy::tell("put it where the image says it is"),
-                });
-                found.push(finding);
+                }]));
             }
         }
         if image.kind == ImageKind::VmdkStream {
-            let mut finding = finding("ST504", Severity::Info, id);
-            finding
-                .evidence
-                .push("every grain is compressed, so nothing has an alignment".to_owned());
-            finding.remedies.push(converted(case, id, "raw".to_owned()));
-            found.push(finding);
+            let finding = finding("ST504", Severity::Info, id)
+                .says("every grain is compressed, so nothing has an alignment".to_owned());
+            found.push(finding.fixed_by([converted(case, id, "raw".to_owned())]));
         }
         found.extend(listed(case, id, image));
         if let ImageLayout::Unknown(reason) = &image.layout
             && layer.problems.iter().all(|problem| problem.detail != *reason)
         {
-            let mut finding = finding("ST408", Severity::Info, id);
-            finding.evidence.push(reason.clone());
-            finding.remedies.extend(unpacked(case, id, image));
-            found.push(finding);
+            let finding = finding("ST408", Severity::Info, id).says(reason.clone());
+            found.push(finding.fixed_by(unpacked(case, id, image)));
         }
     }
     found
@@ -129,40 +120,33 @@ fn listed(case: &RuleInput<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
     let mut found = Vec::new();
     let is_told = layer.problems.iter().any(|problem| problem.kind == ProblemKind::Outside);
     if listed.is_cut && !is_told {
-        let mut finding = finding("ST403", Severity::Warning, id);
-        finding.evidence.push(format!(
+        let finding = finding("ST403", Severity::Warning, id).says(format!(
             "{} lists data after the end of {}, at byte {}",
             layer.name,
             case.stack.layer(*file).name,
             disk.length_bytes()
         ));
-        finding.remedies.push(damage::whole_file());
-        found.push(finding);
+        found.push(finding.fixed_by([damage::whole_file()]));
     }
     if listed.compressed_bytes > 0 && matches!(image.layout, ImageLayout::Qcow2(_)) {
-        let mut finding = finding("ST504", Severity::Info, id);
-        finding.evidence.push(format!(
+        let finding = finding("ST504", Severity::Info, id).says(format!(
             "{} of the guest's disk are in compressed clusters, which have no alignment; a write \
              to such a cluster stores it at a new offset",
             Exact(listed.compressed_bytes)
         ));
-        finding.remedies.push(converted(case, id, "qcow2".to_owned()));
-        found.push(finding);
+        found.push(finding.fixed_by([converted(case, id, "qcow2".to_owned())]));
     }
     found
 }
 
 fn small_cluster(case: &RuleInput<'_>, id: LayerId, unit: Option<u64>) -> Option<Finding> {
     let cluster = unit.filter(|&bytes| bytes > 0)?;
-    let under = case.stack.under(id);
-    let leaf =
-        under.iter().find(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))?;
-    let granule = case.stack.layer(*leaf).units.used_bytes(UnitKind::Granule)?;
+    let (_, leaf) = case.stack.leaves(id).next()?;
+    let granule = leaf.units.used_bytes(UnitKind::Granule)?;
     if cluster % granule == 0 {
         return None;
     }
-    let mut finding = finding("ST502", Severity::Warning, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST502", Severity::Warning, id).says(format!(
         "{} allocates units of {}; the granule below is {}",
         case.stack.layer(id).name,
         Exact(cluster),
@@ -172,8 +156,7 @@ fn small_cluster(case: &RuleInput<'_>, id: LayerId, unit: Option<u64>) -> Option
         Some(size) => format!("qcow2 -o cluster_size={size}"),
         None => "raw".to_owned(),
     };
-    finding.remedies.push(converted(case, id, format));
-    Some(finding)
+    Some(finding.fixed_by([converted(case, id, format)]))
 }
 
 /// The guest's disk in a new file.

@@ -48,8 +48,8 @@ fn failed_stacking(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     if under.iter().any(|below| *below != id && failed(below)) {
         return None;
     }
-    let mut finding = finding("ST601", Severity::Warning, id);
-    finding.evidence.push(format!("alignment_offset of {} is -1", layer.name));
+    let mut finding = finding("ST601", Severity::Warning, id)
+        .says(format!("alignment_offset of {} is -1", layer.name));
     let devices: Vec<LayerId> = (under.iter().copied())
         .filter(|&below| below != id && case.stack.layer(below).device.is_some())
         .collect();
@@ -75,8 +75,7 @@ fn failed_stacking(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
         let names: Vec<String> = names.map(|name| format!("/dev/{name}")).collect();
         finding.evidence.push(format!("below it: {}", names.join(", ")));
     }
-    finding.remedies.push(Remedy::tell("see the members above: their own verdicts are valid"));
-    Some(finding)
+    Some(finding.fixed_by([Remedy::tell("see the members above: their own verdicts are valid")]))
 }
 
 /// In what the members' limits differ.
@@ -119,15 +118,13 @@ fn read_ahead(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Optio
     if ahead <= READ_AHEAD_BYTES_MAX || ahead < optimal || !absurd {
         return None;
     }
-    let mut finding = finding("ST701", Severity::Warning, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST701", Severity::Warning, id).says(format!(
         "read_ahead_kb is {}; optimal_io_size is {}",
         ahead.div_euclid(1024),
         Exact(optimal)
     ));
     let device = typed(case.stack.layer(id));
-    finding.remedies.push(Remedy::command(Command::ReadAhead(device)));
-    Some(finding)
+    Some(finding.fixed_by([Remedy::command(Command::ReadAhead(device))]))
 }
 
 fn loop_sectors(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Option<Finding> {
@@ -146,16 +143,14 @@ fn loop_sectors(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Opt
     if own >= below {
         return None;
     }
-    let mut finding = finding("ST702", Severity::Warning, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST702", Severity::Warning, id).says(format!(
         "{} offers {own}-byte sectors; its file is on {below}-byte sectors",
         case.stack.layer(id).name
     ));
-    finding.remedies.push(Remedy::recreate_noted(
+    Some(finding.fixed_by([Remedy::recreate_noted(
         format!("losetup --sector-size {below} --direct-io=on"),
         "a table or file system made for smaller sectors is not readable through it",
-    ));
-    Some(finding)
+    )]))
 }
 
 fn lost_flushes(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Option<Finding> {
@@ -168,17 +163,15 @@ fn lost_flushes(case: &RuleInput<'_>, id: LayerId, limits: &DeviceLimits) -> Opt
         let limits = case.stack.layer(below).limits.as_ref();
         below != id && limits.is_some_and(|limits| limits.write_back.value() == Some(&true))
     })?;
-    let mut finding = finding("ST703", Severity::Warning, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST703", Severity::Warning, id).says(format!(
         "queue/write_cache says `write through` here and `write back` on {}",
         case.stack.layer(volatile).name
     ));
     let device = case.stack.layer(id).device.as_ref();
-    finding.remedies.extend(device.map(|name| {
+    Some(finding.fixed_by(device.map(|name| {
         Remedy::when(
             "unless the drive's cache is protected against power loss",
             Command::WriteBack(name.clone()),
         )
-    }));
-    Some(finding)
+    })))
 }

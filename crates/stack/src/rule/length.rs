@@ -8,7 +8,6 @@ use super::remedy::{Command, Growth};
 use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::{Bare, LayerKind};
-use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
 /// To what an odd file is made longer.
@@ -40,10 +39,8 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
 
 /// The granule of the leaf under a layer, and whether it is only assumed.
 fn granule(case: &RuleInput<'_>, id: LayerId) -> Option<(u64, bool)> {
-    let under = case.stack.under(id);
-    let leaf =
-        under.iter().find(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))?;
-    let (unit, source) = case.stack.layer(*leaf).units.used(UnitKind::Granule)?;
+    let (_, leaf) = case.stack.leaves(id).next()?;
+    let (unit, source) = leaf.units.used(UnitKind::Granule)?;
     Some((unit.length_bytes(), source == Source::Assumed))
 }
 
@@ -65,8 +62,7 @@ fn odd_disk(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
         return None;
     }
     let severity = if told.is_some() { Severity::Error } else { Severity::Warning };
-    let mut finding = finding("ST107", severity, id);
-    finding.evidence.push(format!(
+    let mut finding = finding("ST107", severity, id).says(format!(
         "{} ends {} after its last whole sector: {length} bytes, sectors of {sector} bytes",
         case.stack.layer(id).name,
         Exact(length % sector)
@@ -118,8 +114,7 @@ fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     if length % granule == 0 {
         return None;
     }
-    let mut finding = finding("ST106", Severity::Info, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST106", Severity::Info, id).says(format!(
         "{} ends {} after a {} boundary{}; its length is {}",
         case.stack.layer(id).name,
         Exact(length % granule),
@@ -127,8 +122,7 @@ fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
         if assumed { " (granule assumed)" } else { "" },
         sectors(case, id, length)
     ));
-    finding.remedies.extend(remedy::plan(case, id).map(Remedy::unneeded));
-    Some(finding)
+    Some(finding.fixed_by(remedy::plan(case, id).map(Remedy::unneeded)))
 }
 
 /// A length in the sectors of the disk.
@@ -146,8 +140,7 @@ fn luks_tail(case: &RuleInput<'_>, id: LayerId, sector: u64) -> Option<Finding> 
     if sector <= 512 || length % sector == 0 {
         return None;
     }
-    let mut finding = finding("ST305", Severity::Error, id);
-    finding.evidence.push(format!(
+    let mut finding = finding("ST305", Severity::Error, id).says(format!(
         "{} ends {} after its last whole sector: {length} bytes, sectors of {sector} bytes",
         case.stack.layer(id).name,
         Exact(length % sector)
@@ -186,15 +179,13 @@ fn pushed(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
     (parts.windows(2).filter(follows))
         .map(|pair| {
             let (culprit, victim) = (case.stack.layer(pair[0].2), case.stack.layer(pair[1].2));
-            let mut finding = finding("ST108", Severity::Info, pair[0].2);
-            finding.evidence.push(format!(
+            let finding = finding("ST108", Severity::Info, pair[0].2).says(format!(
                 "{} starts where {} ends, at {}",
                 victim.name,
                 culprit.name,
                 case.place(id, pair[0].1)
             ));
-            finding.remedies.extend(remedy::plan_of(case, id));
-            finding
+            finding.fixed_by(remedy::plan_of(case, id))
         })
         .collect()
 }

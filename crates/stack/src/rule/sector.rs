@@ -9,7 +9,6 @@ use super::remedy::Command;
 use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
-use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
 pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
@@ -61,8 +60,7 @@ fn other_table(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
         .map(|table| {
             let assumed = source == Source::Assumed;
             let severity = if assumed { Severity::Info } else { Severity::Error };
-            let mut finding = finding("ST301", severity, id);
-            finding.evidence.push(format!(
+            let mut finding = finding("ST301", severity, id).says(format!(
                 "the {} table is for {}-byte sectors; the disk has {}-byte sectors ({source})",
                 table.kind.word(),
                 table.sector.bytes(),
@@ -96,25 +94,23 @@ fn booting(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
     let mut found = Vec::new();
     for table in &layer.tables {
         if table.boot_code {
-            let mut finding = finding("ST307", Severity::Warning, id);
-            finding.evidence.push("the first sector holds BIOS boot code".to_owned());
-            finding
-                .remedies
-                .push(Remedy::tell("boot it by UEFI: BIOS code does not start from such a disk"));
-            found.push(finding);
+            let finding = finding("ST307", Severity::Warning, id)
+                .says("the first sector holds BIOS boot code".to_owned());
+            found.push(finding.fixed_by([Remedy::tell(
+                "boot it by UEFI: BIOS code does not start from such a disk",
+            )]));
         }
     }
     for &above in case.stack.above(id) {
         if let LayerKind::Partition(partition, _) = &case.stack.layer(above).kind
             && partition.role == PartitionRole::EfiSystem
         {
-            let mut finding = finding("ST307", Severity::Warning, above);
-            finding.evidence.push("the partition is an EFI system partition".to_owned());
-            finding.remedies.push(Remedy::tell(
+            let finding = finding("ST307", Severity::Warning, above)
+                .says("the partition is an EFI system partition".to_owned());
+            found.push(finding.fixed_by([Remedy::tell(
                 "test that the firmware reads it before you rely on it; if its FAT has smaller \
                  sectors, see the finding on that FAT",
-            ));
-            found.push(finding);
+            )]));
         }
     }
     found
@@ -130,21 +126,18 @@ fn small_sector(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Optio
         return None;
     }
     if system.kind == "iso9660" {
-        let mut finding = finding("ST302", Severity::Info, id);
-        finding.evidence.push(format!(
+        let finding = finding("ST302", Severity::Info, id).says(format!(
             "an ISO has blocks of {own} bytes: it cannot be mounted from a disk with {}-byte \
              sectors",
             sector.bytes()
         ));
-        finding.remedies.push(Remedy::tell("attach it as an optical drive"));
-        return Some(finding);
+        return Some(finding.fixed_by([Remedy::tell("attach it as an optical drive")]));
     }
     // What is read-only is not made again, nor is a part of an ISO.
     if system.is_read_only || rarely::iso_around(case, id).is_some() {
         return None;
     }
-    let mut finding = finding("ST302", Severity::Error, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST302", Severity::Error, id).says(format!(
         "{} uses {own}-byte sectors; {} has {}-byte sectors ({source})",
         case.stack.layer(id).name,
         case.stack.layer(below).name,
@@ -159,16 +152,13 @@ fn small_sector(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Optio
         kind @ ("ext2" | "ext3" | "ext4") => format!("mkfs.{kind} -b {size}"),
         kind => format!("{kind} of blocks of at least {size} bytes"),
     };
-    finding.remedies.push(Remedy::recreate(with));
-    Some(finding)
+    Some(finding.fixed_by([Remedy::recreate(with)]))
 }
 
 /// The granule beneath a layer, where it is one leaf's, and whether it is assumed.
 fn granule_below(case: &RuleInput<'_>, id: LayerId) -> Option<(u64, bool)> {
-    let under = case.stack.under(id);
-    (under.iter())
-        .filter(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))
-        .filter_map(|&leaf| case.stack.layer(leaf).units.used(UnitKind::Granule))
+    (case.stack.leaves(id))
+        .filter_map(|(_, leaf)| leaf.units.used(UnitKind::Granule))
         .map(|(unit, source)| (unit.length_bytes(), source == Source::Assumed))
         .max()
 }
@@ -187,16 +177,14 @@ fn small_block(
     }
     let code = if kind == "zfs_member" { "ST306" } else { "ST303" };
     let severity = if assumed { Severity::Info } else { Severity::Warning };
-    let mut finding = finding(code, severity, id);
-    finding.evidence.push(format!(
+    let finding = finding(code, severity, id).says(format!(
         "{} has blocks of {}; the granule below is {}{}",
         case.stack.layer(id).name,
         Exact(block),
         Exact(granule),
         if assumed { " (assumed)" } else { "" }
     ));
-    finding.remedies.push(larger_blocks(case, id, kind, granule));
-    Some(finding)
+    Some(finding.fixed_by([larger_blocks(case, id, kind, granule)]))
 }
 
 /// Returns how to get blocks of at least a granule, where the kind of file system has any so large.
@@ -244,25 +232,21 @@ fn small_luks(case: &RuleInput<'_>, id: LayerId, sector: Option<u64>) -> Option<
     if sector >= granule.min(4096) || assumed {
         return None;
     }
-    let mut finding = finding("ST304", Severity::Info, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST304", Severity::Info, id).says(format!(
         "{} encrypts {sector}-byte sectors; the granule below is {}",
         case.stack.layer(id).name,
         Exact(granule)
     ));
-    finding.remedies.push(Remedy::recreate_noted(
+    Some(finding.fixed_by([Remedy::recreate_noted(
         "cryptsetup luksFormat --type luks2 --sector-size 4096",
         "its content must support 4096-byte sectors",
-    ));
-    Some(finding)
+    )]))
 }
 
 /// Members whose logical sectors differ.
 fn mixed(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
-    let mut sectors: Vec<(u64, String)> = (case.stack.under(id).into_iter())
-        .filter(|&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))
-        .filter_map(|leaf| {
-            let layer = case.stack.layer(leaf);
+    let mut sectors: Vec<(u64, String)> = (case.stack.leaves(id))
+        .filter_map(|(_, layer)| {
             let (unit, source) = layer.units.used(UnitKind::LogicalSector)?;
             (source != Source::Assumed).then(|| (unit.length_bytes(), layer.name.clone()))
         })
@@ -272,14 +256,12 @@ fn mixed(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     if first.0 == last.0 {
         return None;
     }
-    let mut finding = finding("ST308", Severity::Warning, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST308", Severity::Warning, id).says(format!(
         "{} has {}-byte logical sectors, {} has {}-byte ones",
         first.1, first.0, last.1, last.0
     ));
-    finding.remedies.push(Remedy::tell(
+    Some(finding.fixed_by([Remedy::tell(
         "use members of one sector size: the array takes the largest, and file systems made for \
          a smaller one stop mounting",
-    ));
-    Some(finding)
+    )]))
 }

@@ -32,11 +32,9 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         if let Some((array, chunk)) = case.judgment(id).small_chunk
             && array == id
         {
-            let mut finding = finding("ST203", Severity::Warning, array);
             let text = format!("the chunk of {} is not a multiple of the granule", Exact(chunk));
-            finding.evidence.push(text);
-            finding.remedies.extend(larger_chunk(case, array, chunk));
-            found.push(finding);
+            let finding = finding("ST203", Severity::Warning, array).says(text);
+            found.push(finding.fixed_by(larger_chunk(case, array, chunk)));
         }
     }
     found
@@ -63,8 +61,7 @@ fn missed(case: &RuleInput<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Findin
     }
     let severity = if miss.parity { Severity::Warning } else { Severity::Info };
     let code = if miss.kind == UnitKind::Chunk { "ST201" } else { "ST202" };
-    let mut finding = finding(code, severity, id);
-    finding.evidence.push(alignment::evidence(case, id, miss));
+    let mut finding = finding(code, severity, id).says(alignment::evidence(case, id, miss));
     finding.evidence.extend(full_stripe(case, miss));
     let cost = costs.of_write(id, write_bytes(miss, case));
     finding.cost = cost.filter(|cost| !cost.is_nothing()).map(|cost| cost.told());
@@ -95,11 +92,8 @@ fn full_stripe(case: &RuleInput<'_>, miss: &Miss) -> Option<String> {
 
 /// The array again, with a chunk that holds whole granules.
 fn larger_chunk(case: &RuleInput<'_>, array: LayerId, chunk: u64) -> Option<Remedy> {
-    let under = case.stack.under(array).into_iter();
-    let leaves = under.filter(|&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf));
-    let granules =
-        leaves.filter_map(|leaf| case.stack.layer(leaf).units.used_bytes(UnitKind::Granule));
-    let granule = granules.max()?;
+    let leaves = case.stack.leaves(array);
+    let granule = leaves.filter_map(|(_, leaf)| leaf.units.used_bytes(UnitKind::Granule)).max()?;
     let next = chunk.max(granule).checked_next_power_of_two()?;
     let kibibytes = (next.is_multiple_of(granule)).then_some(next.div_euclid(1024))?;
     let tool = match &case.stack.layer(array).kind {
@@ -191,12 +185,10 @@ fn told_wrong(
         ),
         _ => return None,
     };
-    let mut finding = finding("ST205", Severity::Warning, id);
-    finding.evidence.push(wrong);
+    let finding = finding("ST205", Severity::Warning, id).says(wrong);
     let below = beneath(case, id);
     let stripe = below.first().map_or((0, 0), |&(chunk, full, _)| (chunk, full));
-    finding.remedies.push(tell_stripe(case, id, system, stripe));
-    Some(finding)
+    Some(finding.fixed_by([tell_stripe(case, id, system, stripe)]))
 }
 
 /// Geometry of an array that is not there: the file system was copied from one, or a controller
@@ -227,19 +219,18 @@ fn told_of_none(
     if hidden || leaves.is_empty() {
         return None;
     }
-    let mut finding = finding("ST204", Severity::Info, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST204", Severity::Info, id).says(format!(
         "made for a stripe unit of {} and a width of {}; no layer below has stripes, and no drive \
          prefers such sizes",
         Exact(unit),
         Exact(width)
     ));
-    finding.remedies.push(Remedy::tell("nothing to do if a controller hides an array"));
-    finding.remedies.push(match system.kind {
+    let otherwise = match system.kind {
         "xfs" => Remedy::tell("otherwise mount it with -o noalign"),
         _ => tell_stripe(case, id, system, (0, 0)),
-    });
-    Some(finding)
+    };
+    let hidden = Remedy::tell("nothing to do if a controller hides an array");
+    Some(finding.fixed_by([hidden, otherwise]))
 }
 
 /// The file system's geometry against that of the arrays beneath it.
@@ -262,14 +253,12 @@ fn told_other(
     let (chunk, full, _) = beneath[0];
     let parity = beneath.iter().any(|&(_, _, parity)| parity);
     let severity = if parity { Severity::Warning } else { Severity::Info };
-    let mut finding = finding("ST204", severity, id);
-    finding.evidence.push(format!(
+    let finding = finding("ST204", severity, id).says(format!(
         "made for a stripe unit of {} and a width of {}; the array below has {} and {}",
         Exact(unit),
         Exact(width),
         Exact(chunk),
         Exact(full)
     ));
-    finding.remedies.push(tell_stripe(case, id, system, (chunk, full)));
-    Some(finding)
+    Some(finding.fixed_by([tell_stripe(case, id, system, (chunk, full))]))
 }

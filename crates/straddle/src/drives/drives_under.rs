@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use stack::mapping::{Below, Mapping, Segment};
 use stack::resolve::{On, resolve};
-use stack::{LayerId, Stack};
+use stack::{Layer, LayerId, Stack};
 use units::ByteRange;
 
 /// A drive under a layer.
@@ -78,14 +78,10 @@ pub(super) fn leaves(stack: &Stack, floor: LayerId) -> Vec<DrivesUnder> {
         }
     }
     // Every drive under it, also one whose first byte is unknown.
-    let all = stack.under(floor).into_iter().chain([floor]);
-    let drives = all.filter(|&id| matches!(stack.layer(id).mapping, Mapping::Leaf));
-    let drives: BTreeSet<LayerId> = drives.collect();
-    let under = |id| {
-        let leaf = stack.layer(id);
+    let under = |(id, leaf): (LayerId, &Layer)| {
         let (start_bytes, origin_bytes) = found.get(&id).copied().unwrap_or((0, 0));
         let length_bytes = leaf.length();
         DrivesUnder { id, name: leaf.name.clone(), start_bytes, origin_bytes, length_bytes }
     };
-    drives.into_iter().map(under).collect()
+    stack.leaves(floor).map(under).collect()
 }

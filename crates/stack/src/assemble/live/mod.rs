@@ -198,16 +198,8 @@ impl Live<'_> {
                 };
                 let depth = node.below.len().min(1);
                 self.assembler.stack.give_bytes(layer, Rc::clone(&disk));
-                let job = LookedAt {
-                    id: layer,
-                    disk,
-                    sector,
-                    start_bytes: 0,
-                    tables,
-                    depth,
-                    found: None,
-                };
-                self.assembler.jobs.push_back(job);
+                let job = LookedAt::whole(layer, disk, sector, depth);
+                self.assembler.jobs.push_back(LookedAt { tables, ..job });
             }
             Some(Err(reason)) => {
                 let problem = Problem::new(ProblemKind::Unreadable, 0, reason);
