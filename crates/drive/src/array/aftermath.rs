@@ -26,7 +26,6 @@ pub(super) struct Fallen<'a, M> {
     /// Aftermath of each member; `None` for one that did not come back.
     held: Vec<Option<Aftermath>>,
     at_ns: u64,
-    is_dead: bool,
 }
 
 impl<'a, M: Model> Fallen<'a, M> {
@@ -54,15 +53,11 @@ impl<'a, M: Model> Fallen<'a, M> {
             let after = model.after(&ledger.host, &own)?;
             held.push((lost != Some(number)).then_some(after));
         }
-        let (at_ns, is_dead) = (cut.at_ns, cut.faults.is_dead);
-        Ok(Fallen { plan, shape, members, ledger, host, held, at_ns, is_dead })
+        Ok(Fallen { plan, shape, members, ledger, host, held, at_ns: cut.at_ns })
     }
 
     /// Returns what the array holds.
     pub(super) fn aftermath(&self) -> Result<Aftermath, CutFault> {
-        if self.is_dead {
-            return Ok(Aftermath::dead(self.at_ns));
-        }
         let mut held = Vec::new();
         let mut unfit = Unfit::default();
         for lba in self.lbas() {

@@ -327,9 +327,6 @@ impl<M: Model> Model for Controller<M> {
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
         let ledger = self.ledger.as_ref().ok_or(CutFault::NoLog)?;
         let below = self.model.after(ledger.below(), cut)?;
-        match cut.faults.is_dead {
-            true => Ok(below),
-            false => ledger.over(host, &below, cut),
-        }
+        ledger.over(host, &below, cut)
     }
 }

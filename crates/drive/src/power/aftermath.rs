@@ -20,8 +20,6 @@ pub struct Aftermath {
     pub at_ns: u64,
     /// By logical sector; those that are not there hold [`Held::Original`].
     sectors: BTreeMap<u64, SectorContent>,
-    /// True if no sector can be read.
-    is_dead: bool,
     unfit: Unfit,
 }
 
@@ -40,13 +38,7 @@ impl Aftermath {
     pub fn new(at_ns: u64, sectors: impl IntoIterator<Item = (u64, SectorContent)>) -> Aftermath {
         let changed = |(_, held): &(u64, SectorContent)| *held != SectorContent::Original;
         let sectors = sectors.into_iter().filter(changed).collect();
-        Aftermath { at_ns, sectors, is_dead: false, unfit: Unfit::default() }
-    }
-
-    /// A drive that does not come back.
-    #[must_use]
-    pub fn dead(at_ns: u64) -> Aftermath {
-        Aftermath { at_ns, sectors: BTreeMap::new(), is_dead: true, unfit: Unfit::default() }
+        Aftermath { at_ns, sectors, unfit: Unfit::default() }
     }
 
     /// The same of an array of which so much does not fit together.
@@ -64,14 +56,10 @@ impl Aftermath {
     /// Returns what the logical sector `lba` holds.
     #[must_use]
     pub fn held(&self, lba: u64) -> SectorContent {
-        match self.is_dead {
-            true => SectorContent::Unreadable,
-            false => self.sectors.get(&lba).copied().unwrap_or(SectorContent::Original),
-        }
+        self.sectors.get(&lba).copied().unwrap_or(SectorContent::Original)
     }
 
-    /// The logical sectors that hold something else than before the log began, in order; none
-    /// where the drive does not come back, for then it is all of them.
+    /// The logical sectors that hold something else than before the log began, in order.
     pub fn changed(&self) -> impl Iterator<Item = (u64, SectorContent)> {
         self.sectors.iter().map(|(&lba, &held)| (lba, held))
     }

@@ -7,9 +7,8 @@ pub enum Survivors {
     None,
     /// All that came into the drive.
     All,
-    /// The first so many writes of those that can, in the order in which they came, and none behind
-    /// them.
-    Prefix(usize),
+    /// Those parts of writes whose bit is set, the first that came in the lowest.
+    Chosen(u64),
     /// Each by chance, and each torn by chance between its units; the number names the chances.
     Random(u64),
     /// The newest write, and none before it: the commit record without what it commits.
@@ -25,35 +24,15 @@ pub enum UnderHead {
     Old,
     /// It can no longer be read, and with it what the host never wrote of it.
     Unreadable,
-    /// Its first units are new and the others as they were: units of [`Cut::tear_bytes`], or
-    /// logical sectors where there are none.
-    Shorn,
 }
 
 /// Misbehavior of a drive. All off by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// The drive wakes up as if the power had gone so much earlier, in nanoseconds: the newest part
-    /// of its mapping is lost, and with it acknowledged and flushed writes (FAST 2013; later work
-    /// saw up to 700 ms).
-    pub rollback_ns: u64,
-    /// Units that were put on the medium are lost while newer ones are there.
-    pub unserialized: Option<Unserialized>,
-    /// The drive does not come back.
-    pub is_dead: bool,
     /// True if the protection of a cache fails: worn capacitors, an empty battery.
     pub protection_fails: bool,
     /// This member of an array does not come back, from 0.
     pub lost_member: Option<u16>,
-}
-
-/// Units lost by chance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unserialized {
-    /// Names the chances.
-    pub seed: u64,
-    /// Of a thousand units so many are lost.
-    pub per_mille: u16,
 }
 
 /// A cut of the power.
@@ -65,9 +44,6 @@ pub struct Cut {
     pub survivors: Survivors,
     /// State of the sector under the head.
     pub under_head: UnderHead,
-    /// Bytes that are written whole or not at all: whole logical sectors, and a whole number of
-    /// them a physical sector. `None` for the physical sector.
-    pub tear_bytes: Option<u64>,
     /// True if the cache does not forget: capacitors, or non-volatile memory.
     pub is_non_volatile: bool,
     /// Further faults.
@@ -107,22 +83,6 @@ pub enum CutFault {
         /// Those that the host was told.
         host_bytes: u64,
     },
-    /// Nothing can be torn so.
-    #[error("{tear_bytes} bytes cannot be torn off a physical sector of {physical_bytes}")]
-    Tear {
-        /// Bytes that were to be torn.
-        tear_bytes: u64,
-        /// The physical sector.
-        physical_bytes: u64,
-    },
-    /// Too much to go through all possibilities.
-    #[error("{units} units with up to {writes} writes each are open, too many to go through all")]
-    TooMany {
-        /// Units that can be one or the other.
-        units: usize,
-        /// The most writes that compete for one.
-        writes: usize,
-    },
 }
 
 impl Cut {
@@ -134,7 +94,6 @@ impl Cut {
             at_ns,
             survivors: Survivors::None,
             under_head: UnderHead::Completes,
-            tear_bytes: None,
             is_non_volatile: false,
             faults: Faults::default(),
         }
@@ -145,10 +104,5 @@ impl Cut {
     #[must_use]
     pub(crate) fn protected(self) -> Cut {
         Cut { is_non_volatile: !self.faults.protection_fails, ..self }
-    }
-
-    /// When the power went, as the drive remembers it.
-    pub(super) fn drive_ns(&self) -> u64 {
-        self.at_ns.saturating_sub(self.faults.rollback_ns)
     }
 }

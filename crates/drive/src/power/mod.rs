@@ -10,9 +10,9 @@
 //! | `logged` | a model with its host's log |
 //! | `liar` | a model that says "done" and has done nothing |
 //! | `cut` | when the power goes, and which of the possible outcomes is wanted |
-//! | `outcome` | what the drive then holds: that outcome, or all of them |
+//! | `outcome` | what the drive then holds |
 //! | `replay` | what is on the medium at that instant, and what is under the head |
-//! | `survivors` | what else may have got there: none, all, some, each possibility in turn |
+//! | `survivors` | what else may have got there: none, all, some |
 //! | `aftermath` | which write's data each sector holds |
 //! | `losses` | how many acknowledged writes that cost |
 //! | `oracle` | what the drive had promised, and which of that is gone |
@@ -27,8 +27,7 @@
 //! Survival beyond the promise is open. A physical sector is written whole or not at all; where
 //! parts of it are written, the rest is read before and written with it, so that a cut under the
 //! head can cost up to seven neighbors which the host never wrote (Dell, "4K sector hard drive
-//! FAQ", 2014). What solid-state drives did beyond that (Zheng and others, "Understanding the
-//! Robustness of SSDs under Power Fault", FAST 2013) has names in [`Faults`], all off by default.
+//! FAQ", 2014). What drives did beyond that has names in [`Faults`], all off by default.
 //!
 //! Memory: a write costs about 200 bytes in both logs together, and 32 for each track it is written
 //! to. A log that reaches its bound stops, and a cut of it is refused. A cut and a judgment take
@@ -49,13 +48,12 @@ pub(crate) mod sectors;
 mod survivors;
 
 pub use aftermath::{Aftermath, SectorContent, Unfit};
-pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialized};
+pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead};
 pub use host_log::{HostDiscard, HostFlush, HostLog, HostPromises, HostWrite, Moment, SECTORS_MAX};
 pub use liar::{Liar, Lies};
 pub use logged::Logged;
 pub use losses::{Losses, losses};
 pub use medium_log::{Data, MediumLog, MediumPass};
-pub use oracle::{FINDINGS_MAX, Legal, OracleFinding, OracleJudgment, SectorFault, judge, legal};
-pub use outcome::{cut, outcomes};
+pub use oracle::{Legal, OracleJudgment, judge, legal};
+pub use outcome::{cut, open_parts};
 pub use sectors::Sectors;
-pub use survivors::{Outcomes, UNIT_WRITES_MAX, UNITS_MAX};

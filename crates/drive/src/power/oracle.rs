@@ -18,9 +18,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Aftermath, CutFault, HostLog, HostWrite, Moment, SectorContent};
 
-/// The most findings that a judgment lists; it counts all.
-pub const FINDINGS_MAX: usize = 10_000;
-
 /// Allowed contents of a sector after a cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Legal {
@@ -32,50 +29,19 @@ pub struct Legal {
     pub unreadable: bool,
 }
 
-/// Fault of a sector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SectorFault {
-    /// It cannot be read, and a write to it was open: the drive kept its word, and lost what was
-    /// there.
-    Torn,
-    /// It had been promised, and is not there.
-    Missing,
-    /// It cannot be read and nobody was writing it, but somebody a sector that shares its physical
-    /// sector.
-    Collateral,
-}
-
-/// Sectors with the same fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OracleFinding {
-    /// Fault of the sectors.
-    pub verdict: SectorFault,
-    /// The first logical sector.
-    pub first_lba: u64,
-    /// Number of sectors.
-    pub sectors: u64,
-    /// The newest write that was promised; `None` where there is none, so that what was there
-    /// before should be.
-    pub promised: Option<usize>,
-    /// Allowed content.
-    pub legal: Legal,
-    /// Found content.
-    pub held: SectorContent,
-}
-
 /// Judgment of an oracle about an aftermath.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OracleJudgment {
     /// Number of logical sectors looked at: those that were written, and those that changed.
     pub sectors: u64,
-    /// Number of those that are [`SectorFault::Torn`].
+    /// Number of those that cannot be read, and to which a write was open: the drive kept its word,
+    /// and lost what was there.
     pub torn: u64,
-    /// Number of those that are [`SectorFault::Missing`].
+    /// Number of those that had been promised, and are not there.
     pub missing: u64,
-    /// Number of those that are [`SectorFault::Collateral`].
+    /// Number of those that cannot be read and that nobody was writing, but somebody a sector that
+    /// shares their physical sector.
     pub collateral: u64,
-    /// Findings by address; at most [`FINDINGS_MAX`].
-    pub findings: Vec<OracleFinding>,
 }
 
 impl OracleJudgment {
@@ -212,57 +178,19 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<OracleJudgment, Cut
     let lbas: BTreeSet<u64> = written.chain(aftermath.changed().map(|(lba, _)| lba)).collect();
     let is_open = |lba: &&u64| promises.is_open(**lba, promises.promised(**lba));
     let open: BTreeSet<u64> = lbas.iter().filter(is_open).map(|lba| physical.of(*lba)).collect();
-    let mut judgment =
-        OracleJudgment { sectors: 0, torn: 0, missing: 0, collateral: 0, findings: Vec::new() };
+    let mut judgment = OracleJudgment::default();
     for lba in lbas {
         judgment.sectors += 1;
         let (held, legal) = (aftermath.held(lba), promises.legal(lba));
-        let verdict = match held {
-            SectorContent::Unreadable if legal.unreadable => SectorFault::Torn,
+        match held {
+            SectorContent::Unreadable if legal.unreadable => judgment.torn += 1,
             SectorContent::Unreadable if open.contains(&physical.of(lba)) => {
-                SectorFault::Collateral
+                judgment.collateral += 1;
             }
-            SectorContent::Original if legal.original => continue,
-            SectorContent::Write(number) if legal.writes.contains(&number) => continue,
-            _ => SectorFault::Missing,
-        };
-        judgment.add(OracleFinding {
-            verdict,
-            first_lba: lba,
-            sectors: 1,
-            promised: promises.promised(lba),
-            legal,
-            held,
-        });
+            SectorContent::Original if legal.original => {}
+            SectorContent::Write(number) if legal.writes.contains(&number) => {}
+            _ => judgment.missing += 1,
+        }
     }
     Ok(judgment)
-}
-
-impl OracleJudgment {
-    /// Counts a sector, and lists it, joined with that before it where both are alike.
-    fn add(&mut self, finding: OracleFinding) {
-        match finding.verdict {
-            SectorFault::Torn => self.torn += 1,
-            SectorFault::Missing => self.missing += 1,
-            SectorFault::Collateral => self.collateral += 1,
-        }
-        if let Some(last) = self.findings.last_mut()
-            && last.continues_as(&finding)
-        {
-            last.sectors += 1;
-            return;
-        }
-        if self.findings.len() < FINDINGS_MAX {
-            self.findings.push(finding);
-        }
-    }
-}
-
-impl OracleFinding {
-    /// Returns whether `next` is of the sector behind, and the same is wrong with it.
-    fn continues_as(&self, next: &OracleFinding) -> bool {
-        self.first_lba.checked_add(self.sectors) == Some(next.first_lba)
-            && (self.verdict, self.promised, self.held) == (next.verdict, next.promised, next.held)
-            && self.legal == next.legal
-    }
 }

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use units::random::Random;
-
 use super::medium_log::{Arrived, Put};
 use super::sectors::{Units, common};
 use super::{Cut, CutFault, HostLog, MediumLog, MediumPass, SectorContent, UnderHead};
@@ -32,8 +30,7 @@ pub(super) struct Medium {
 enum WriteProgress {
     /// Not begun.
     Ahead,
-    /// So many of so many nanoseconds.
-    Under(u64, u64),
+    Under,
     Done,
 }
 
@@ -47,10 +44,9 @@ impl Medium {
             physical: medium.sectors().physical(),
             order: BTreeMap::new(),
             arrived: 0,
-            chance: cut.faults.unserialized.map(|fault| Random::new(fault.seed)),
             at: Medium { cells: BTreeMap::new(), decided: BTreeSet::new() },
         };
-        for put in medium.puts().iter().filter(|put| put.from_ns <= cut.drive_ns()) {
+        for put in medium.puts().iter().filter(|put| put.from_ns <= cut.at_ns) {
             replay.arrive(put.upto)?;
             replay.put(put);
         }
@@ -93,7 +89,6 @@ struct PowerReplay<'a> {
     /// Number of arrivals with each write.
     order: BTreeMap<usize, usize>,
     arrived: usize,
-    chance: Option<Random>,
     at: Medium,
 }
 
@@ -103,7 +98,7 @@ impl PowerReplay<'_> {
         while self.arrived < upto {
             let (at_ns, arrived) = self.medium.arrivals()[self.arrived];
             self.arrived += 1;
-            if at_ns > self.cut.drive_ns() {
+            if at_ns > self.cut.at_ns {
                 continue;
             }
             let number = match arrived {
@@ -137,7 +132,7 @@ impl PowerReplay<'_> {
     /// Puts on the medium what was there until the cut.
     fn put(&mut self, put: &Put) {
         let lbas = self.medium.sectors().lbas(put.range);
-        if put.to_ns <= self.cut.drive_ns() {
+        if put.to_ns <= self.cut.at_ns {
             for unit in self.physical.touched(&lbas) {
                 self.land(put, &common(&self.physical.lbas(unit), &lbas));
             }
@@ -150,9 +145,7 @@ impl PowerReplay<'_> {
                 match self.progress(span, place) {
                     WriteProgress::Ahead => {}
                     WriteProgress::Done => self.land(put, &part),
-                    WriteProgress::Under(gone_ns, all_ns) => {
-                        self.under_head(put, whole, &part, (gone_ns, all_ns));
-                    }
+                    WriteProgress::Under => self.under_head(put, &whole, &part),
                 }
             }
         }
@@ -165,19 +158,16 @@ impl PowerReplay<'_> {
             let gone_ns = all_ns * u128::from(place) / u128::from(span.sectors);
             span.from_ns + u64::try_from(gone_ns).unwrap_or(u64::MAX)
         };
-        let (from_ns, to_ns, now_ns) = (at(place), at(place + 1), self.cut.drive_ns());
+        let (from_ns, to_ns, now_ns) = (at(place), at(place + 1), self.cut.at_ns);
         match now_ns {
             now_ns if now_ns >= to_ns => WriteProgress::Done,
             now_ns if now_ns <= from_ns => WriteProgress::Ahead,
-            now_ns => WriteProgress::Under(now_ns - from_ns, to_ns - from_ns),
+            _ => WriteProgress::Under,
         }
     }
 
     /// The sectors `lbas` of a put are on the medium.
     fn land(&mut self, put: &Put, lbas: &Range<u64>) {
-        if self.loses() {
-            return;
-        }
         for lba in lbas.clone() {
             let cell = self.at.touch(lba);
             let settled = match put.write {
@@ -194,22 +184,10 @@ impl PowerReplay<'_> {
         }
     }
 
-    /// Returns whether a unit is lost though it was put there.
-    fn loses(&mut self) -> bool {
-        let per_mille = self.cut.faults.unserialized.map_or(0, |fault| fault.per_mille);
-        self.chance.as_mut().is_some_and(|chance| chance.below(1000) < u64::from(per_mille))
-    }
-
     /// The power goes while the head is over the physical sector `whole`, of which `part` is meant.
-    fn under_head(
-        &mut self,
-        put: &Put,
-        whole: Range<u64>,
-        part: &Range<u64>,
-        (gone_ns, all_ns): (u64, u64),
-    ) {
+    fn under_head(&mut self, put: &Put, whole: &Range<u64>, part: &Range<u64>) {
         // A buffer that does not forget has the parts of sectors; a cache that does not has all.
-        let is_safe = self.cut.is_non_volatile || (put.is_buffered && *part != whole);
+        let is_safe = self.cut.is_non_volatile || (put.is_buffered && part != whole);
         let fate = if is_safe { UnderHead::Completes } else { self.cut.under_head };
         match fate {
             UnderHead::Completes => self.land(put, part),
@@ -219,22 +197,9 @@ impl PowerReplay<'_> {
                     self.at.set(lba, SectorContent::Unreadable);
                 }
             }
-            UnderHead::Shorn => {
-                let end = self.shorn(self.physical.of(whole.start), gone_ns, all_ns);
-                self.land(put, &common(part, &(whole.start..end.max(whole.start))));
-            }
         }
         if !self.cut.is_non_volatile {
             self.at.decided.insert(self.physical.of(whole.start));
         }
-    }
-    /// Behind the last logical sector that is new where physical sector `unit` is half written.
-    fn shorn(&self, unit: u64, gone_ns: u64, all_ns: u64) -> u64 {
-        let sectors = self.medium.sectors();
-        let tear_bytes = self.cut.tear_bytes.unwrap_or(sectors.logical_bytes);
-        let pieces = sectors.physical_bytes / tear_bytes;
-        let gone = u128::from(pieces) * u128::from(gone_ns) / u128::from(all_ns);
-        let gone = u64::try_from(gone).unwrap_or(pieces);
-        sectors.units(tear_bytes).lbas(unit * pieces + gone).start
     }
 }

@@ -25,16 +25,10 @@ impl Sectors {
 
     /// Its physical sectors.
     pub(crate) fn physical(self) -> Units {
-        self.units(self.physical_bytes)
-    }
-
-    /// Runs of `unit_bytes`, which start where physical sectors start; a physical sector holds a
-    /// whole number of them.
-    pub(super) fn units(self, unit_bytes: u64) -> Units {
         // Where the origin is not 0, unit 0 is the piece before it.
         let shift_bytes = (self.physical_bytes - self.origin_bytes) % self.physical_bytes;
         Units {
-            lbas: unit_bytes / self.logical_bytes,
+            lbas: self.physical_bytes / self.logical_bytes,
             shift_lbas: shift_bytes / self.logical_bytes,
         }
     }

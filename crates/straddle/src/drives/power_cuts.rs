@@ -32,7 +32,6 @@ impl Cuts {
         let faults = Faults {
             protection_fails: lies_about(Lie::Protection),
             lost_member: asked.lost_member,
-            ..Faults::default()
         };
         let under_head = match asked.half_written {
             HalfWritten::Old => UnderHead::Old,

@@ -242,7 +242,7 @@ fn missing((drives, cuts): (u64, u64), breach: Breach, random: &mut Random) -> u
             let survivors = [
                 Survivors::None,
                 Survivors::All,
-                Survivors::Prefix(3),
+                Survivors::Chosen(7),
                 Survivors::Random(random.next_u64()),
                 Survivors::Worst,
             ];

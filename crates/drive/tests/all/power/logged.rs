@@ -91,19 +91,17 @@ pub(crate) fn drive(model: &mut impl Model, commands: u64, random: &mut Random) 
 
 /// A cut as chance says, until `end_ns`.
 pub(crate) fn any_cut(end_ns: u64, random: &mut Random) -> Cut {
-    let prefix = usize::try_from(random.below(8)).expect("small");
     let survivors = [
         Survivors::None,
         Survivors::All,
-        Survivors::Prefix(prefix),
+        Survivors::Chosen(random.below(256)),
         Survivors::Random(random.next_u64()),
         Survivors::Worst,
     ];
-    let heads = [UnderHead::Completes, UnderHead::Old, UnderHead::Unreadable, UnderHead::Shorn];
+    let heads = [UnderHead::Completes, UnderHead::Old, UnderHead::Unreadable];
     Cut {
         survivors: *random.choose(&survivors),
         under_head: *random.choose(&heads),
-        tear_bytes: *random.choose(&[None, Some(512)]),
         ..Cut::at(random.below(end_ns + 1))
     }
 }

@@ -1,8 +1,8 @@
 //! Survivors by policy, if nothing decides but the policy.
 
 use drive::power::{
-    Aftermath, Cut, CutFault, Data, Faults, HostLog, HostPromises, MediumLog, MediumPass,
-    SectorContent, Sectors, Survivors, UnderHead, cut, outcomes,
+    Cut, Data, HostLog, HostPromises, MediumLog, MediumPass, SectorContent, Sectors, Survivors,
+    UnderHead, cut,
 };
 use units::ByteRange;
 
@@ -40,11 +40,10 @@ fn check(survivors: Survivors, is_non_volatile: bool, wanted: [Option<usize>; 3]
 fn each_policy_keeps_the_writes_that_its_name_says() {
     check(Survivors::None, false, [None, None, None]);
     check(Survivors::All, false, [Some(0), Some(1), Some(2)]);
-    check(Survivors::Prefix(0), false, [None, None, None]);
-    check(Survivors::Prefix(2), false, [Some(0), Some(1), None]);
-    check(Survivors::Prefix(9), false, [Some(0), Some(1), Some(2)]);
+    check(Survivors::Chosen(0), false, [None, None, None]);
+    check(Survivors::Chosen(5), false, [Some(0), None, Some(2)]);
     check(Survivors::Worst, false, [None, None, Some(2)]);
-    for survivors in [Survivors::None, Survivors::Prefix(1), Survivors::Worst] {
+    for survivors in [Survivors::None, Survivors::Chosen(1), Survivors::Worst] {
         check(survivors, true, [Some(0), Some(1), Some(2)]);
     }
 }
@@ -123,32 +122,4 @@ fn what_was_discarded_does_not_come_back_from_the_cache() {
         (SectorContent::Write(0), SectorContent::Write(1), SectorContent::Original);
     assert_eq!(all(499), [first, first, first, second, second, second]);
     assert_eq!(all(500), [first, first, none, none, second, second]);
-}
-
-#[test]
-fn there_is_one_outcome_where_the_cache_does_not_forget_and_where_the_drive_is_dead() {
-    let (host, medium) = cached(&[0, 4, 8]);
-    let visited = |cut_: Cut| outcomes(&host, &medium, &cut_).expect("few").collect::<Vec<_>>();
-    let open = Cut::at(1000);
-    assert_eq!(
-        visited(open).len(),
-        4 * 3,
-        "two writes meet in each unit; one hides another in one"
-    );
-    let safe = Cut { is_non_volatile: true, ..open };
-    assert_eq!(visited(safe), [cut(&host, &medium, &safe).expect("it can be cut")]);
-    let dead = Cut { faults: Faults { is_dead: true, ..Faults::default() }, ..open };
-    assert_eq!(visited(dead), [Aftermath::dead(1000)]);
-}
-
-#[test]
-fn more_than_can_be_gone_through_is_refused_before_it_is_begun() {
-    let (host, medium) = cached(&[0; 9]);
-    let refused = outcomes(&host, &medium, &Cut::at(1000)).map(|visited| visited.total());
-    assert_eq!(refused, Err(CutFault::TooMany { units: 1, writes: 9 }));
-    // As many units as there may be: more outcomes than any number, and the first comes at once.
-    let firsts: Vec<u64> = (0..64).map(|place| place * 8).collect();
-    let (host, medium) = cached(&firsts);
-    let mut visited = outcomes(&host, &medium, &Cut::at(1000)).expect("they are not stored");
-    assert_eq!((visited.total(), visited.next().is_some()), (None, true));
 }

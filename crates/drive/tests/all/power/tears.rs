@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use drive::hard_disk::{HardDiskPlan, Rmw};
-use drive::power::{
-    Aftermath, Cut, CutFault, Faults, SectorContent, Survivors, UnderHead, cut, judge,
-};
+use drive::power::{Aftermath, Cut, CutFault, SectorContent, Survivors, UnderHead, cut, judge};
 use drive::{CommandKind, DriveCommand, Model as _};
 
 use super::logged::{PLAN, disk, drive, told};
@@ -67,32 +65,10 @@ fn a_cut_under_the_head_takes_up_to_seven_neighbors_with_it() {
 }
 
 #[test]
-fn a_shorn_sector_has_its_first_units_new() {
-    let shorn = Cut { under_head: UnderHead::Shorn, tear_bytes: Some(1024), ..Cut::at(0) };
-    let found = shapes(aftermaths(PLAN, (8, 8), shorn));
-    let wanted = [0, 2, 4, 6, 8].map(|new| ((8..8 + new).collect(), vec![]));
-    assert_eq!(found, BTreeSet::from(wanted));
-}
-
-#[test]
 fn the_sector_under_the_head_stays_as_it_was_where_that_is_wanted() {
     let old = Cut { under_head: UnderHead::Old, survivors: Survivors::All, ..Cut::at(0) };
     let found = shapes(aftermaths(PLAN, (8, 8), old));
     assert_eq!(found, BTreeSet::from([(vec![], vec![]), ((8..16).collect(), vec![])]));
-}
-
-#[test]
-fn what_cannot_be_torn_or_does_not_fit_is_refused() {
-    let mut model = disk(PLAN);
-    model.advance(10, &mut Vec::new());
-    let medium = model.medium_log().expect("it is kept");
-    for tear_bytes in [0, 100, 3 * 512, 8192] {
-        let cut_ = Cut { tear_bytes: Some(tear_bytes), ..Cut::at(5) };
-        let refused = cut(model.log(), medium, &cut_);
-        assert_eq!(refused, Err(CutFault::Tear { tear_bytes, physical_bytes: 4096 }));
-    }
-    let early = Cut { faults: Faults { rollback_ns: u64::MAX, ..Faults::default() }, ..Cut::at(5) };
-    assert_eq!(cut(model.log(), medium, &early), Ok(Aftermath::new(5, [])));
 }
 
 #[test]
