@@ -59,8 +59,6 @@ usage: cargo xtask CHORE
   soak drives [--seeds N] [--drive NAME]
                                 bench's experiment and the probe on every built-in drive and on
                                 variants of them, with seeds 1 to N (200), against their profiles
-  soak drive [--commands N]     give drive models N commands (100M): their memory must not grow
-                                after the first million
   soak tails [--seeds N]        check intervals of quantiles on series of known quantiles, with
                                 seeds 1 to N (1000)
   soak plan [DIR] [OPTION...]   type the scripts of plans on copies of made disks: --disks N (1000),

@@ -1,13 +1,9 @@
-//! Long comments and texts broken at a word, since rustfmt leaves both alone.
+//! Long comments broken at a word, since rustfmt leaves them alone.
 
-/// `text` with every comment and every string over `columns` broken, as far as they have blanks.
+/// `text` with every comment over `columns` broken, as far as it has blanks: the rest of a line
+/// goes to the front of the next line of the same comment, unless that begins a list, a heading, a
+/// table or a paragraph of its own.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
-    with_short_texts(&with_short_comments(text, columns), columns)
-}
-
-/// The rest of a comment line goes to the front of the next line of the same comment, unless that
-/// begins a list, a heading, a table or a paragraph of its own.
-fn with_short_comments(text: &str, columns: usize) -> String {
     let mut out = String::new();
     let mut carried: Option<Carried> = None;
     for line in text.lines() {
@@ -77,77 +73,6 @@ fn broken(line: &mut String, columns: usize) -> Option<Carried> {
     Some(Carried { prefix, words })
 }
 
-/// A string goes on after a backslash, which takes the line's end and the blanks after it away.
-/// In a raw string it would not, so all lines of one stay as they are.
-fn with_short_texts(text: &str, columns: usize) -> String {
-    let mut out = String::new();
-    let mut within = false;
-    let mut raw_end: Option<String> = None;
-    for line in text.lines() {
-        let began_raw = raw_end.is_some();
-        raw_end = raw_string_end(line, raw_end);
-        let mut line = line.to_owned();
-        // A raw string may begin and end on one line, and a character may be a quote.
-        let hard = ["r\"", "r#", "'\"'"].iter().any(|hard| line.contains(hard));
-        let plain = !began_raw && raw_end.is_none() && !hard;
-        while plain && Comment::of(&line).is_none() && line.chars().count() > columns {
-            let Some(cut) = cut_in_text(&line, columns, within) else { break };
-            let rest = line[cut..].trim_start().to_owned();
-            let indent = line.len() - line.trim_start().len() + if within { 0 } else { 4 };
-            line.truncate(cut);
-            push(&mut out, &format!("{} \\", line.trim_end()));
-            line = format!("{}{rest}", " ".repeat(indent));
-            within = true;
-        }
-        within = line.ends_with('\\');
-        push(&mut out, &line);
-    }
-    out
-}
-
-/// Returns what ends the raw string that is open after `line`, when `open` was before it.
-fn raw_string_end(line: &str, open: Option<String>) -> Option<String> {
-    let (mut open, mut rest) = (open, line);
-    loop {
-        if let Some(end) = open.take() {
-            match rest.find(&end) {
-                Some(at) => rest = &rest[at + end.len()..],
-                None => return Some(end),
-            }
-        }
-        let start = rest.find("r#")?;
-        rest = &rest[start + 1..];
-        let hashes: String = rest.chars().take_while(|&hash| hash == '#').collect();
-        rest = &rest[hashes.len()..];
-        open = rest.strip_prefix('"').map(|_| format!("\"{hashes}"));
-        if open.is_some() {
-            rest = &rest[1..];
-        }
-    }
-}
-
-/// The last blank of `line` that lies in a string and leaves room for the backslash; a single one,
-/// since those after the backslash would be lost.
-fn cut_in_text(line: &str, columns: usize, mut within: bool) -> Option<usize> {
-    let start = line.len() - line.trim_start().len();
-    let (mut cut, mut escaped) = (None, false);
-    for (number, (at, character)) in line.char_indices().enumerate() {
-        if number + 2 > columns {
-            break;
-        }
-        let single =
-            !line[..at].ends_with(' ') && !line[at + character.len_utf8()..].starts_with(' ');
-        match character {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => within = !within,
-            ' ' if within && single && at > start => cut = Some(at),
-            _ => {}
-        }
-    }
-    cut
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,16 +102,5 @@ mod tests {
             "/// - one two three\n///   four\n/// - five\n",
         );
         check("// https://example.org/a/b/c\n", "// https://example.org/a/b/c\n");
-    }
-
-    #[test]
-    fn strings_go_on_behind_a_backslash_and_mean_the_same() {
-        check("let a = \"one two three\";\n", "let a = \"one two \\\n    three\";\n");
-        check("f(a, \"one\", b, c, d, e);\n", "f(a, \"one\", b, c, d, e);\n");
-        check("let a = r\"one two three\";\n", "let a = r\"one two three\";\n");
-        let raw = "let a = r#\"\n  one \"two three four five\"\n\"#;\n";
-        check(raw, raw);
-        let long = "let a = \"one two three four five six\";\n";
-        check(long, "let a = \"one two \\\n    three four \\\n    five six\";\n");
     }
 }

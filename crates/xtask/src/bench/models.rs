@@ -88,12 +88,12 @@ fn rate(model: impl Model, (_, action, shift, is_random): Load, count: u64) -> a
 }
 
 /// Number of places of 4 KiB that are used: the first 64 GiB.
-pub(crate) const PLACES: u64 = 1 << 24;
+const PLACES: u64 = 1 << 24;
 /// Number of commands in flight.
-pub(crate) const DEPTH: usize = 32;
+const DEPTH: usize = 32;
 
 /// A host that keeps [`DEPTH`] commands in flight on a model.
-pub(crate) struct DepthHost<M> {
+struct DepthHost<M> {
     model: M,
     flying: usize,
     now_ns: u64,
@@ -102,20 +102,15 @@ pub(crate) struct DepthHost<M> {
 }
 
 impl<M: Model> DepthHost<M> {
-    pub(crate) fn new(model: M) -> DepthHost<M> {
+    fn new(model: M) -> DepthHost<M> {
         DepthHost { model, flying: 0, now_ns: 0, ended_ns: 0, done: Vec::with_capacity(2 * DEPTH) }
-    }
-
-    /// The simulated time, in nanoseconds.
-    pub(crate) fn now_ns(&self) -> u64 {
-        self.now_ns
     }
 
     /// Submits `command`, and waits until there is room for another.
     ///
     /// # Errors
     /// When a command fails, never ends, or is told to have ended before an earlier one.
-    pub(crate) fn submit(&mut self, command: DriveCommand) -> anyhow::Result<()> {
+    fn submit(&mut self, command: DriveCommand) -> anyhow::Result<()> {
         self.model.submit(command, self.now_ns, &mut self.done);
         self.flying += 1;
         self.collect()?;

@@ -5,7 +5,6 @@
 //! | `models` | the true ratio of arms whose times are computed |
 //! | `probe` | the geometry of exact drives, which is given |
 //! | `drives` | what the built-in profiles say of their drives |
-//! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
 //! | `plan` | the content of disks that are made, which no plan may change |
 //! | `names` | how much memory and time a name of a megabyte may take |
@@ -16,7 +15,6 @@
 
 mod drives;
 mod identical_arms;
-mod model_memory;
 mod models;
 mod names;
 mod plan;
@@ -47,11 +45,10 @@ type SoakFunction = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
 /// Options of those that write on this machine's disk.
 const PLACE: &[&str] = &[DIRECTORY, "--seed", "--program"];
 
-const SOAKS: [Soak; 9] = [
+const SOAKS: [Soak; 8] = [
     soak(COMPUTED, "models", ("--seeds", 200), &[], models::run),
     soak(COMPUTED, "probe", ("--seeds", 200), &["--drive"], drives::run_exact),
     soak(COMPUTED, "drives", ("--seeds", 200), &["--drive"], drives::run),
-    soak(COMPUTED, "drive", ("--commands", 100_000_000), &["--model"], model_memory::run),
     soak(COMPUTED, "tails", ("--seeds", 1000), &[], tails::run),
     soak(OF_PRODUCT, "plan", ("--disks", 1000), PLACE, plan::run),
     soak(OF_PRODUCT, "names", ("--disks", 100_000), PLACE, names::run),
@@ -118,7 +115,7 @@ mod tests {
             &[],
             &["bonch"],
             &["models", "--seeds", "x"],
-            &["drive", "--commands", "0"],
+            &["tails", "--seeds", "0"],
             &["bench", "--pairs", "3"],
             &["bench", "--runs", "0"],
         ];
