@@ -124,10 +124,8 @@ fn bytes(name: &str, answer: Result<u32, Errno>) -> Known<u64> {
 }
 
 fn known<T>(name: &str, answer: Result<u32, Errno>, meaning: impl Fn(u32) -> T) -> Known<T> {
-    match answer {
-        Ok(answer) => Known::yes(meaning(answer), Source::Ioctl),
-        Err(error) => Known::no(format!("{name} failed: {}", io::Error::from(error))),
-    }
+    let failed = |error| format!("{name} failed: {}", io::Error::from(error));
+    Known::of(answer.map(meaning).map_err(failed), Source::Ioctl)
 }
 
 #[cfg(test)]

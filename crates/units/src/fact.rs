@@ -79,6 +79,14 @@ impl<T> Known<T> {
         Known::No(reason.into())
     }
 
+    /// Known from `source` where there is a value; else unknown, because of the error.
+    pub fn of<E: ToString>(value: Result<T, E>, source: Source) -> Known<T> {
+        match value {
+            Ok(value) => Known::yes(value, source),
+            Err(error) => Known::no(error.to_string()),
+        }
+    }
+
     /// The value, or `None` when it is unknown.
     pub fn value(&self) -> Option<&T> {
         match self {

@@ -146,9 +146,9 @@ pub fn look_at_process(pid: u32) -> Result<ProcessLook, ProcessError> {
     let look = ProcessLook {
         name: name.clone(),
         tracer: tracer(&status),
-        mapped: known(mapped::of(&base, listed)),
-        filters: known(threads::of(pid)),
-        preloads: known(preloads),
+        mapped: Known::of(mapped::of(&base, listed), Source::Procfs),
+        filters: Known::of(threads::of(pid), Source::Procfs),
+        preloads: Known::of(preloads, Source::Procfs),
     };
     match stat_of(pid) {
         Ok(ended) if ended.started == begun.started && ended.has_ended == begun.has_ended => {
@@ -281,13 +281,6 @@ fn stat_of(pid: u32) -> Result<Stat, ProcessError> {
     match runs && rights::is_own_proc() {
         true => Err(ProcessError::Hidden { pid, hint: rights::advice() }),
         false => Err(ProcessError::None { pid }),
-    }
-}
-
-fn known<T>(found: Result<T, String>) -> Known<T> {
-    match found {
-        Ok(value) => Known::yes(value, Source::Procfs),
-        Err(reason) => Known::no(reason),
     }
 }
 

@@ -38,10 +38,7 @@ impl Assembler<'_> {
         name: String,
         bytes: &Result<Rc<dyn Disk>, String>,
     ) -> LayerId {
-        let length = match bytes {
-            Ok(disk) => Known::yes(disk.length_bytes(), Source::Ioctl),
-            Err(reason) => Known::no(reason.clone()),
-        };
+        let length = Known::of(bytes.as_ref().map(|disk| disk.length_bytes()), Source::Ioctl);
         let mut layer = Layer::new(LayerKind::ImageFile, name, length, Mapping::Leaf);
         layer.units = drive::image_units(self.told);
         layer.told_parity = self.told_parity();

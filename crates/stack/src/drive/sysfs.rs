@@ -19,16 +19,13 @@ impl SysfsFiles<'_> {
     }
 
     pub(crate) fn number<T: std::str::FromStr>(&self, file: &str) -> Known<T> {
-        match self.text(file) {
-            Ok(text) => match text.trim().parse() {
-                Ok(value) => Known::yes(value, Source::Sysfs),
-                Err(_) => {
-                    let shown = units::text::escape(text.as_bytes());
-                    Known::no(format!("{file} holds `{shown}`, which is no number"))
-                }
-            },
-            Err(error) => Known::no(error.to_string()),
-        }
+        let text = self.text(file).map_err(|error| error.to_string());
+        let number = text.and_then(|text| {
+            let shown = || units::text::escape(text.as_bytes());
+            let wrong = |_| format!("{file} holds `{}`, which is no number", shown());
+            text.trim().parse().map_err(wrong)
+        });
+        Known::of(number, Source::Sysfs)
     }
 
     /// A number that counts `unit_bytes`, in bytes.
@@ -43,18 +40,13 @@ impl SysfsFiles<'_> {
     }
 
     pub(crate) fn flag(&self, file: &str) -> Known<bool> {
-        match self.text(file) {
-            Ok(text) => Known::yes(text.trim() == "1", Source::Sysfs),
-            Err(error) => Known::no(error.to_string()),
-        }
+        Known::of(self.text(file).map(|text| text.trim() == "1"), Source::Sysfs)
     }
 
     /// A word that is harmless to print.
     pub(super) fn word(&self, file: &str) -> Known<String> {
-        match self.text(file) {
-            Ok(text) => Known::yes(units::text::escape(text.trim().as_bytes()), Source::Sysfs),
-            Err(error) => Known::no(error.to_string()),
-        }
+        let word = self.text(file).map(|text| units::text::escape(text.trim().as_bytes()));
+        Known::of(word, Source::Sysfs)
     }
 
     /// Text that is there and not empty.

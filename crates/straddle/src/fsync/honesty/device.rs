@@ -79,10 +79,8 @@ pub(super) fn of(tree: &dyn KernelTree, node: &BlockDevice) -> CountedLayer {
         true => Err("the kernel counts no flushes of devices without a request queue".to_owned()),
         false => Ok(LayerCounts::default()),
     };
-    let forced_unit_access = match tree.read(&format!("{base}/queue/fua")) {
-        Ok(text) => Known::yes(text.trim() == "1", Source::Sysfs),
-        Err(error) => Known::no(error.to_string()),
-    };
+    let fua = tree.read(&format!("{base}/queue/fua"));
+    let forced_unit_access = Known::of(fua.map(|text| text.trim() == "1"), Source::Sysfs);
     let write_back = DeviceLimits::read(tree, &base).write_back;
     let layer =
         PathLayer { name, kind, below: Vec::new(), write_back, forced_unit_access, counted };

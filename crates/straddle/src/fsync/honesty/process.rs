@@ -35,10 +35,7 @@ pub(super) fn here() -> Here {
         refused: owned(found.refused),
         is_filtered: host::process::is_filtered(),
         tracer: host::process::own_tracer(),
-        hidden: match &own {
-            Ok(files) => Known::yes(hidden(files), Source::Procfs),
-            Err(reason) => Known::no(reason.clone()),
-        },
+        hidden: Known::of(own.as_ref().map(|files| hidden(files)), Source::Procfs),
         ..preloaded(own_preloads(), &own.unwrap_or_default())
     }
 }
@@ -120,10 +117,7 @@ pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     let (threads, alike, missed, calls) = match look.filters {
         Known::Yes(fact) => {
             let Filters { threads, alike, missed, .. } = &fact.value;
-            let calls = match calls(&fact.value, kind) {
-                Ok(calls) => Known::yes(calls, fact.source),
-                Err(reason) => Known::No(reason),
-            };
+            let calls = Known::of(calls(&fact.value, kind), fact.source);
             (*threads, *alike, missed.clone(), calls)
         }
         Known::No(reason) => (0, 0, None, Known::No(reason)),
