@@ -12,6 +12,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use units::number::real;
 
 use super::{Arm, Bench, Experiment, OperationDirection, Sync, WorkloadOrder};
 
@@ -294,10 +295,6 @@ fn disk_util(bench: &Bench) -> Value {
 fn whole(value: f64) -> Option<Value> {
     let text = format!("{:.0}", value.floor());
     text.parse::<u64>().ok().map(Value::from)
-}
-
-fn real(value: u64) -> f64 {
-    value as f64
 }
 
 #[cfg(test)]

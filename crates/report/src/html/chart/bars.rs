@@ -4,6 +4,7 @@ use maud::Markup;
 use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::Color as _;
+use units::number::real;
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::html::phrase::time;
@@ -88,11 +89,6 @@ fn shares(histogram: &[(u64, u64)], edges: &[f64]) -> Vec<f64> {
         shares[place.saturating_sub(1).min(last)] += real(count) / all;
     }
     shares
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it decides about pixels")]
-pub(super) fn real(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

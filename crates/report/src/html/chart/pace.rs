@@ -5,8 +5,8 @@ use plotters::chart::ChartBuilder;
 use plotters::element::PathElement;
 use plotters::series::LineSeries;
 use plotters::style::Color as _;
+use units::number::real;
 
-use super::bars::real;
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::fsync::Sustained;
 use crate::html::phrase::words;

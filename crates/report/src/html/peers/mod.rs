@@ -12,6 +12,8 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use units::number::real;
+
 use super::source::ResultFile;
 pub(super) use view::View;
 
@@ -218,9 +220,4 @@ impl Ruled {
         };
         Ruled { answer, middle_ns }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "latencies of months are none")]
-fn real(nanoseconds: u64) -> f64 {
-    nanoseconds as f64
 }
