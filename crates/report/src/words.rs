@@ -1,5 +1,6 @@
 //! Numbers and verdicts in words, as one [`Look`] wants them.
 
+use units::number::wide;
 use units::prefix::{Exact, SectorAddress, Size};
 
 use crate::document::LayerReport;
@@ -121,6 +122,11 @@ impl ViewWords<'_> {
 /// `1 partition`, `2 partitions`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The same of a number of things in memory.
+pub(crate) fn count_of(number: usize, noun: &str) -> String {
+    count(wide(number), noun)
 }
 
 /// `2 errors, 1 warning, 3 info`, without those that do not occur.

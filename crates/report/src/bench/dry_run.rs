@@ -8,7 +8,7 @@ use super::figures::share;
 use super::grid::{cell, flowing, labeled, prose, quiet};
 use crate::line::NAME;
 use crate::look::Look;
-use crate::words::{ViewWords, count};
+use crate::words::{ViewWords, count, count_of};
 
 /// The schema's name and version.
 pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";
@@ -100,8 +100,8 @@ pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
     for sentence in &plan.impact {
         row("impact", words.text(sentence));
     }
-    let many = u64::try_from(plan.experiments.len()).unwrap_or(u64::MAX);
-    prose(quiet(""), &format!("{}:", count(many, "experiment")), limit, &mut page);
+    let many = count_of(plan.experiments.len(), "experiment");
+    prose(quiet(""), &format!("{many}:"), limit, &mut page);
     for (number, title) in (1_u64..).zip(&plan.experiments) {
         labeled(&format!("{number}"), vec![cell(words.text(title))], limit, &mut page);
     }

@@ -6,7 +6,7 @@ use super::FsyncTarget;
 use crate::bench::grid::{cell, flowing, labeled, prose, quiet};
 use crate::line::NAME;
 use crate::look::Look;
-use crate::words::{ViewWords, count};
+use crate::words::{ViewWords, count, count_of};
 
 /// The schema's name and version of the dry run.
 pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
@@ -60,9 +60,9 @@ pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
     let mut page = String::new();
     target(&plan.target, words, limit, &mut page);
     forecast(&plan.forecast, words, limit, &mut page);
-    let rows = match u64::try_from(plan.rows.len()).unwrap_or(u64::MAX) {
+    let rows = match plan.rows.len() {
         0 => "no row: only syncs of a small file are tried".to_owned(),
-        many => format!("{}:", count(many, "row")),
+        many => format!("{}:", count_of(many, "row")),
     };
     prose(quiet(""), &rows, limit, &mut page);
     for (number, row) in (1_u64..).zip(&plan.rows) {

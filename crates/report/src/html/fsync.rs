@@ -13,7 +13,7 @@ use super::table::{Row, figure, head, rest, row, table, told};
 use super::verdict::{self, verdict};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
 use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
-use crate::words::count;
+use crate::words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
@@ -187,7 +187,7 @@ pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
     let told: Vec<(Tone, String)> = told.into_iter().flatten().collect();
     let measured = fsync.rows.iter().filter(|row| row.median_ns.is_some()).count();
     if told.is_empty() {
-        let rows = count(u64::try_from(measured).unwrap_or(u64::MAX), "row");
+        let rows = count_of(measured, "row");
         let tone = if measured == 0 { Tone::Care } else { Tone::Plain };
         return (tone, format!("{rows} measured"));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::phrase::{Tone, chip, say};
-use crate::words::count;
+use crate::words::count_of;
 
 /// The most that is said at the head of a page besides the first, and the most results of which
 /// one thing is said.
@@ -89,7 +89,7 @@ pub(super) fn head(mut all: Vec<PlacedGist<'_>>, unread: usize) -> Markup {
                     ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
                 }
                 @let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
-                @if more > 0 { p.quiet { "And " (results(more)) " more; see the table." } }
+                @if more > 0 { p.quiet { "And " (count_of(more, "result")) " more; see the table." } }
             }
             p.quiet { (rest(good, if wrong > 0 { unknown } else { 0 }, unread)) }
         }
@@ -101,7 +101,7 @@ fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
     let (tone, word, text) = match (wrong, unknown, good) {
         (1.., ..) => return Markup::default(),
         (0, 1.., _) => {
-            let text = format!("No problem found, but {} without a verdict.", results(unknown));
+            let text = format!("No problem found, but {} without a verdict.", count_of(unknown, "result"));
             (Tone::Care, "no verdict", text)
         }
         (0, 0, 1..) => (Tone::Good, "good", "No problem found.".to_owned()),
@@ -129,10 +129,6 @@ fn same<'a, 'b>(all: &'b [PlacedGist<'a>]) -> Vec<Vec<&'b PlacedGist<'a>>> {
         }
     }
     groups
-}
-
-fn results(number: usize) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), "result")
 }
 
 fn rest(good: usize, unknown: usize, unread: usize) -> String {

@@ -9,7 +9,7 @@ use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
 use super::twins::Twin;
 use super::{kinds, twins};
-use crate::words::count;
+use crate::words::count_of;
 
 /// The length that the parts of a page have together at most, in bytes. What does not fit is named.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
@@ -162,14 +162,10 @@ fn whole(draft: &Draft) -> Markup {
     }
 }
 
-fn files(number: usize) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), "result file")
-}
-
 fn title(draft: &Draft) -> String {
     match draft.entries.as_slice() {
         [one] => format!("straddle: {}", one.heading),
-        many => format!("straddle: {}", files(many.len())),
+        many => format!("straddle: {}", count_of(many.len(), "result file")),
     }
 }
 

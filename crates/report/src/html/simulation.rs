@@ -11,7 +11,7 @@ use crate::drive::{
     CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name, leaf_row,
     place, rmw,
 };
-use crate::words::count;
+use crate::words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
@@ -160,7 +160,7 @@ pub(super) fn title(simulation: &Simulation) -> String {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
-    let rows = count(u64::try_from(simulation.arms.len()).unwrap_or(u64::MAX), "row");
+    let rows = count_of(simulation.arms.len(), "row");
     let dearest = simulation.arms.iter().map(|arm| arm.ratio).fold(0.0, f64::max);
     match dearest > COSTS {
         true => {

@@ -3,7 +3,7 @@
 use super::{Layout, LayoutPartition};
 use crate::look::Look;
 use crate::text::columns;
-use crate::words::{ViewWords, count};
+use crate::words::{ViewWords, count_of};
 
 /// The most partitions that are shown.
 const ROWS_MAX: usize = 64;
@@ -59,7 +59,7 @@ impl PlanText<'_> {
         } else {
             format!(
                 "{} to change; {} of data to move",
-                count(changed as u64, "partition"),
+                count_of(changed, "partition"),
                 self.words.size(plan.moved_bytes)
             )
         };

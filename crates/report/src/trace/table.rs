@@ -2,6 +2,7 @@
 
 use stack::UnitKind;
 use units::Source;
+use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
 use crate::look::Look;
@@ -73,7 +74,7 @@ impl TraceText<'_> {
         let mut text = format!("\n{}", columns(&rows, &[0, 1, 3], 2));
         let shown = self.trace.extents.len().min(ROWS_MAX);
         let hidden = self.trace.extents.len() - shown;
-        let more = u64::try_from(hidden).unwrap_or(u64::MAX) + self.trace.omitted_extents;
+        let more = wide(hidden) + self.trace.omitted_extents;
         if more > 0 {
             text += &format!("{more} more; --json lists them\n");
         }
