@@ -39,6 +39,7 @@ mod uri;
 mod words;
 
 pub use answer::{MonitorAnswer, MonitorState};
+pub use bench::figures::percent;
 pub use blocks::Blocks;
 pub use changes::{
     Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget,

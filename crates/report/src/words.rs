@@ -3,6 +3,7 @@
 use units::number::wide;
 use units::prefix::{Exact, SectorAddress, Size};
 
+use crate::bench::figures::percent;
 use crate::document::LayerReport;
 use crate::look::{Glyphs, Look};
 use crate::text;
@@ -102,21 +103,6 @@ impl ViewWords<'_> {
         }
         words
     }
-
-    /// A time to two digits or more.
-    pub(crate) fn time(self, nanoseconds: u64) -> String {
-        match nanoseconds {
-            0..1_000 => format!("{nanoseconds} ns"),
-            1_000..1_000_000 => {
-                format!("{} {}s", nanoseconds.div_euclid(1_000), self.glyphs().micro)
-            }
-            1_000_000..1_000_000_000 => format!("{} ms", nanoseconds.div_euclid(1_000_000)),
-            _ => {
-                let tenths = nanoseconds.div_euclid(100_000_000);
-                format!("{}.{} s", tenths.div_euclid(10), tenths.rem_euclid(10))
-            }
-        }
-    }
 }
 
 /// `1 partition`, `2 partitions`.
@@ -144,43 +130,14 @@ pub(crate) fn severities(errors: u64, warnings: u64, infos: u64) -> Vec<String> 
     words
 }
 
-/// A share that is never rounded to nothing or to all.
-fn percent(share: f64) -> String {
-    match share {
-        ..0.1 => "under 0.1 %".to_owned(),
-        10.0..=99.0 => format!("{share:.0} %"),
-        ..=99.9 => format!("{share:.1} %"),
-        _ => "over 99.9 %".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_and_counts_read_as_people_say_them() {
-        let look = Look::default();
-        let words = ViewWords { look: &look };
-        for (nanoseconds, text) in [
-            (0, "0 ns"),
-            (1_500, "1 µs"),
-            (3_400_000, "3 ms"),
-            (1_450_000_000, "1.4 s"),
-            (61_000_000_000, "61.0 s"),
-        ] {
-            assert_eq!(words.time(nanoseconds), text);
-        }
+    fn counts_read_as_people_say_them() {
         assert_eq!(count(0, "disk"), "0 disks");
         assert_eq!(count(1, "file system"), "1 file system");
         assert_eq!(severities(1, 0, 2), ["1 error", "2 info"]);
-    }
-
-    #[test]
-    fn a_share_is_never_rounded_to_nothing_or_to_all() {
-        assert_eq!(percent(0.0001), "under 0.1 %");
-        assert_eq!(percent(99.99), "over 99.9 %");
-        assert_eq!(percent(2.25), "2.2 %");
-        assert_eq!(percent(25.0), "25 %");
     }
 }

@@ -1,6 +1,7 @@
 //! Figures as people read them: three digits and a unit, and never a digit that lies.
 
 use measure::Interval;
+use units::number::whole;
 
 use crate::words::ViewWords;
 
@@ -26,6 +27,17 @@ pub(crate) fn time(nanoseconds: u64, words: ViewWords<'_>) -> String {
     }
     let seconds = three(nanoseconds, SECOND).unwrap_or_else(|| rounded(nanoseconds, SECOND, 1));
     format!("{seconds} s")
+}
+
+/// A time that was chosen and not measured: without digits after the point that say nothing.
+pub(crate) fn chosen_time(nanoseconds: u64, words: ViewWords<'_>) -> String {
+    let text = time(nanoseconds, words);
+    match text.split_once(' ') {
+        Some((digits, unit)) if digits.contains('.') => {
+            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
 }
 
 /// `value` in `unit` with three digits; `None` from 999.5 on.
@@ -144,6 +156,13 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     }
 }
 
+/// A share in percent that is not nothing, never rounded to nothing or to all: `25 %`, `2.2 %`.
+#[must_use]
+pub fn percent(share_percent: f64) -> String {
+    // A hair is added so that 33.3, which no binary number is, gives 33.3.
+    share(whole(share_percent * 1e7 + 1e-3).max(1), 1_000_000_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,5 +235,7 @@ mod tests {
         assert_eq!(share(1, u64::MAX), "under 0.1 %");
         assert_eq!(share(u64::MAX - 1, u64::MAX), "99.9 %");
         assert_eq!(share(0, 0), "-");
+        let shares = [0.0001, 2.25, 25.0, 33.3, 99.999_999, 100.0].map(percent);
+        assert_eq!(shares, ["under 0.1 %", "2.2 %", "25 %", "33.3 %", "99.9 %", "100 %"]);
     }
 }

@@ -109,7 +109,8 @@ fn sheet(rows: &[OverviewLine<'_>], words: ViewWords<'_>, limit: usize, page: &m
 fn grid(rows: &[OverviewLine<'_>], words: ViewWords<'_>, full: bool) -> Grid {
     let title = intervals(rows);
     let mut grid = Grid::default();
-    let head = [experiments(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
+    let head =
+        [experiments(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
     let mut head: Vec<Cell> = head.into_iter().map(quiet).collect();
     head.extend([quiet(title), quiet("verdict")]);
     grid.push(slimmed(head, full));

@@ -101,7 +101,8 @@ fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
     let (tone, word, text) = match (wrong, unknown, good) {
         (1.., ..) => return Markup::default(),
         (0, 1.., _) => {
-            let text = format!("No problem found, but {} without a verdict.", count_of(unknown, "result"));
+            let text =
+                format!("No problem found, but {} without a verdict.", count_of(unknown, "result"));
             (Tone::Care, "no verdict", text)
         }
         (0, 0, 1..) => (Tone::Good, "good", "No problem found.".to_owned()),
