@@ -33,6 +33,7 @@ mod sarif;
 mod schema;
 mod sectors;
 mod text;
+mod text_page;
 pub mod trace;
 mod tree;
 mod uri;

@@ -1,5 +1,6 @@
 //! Numbers and verdicts in words, as one [`Look`] wants them.
 
+use units::Source;
 use units::number::wide;
 use units::prefix::{Exact, SectorAddress, Size};
 
@@ -66,6 +67,23 @@ impl ViewWords<'_> {
     fn with_bytes(self, size: String, bytes: u64) -> String {
         let raw = format!("{bytes} B");
         if self.look.bytes && size != raw { format!("{size} ({raw})") } else { size }
+    }
+
+    /// `4 KiB from 512 B on (sysfs)`: a granule, where the first one starts, and who says so.
+    pub(crate) fn granule(
+        self,
+        bytes: Option<u64>,
+        origin_bytes: Option<u64>,
+        source: Option<Source>,
+    ) -> String {
+        let Some(bytes) = bytes else { return "not known".to_owned() };
+        let origin = match origin_bytes {
+            None => " from an address that is not known".to_owned(),
+            Some(0) => String::new(),
+            Some(origin) => format!(" from {} on", self.exact(origin)),
+        };
+        let source = source.map_or(String::new(), |source| format!(" ({})", source.word()));
+        self.exact(bytes) + &origin + &source
     }
 
     /// Returns how a layer lies, short enough for a column.
