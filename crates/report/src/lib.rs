@@ -11,6 +11,7 @@ pub mod compare;
 mod digest;
 pub mod document;
 pub mod drive;
+mod fio_job;
 mod footer;
 mod forest;
 pub mod fsync;
