@@ -62,6 +62,7 @@ pub use run::Run;
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};
+pub use text::wrap_words;
 pub use tree::tree;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.

@@ -85,7 +85,16 @@ pub(crate) fn shorten_middle(text: &str, limit: usize, ellipsis: &str) -> String
 /// a word only where it is longer than a line. At least one line. The work grows with the text's
 /// length alone.
 pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
-    let limit = limit.max(8);
+    filled(text, limit.max(8), true)
+}
+
+/// The same, with a word that is longer than a line on a line of its own, unbroken: an address.
+#[must_use]
+pub fn wrap_words(text: &str, limit: usize) -> Vec<String> {
+    filled(text, limit, false)
+}
+
+fn filled(text: &str, limit: usize, breaks_words: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
@@ -101,7 +110,7 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
                 used = 0;
             }
         }
-        while used + columns > limit {
+        while breaks_words && used + columns > limit {
             let (head, tail) = split(rest, limit);
             lines.push(head.to_owned());
             rest = tail;
@@ -124,7 +133,7 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut after_number = false;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         match pieces.last_mut() {
             Some(last) if after_number => {
                 last.push(' ');
