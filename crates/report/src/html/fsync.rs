@@ -5,10 +5,10 @@ use measure::durable::RowGroup;
 
 use super::chart::{self, Caption, Dot, pace};
 use super::facts;
-use super::gist::{Gist, Rank, sentence};
 use super::honesty::{self, honesty};
 use super::latency::{Latency, latencies};
 use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, rest, row, table, told};
 use super::verdict::{self, verdict};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
@@ -197,7 +197,7 @@ pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(fsync: &Fsync) -> Gist {
+pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
     let lost = fsync.honesty.as_ref().map(honesty::rank);
     let judged = fsync.verdict.as_ref().map(verdict::rank);
     let rank = lost.into_iter().chain(judged).max();
@@ -208,16 +208,16 @@ pub(super) fn gist(fsync: &Fsync) -> Gist {
         let next = next.or(honesty.would_change.first().map(String::as_str));
         let (_, word) = honesty::word(honesty);
         let why = sentence(&say(&honesty.sentence));
-        return Gist::new(rank, format!("A completed fsync is {word}: {why}")).next(next);
+        return ShortAnswer::new(rank, format!("A completed fsync is {word}: {why}")).next(next);
     }
     if let (Some(rank), Some(verdict)) = (rank, fsync.verdict.as_ref()) {
         let (_, word) = verdict::word(verdict);
         let what = format!("{word} for {}: {}", say(&verdict.engine), say(&verdict.sentence));
-        return Gist::new(rank, sentence(&what)).next(Some(&verdict.next));
+        return ShortAnswer::new(rank, sentence(&what)).next(Some(&verdict.next));
     }
     if let Some(refusal) = &fsync.refusal {
-        return Gist::refused("it ended early", &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused("it ended early", &refusal.message, refusal.hint.as_deref());
     }
     let what = format!("{}.", summary(fsync).1);
-    Gist::new(rank.unwrap_or(Rank::Plain), what)
+    ShortAnswer::new(rank.unwrap_or(Rank::Plain), what)
 }

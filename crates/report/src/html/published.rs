@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, pairs, say};
+use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figures::UNKNOWN;
 use crate::drive::{
@@ -153,6 +153,6 @@ pub(super) fn summary(published: &Published) -> (Tone, String) {
 }
 
 /// The result in a sentence: of models, so that nothing here is wrong.
-pub(super) fn gist(published: &Published) -> Gist {
-    Gist::new(Rank::Plain, format!("{}.", summary(published).1))
+pub(super) fn short_answer(published: &Published) -> ShortAnswer {
+    ShortAnswer::new(Rank::Plain, format!("{}.", summary(published).1))
 }

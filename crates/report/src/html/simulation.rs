@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
+use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figures::number;
 use crate::drive::{
@@ -171,6 +171,6 @@ pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
 }
 
 /// The result in a sentence: of models, so that nothing here is wrong.
-pub(super) fn gist(simulation: &Simulation) -> Gist {
-    Gist::new(Rank::Plain, format!("{}.", summary(simulation).1))
+pub(super) fn short_answer(simulation: &Simulation) -> ShortAnswer {
+    ShortAnswer::new(Rank::Plain, format!("{}.", summary(simulation).1))
 }

@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use super::rows::row_id;
 use super::{Odd, Outlier, PeerGroup};
 use crate::bench::figures::number as digits;
-use crate::html::gist::Rank;
 use crate::html::phrase::{Tone, chip, more, time};
+use crate::html::short_answer::Rank;
 use crate::words::count_of;
 
 /// The most hosts that are named in a list.

@@ -9,8 +9,8 @@ use super::rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
 use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers};
 use crate::bench::figures::number as digits;
 use crate::html::chart::{Caption, Dot, latencies};
-use crate::html::gist::Gist;
 use crate::html::phrase::{Tone, chip, more, time, time_or_unknown};
+use crate::html::short_answer::ShortAnswer;
 use crate::html::table::{Row, cell, figure, named as head, row, table};
 use crate::words::count_of;
 
@@ -38,12 +38,12 @@ impl View {
 
     /// Returns what is said of each host that stands out in a way that matters, its name, and
     /// where.
-    pub(in crate::html) fn gists(&self) -> Vec<(Gist, String, String)> {
+    pub(in crate::html) fn short_answers(&self) -> Vec<(ShortAnswer, String, String)> {
         let told = |named: &NamedOutlier| {
             let NamedOutlier { outlier, at, .. } = named;
             let (rank, next) = advice(outlier)?;
-            let gist = Gist::new(rank, sentence(outlier)).next(Some(next));
-            Some((gist, outlier.host.clone(), at.clone()))
+            let short_answer = ShortAnswer::new(rank, sentence(outlier)).next(Some(next));
+            Some((short_answer, outlier.host.clone(), at.clone()))
         };
         self.named.iter().filter_map(told).collect()
     }
