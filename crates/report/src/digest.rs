@@ -1,9 +1,9 @@
 //! Digest of many targets in little room: the worst first, and how many more there are.
 
-use crate::answer::{MonitorAnswer, MonitorState};
 use crate::document::{LayerReport, Target};
-use crate::look::Look;
+use crate::monitor_answer::{MonitorAnswer, MonitorState};
 use crate::outcome::{self, place};
+use crate::view_options::Look;
 use crate::words::ViewWords;
 use stack::{Severity, Verdict};
 

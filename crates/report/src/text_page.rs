@@ -3,11 +3,11 @@
 
 use crate::bench::figures::time;
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
+use crate::colored_line::{BAD, NAME};
 use crate::fsync::Forecast;
-use crate::line::{BAD, NAME};
-use crate::look::Look;
 use crate::refusal::Refusal;
 use crate::run::Run;
+use crate::view_options::Look;
 use crate::words::{ViewWords, count};
 
 /// The text so far.

@@ -6,8 +6,8 @@ use units::prefix::{Exact, SectorAddress, Size};
 
 use crate::bench::figures::percent;
 use crate::document::LayerReport;
-use crate::look::{Glyphs, Look};
 use crate::text;
+use crate::view_options::{Glyphs, Look};
 use stack::{Misalignment, Severity, UnitKind, Verdict};
 
 /// The words of one view.

@@ -6,10 +6,10 @@ use units::prefix::Size;
 
 use super::figures::share;
 use super::grid::{cell, flowing};
+use crate::colored_line::NAME;
 use crate::fsync::Forecast;
-use crate::line::NAME;
-use crate::look::Look;
 use crate::text_page::TextPage;
+use crate::view_options::Look;
 use crate::words::count_of;
 
 /// The schema's name and version.

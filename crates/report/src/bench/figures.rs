@@ -166,7 +166,7 @@ pub fn percent(share_percent: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::Look;
+    use crate::view_options::Look;
 
     #[test]
     fn times_have_three_digits_and_the_unit_that_fits() {

@@ -7,7 +7,7 @@ use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, time
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
-use crate::line::NAME;
+use crate::colored_line::NAME;
 use crate::text::{shorten_middle, width};
 use crate::words::{ViewWords, count_of};
 

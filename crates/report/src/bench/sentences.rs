@@ -5,7 +5,7 @@ use measure::{CostVerdict, Regime};
 use super::figures::time;
 use super::grid::Cell;
 use super::{Effort, Experiment, Predicted};
-use crate::line::{BAD, CARE, GOOD};
+use crate::colored_line::{BAD, CARE, GOOD};
 use crate::words::{ViewWords, count};
 
 /// Number of parts of a run named; `--json` has them all.
@@ -125,7 +125,7 @@ fn parts(regimes: &[Regime], block_operations: u64, words: ViewWords<'_>) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::Look;
+    use crate::view_options::Look;
 
     fn effort(reads: u64, writes: u64, drives: u64) -> Effort {
         Effort { reads, writes, read_modify_writes: reads, drives }

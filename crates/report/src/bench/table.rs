@@ -10,10 +10,10 @@ use super::figures::{ratio_bounds, ratio_figure, share, time};
 use super::grid::{Cell, Grid, cell, flowing, quiet};
 use super::sentences::{predicted, regimes, verdict};
 use super::{Bench, BenchTarget, Experiment, ScratchFacts, overview};
-use crate::line::{Line, NAME, QUIET};
-use crate::look::Look;
+use crate::colored_line::{Line, NAME, QUIET};
 use crate::text::width;
 use crate::text_page::TextPage;
+use crate::view_options::Look;
 use crate::words::{ViewWords, count};
 
 /// Place where figures at the right end of a line end at most.

@@ -3,12 +3,12 @@
 use anstyle::Style;
 
 use super::{Change, ChangeSummary, SeenValue, Subject, TargetChange, Trend};
-use crate::answer::MonitorState;
 use crate::bench::figures::time;
+use crate::colored_line::{BAD, CARE, PLAIN};
 use crate::digest::Note;
-use crate::line::{BAD, CARE, PLAIN};
-use crate::look::Look;
+use crate::monitor_answer::MonitorState;
 use crate::nagios::Metric;
+use crate::view_options::Look;
 use crate::words::{ViewWords, count, quantity};
 use stack::{Severity, Verdict};
 

@@ -2,7 +2,7 @@
 
 use super::{Published, PublishedLine};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
-use crate::look::Look;
+use crate::view_options::Look;
 
 /// From here on digits after the point say nothing.
 pub(crate) const HUGE: f64 = 1e6;

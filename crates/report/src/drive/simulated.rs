@@ -5,7 +5,7 @@ use units::number::real;
 use super::{SimulatedArm, SimulatedLeaf, Simulation};
 use crate::bench::figures::{number, time};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
-use crate::look::Look;
+use crate::view_options::Look;
 use crate::words::ViewWords;
 
 /// The whole simulation as text, with its last line feed.

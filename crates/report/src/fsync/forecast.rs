@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::FsyncTarget;
 use crate::bench::grid::{cell, flowing, labeled};
-use crate::line::NAME;
-use crate::look::Look;
+use crate::colored_line::NAME;
 use crate::text_page::TextPage;
+use crate::view_options::Look;
 use crate::words::{ViewWords, count_of};
 
 /// The schema's name and version of the dry run.

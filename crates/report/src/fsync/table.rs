@@ -9,9 +9,9 @@ use super::forecast::target;
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
 use crate::bench::figures::{UNKNOWN, ratio_bounds, ratio_figure, time};
 use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, quiet};
-use crate::line::{BAD, NAME};
-use crate::look::Look;
+use crate::colored_line::{BAD, NAME};
 use crate::text_page::TextPage;
+use crate::view_options::Look;
 use crate::words::count;
 
 /// The title of a group, as it heads its rows.

@@ -5,7 +5,7 @@ use measure::fitness::Fitness;
 use super::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
 use crate::bench::figures::{UNKNOWN, chosen_time, number, time};
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
-use crate::line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
+use crate::colored_line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
 use crate::text::wrap;
 use crate::words::ViewWords;
 

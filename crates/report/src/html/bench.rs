@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use measure::CostVerdict;
 
 use super::chart::{Caption, narrowing};
-use super::facts;
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::latency::{Latency, latencies};
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
@@ -20,7 +20,7 @@ const ARMS_MAX: usize = 32;
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     html! {
-        (pairs(&facts::of_bench(bench).rows))
+        (pairs(&run_facts::of_bench(bench).rows))
         @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
         @if let Some(Refusal { message, hint, .. }) = &bench.refusal {
             (refused("nothing measured", message, hint.as_deref()))

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::facts::{self, RunFacts};
+use super::elements::{Tone, chip, more, pairs, refused, say};
 use super::finding::findings;
-use super::phrase::{Tone, chip, more, pairs, refused, say};
+use super::run_facts::{self, RunFacts};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::stack::{of_verdict, stack, units};
 use crate::document::{Document, Target};
@@ -17,7 +17,7 @@ const TARGETS_MAX: usize = 24;
 
 /// All of one result.
 pub(super) fn section(document: &Document) -> Markup {
-    let RunFacts { rows, .. } = facts::of_check(document);
+    let RunFacts { rows, .. } = run_facts::of_check(document);
     // In the order of the file, but what is bad or not known is not lost behind what is good.
     let mut targets: Vec<&Target> = document.targets.iter().collect();
     targets.sort_by_key(|target| std::cmp::Reverse(need(answer(target).0)));

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, more, notes, pairs, say, time};
+use super::elements::{Tone, chip, more, notes, pairs, say, time};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, number};

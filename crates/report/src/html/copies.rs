@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{more, say};
+use super::elements::{more, say};
 
 /// The most copies that are named.
 const NAMED_MAX: usize = 40;

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use measure::durable::RowGroup;
 
 use super::chart::{self, Caption, Dot, pace};
-use super::facts;
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::honesty::{self, honesty};
 use super::latency::{Latency, latencies};
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, rest, row, table, told};
 use super::verdict::{self, verdict};
@@ -23,7 +23,7 @@ const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "C
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
     html! {
-        (pairs(&facts::of_fsync(fsync).rows))
+        (pairs(&run_facts::of_fsync(fsync).rows))
         @if let Some(refusal) = &fsync.refusal {
             (refused("ended early", &refusal.message, refusal.hint.as_deref()))
         }

@@ -3,7 +3,7 @@
 use durability::{Direction, Grade};
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, notes, pairs, say};
+use super::elements::{Tone, chip, notes, pairs, say};
 use super::short_answer::Rank;
 use super::table::{Row, cell, figure, head, named, row, table, told};
 use crate::bench::figures::{UNKNOWN, number};

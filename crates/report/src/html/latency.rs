@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use units::number::real;
 
 use super::chart::{Bars, Caption, Span, bars};
-use super::phrase::{more, say, time, time_or_unknown};
+use super::elements::{more, say, time, time_or_unknown};
 
 /// The most distributions that are drawn beside each other.
 const SHOWN_MAX: usize = 8;

@@ -3,8 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::copies::FileCopy;
+use super::elements::{Tone, chip, say};
 use super::peers::{Outlier, Peers, View};
-use super::phrase::{Tone, chip, say};
 use super::short_answer::{self, PlacedAnswer, ShortAnswer};
 use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};

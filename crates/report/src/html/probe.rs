@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::facts;
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, words};
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, words};
+use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{self, cell, figure, head, table, told};
 use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
@@ -16,7 +16,7 @@ const ROWS_MAX: usize = 60;
 /// All of one result.
 pub(super) fn section(probe: &Probe) -> Markup {
     html! {
-        (pairs(&facts::of_probe(probe).rows))
+        (pairs(&run_facts::of_probe(probe).rows))
         @if let Some(refusal) = &probe.refusal {
             (refused("nothing probed", &refusal.message, refusal.hint.as_deref()))
         }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::phrase::{Tone, chip, more, pairs, say};
+use super::elements::{Tone, chip, more, pairs, say};
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figures::UNKNOWN;

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::phrase::{Tone, say};
+use super::elements::{Tone, say};
 use super::short_answer::ShortAnswer;
 use super::source::{FileContent, ResultFile};
 use super::{bench, check, compare, fsync, probe, published, simulation, trace};

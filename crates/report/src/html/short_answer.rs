@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, say};
+use super::elements::{Tone, chip, say};
 use crate::words::count_of;
 
 /// The most that is said at the head of a page besides the first, and the most results of which

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
+use super::elements::{Tone, chip, more, notes, pairs, say, time, words};
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figures::number;

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, words};
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, words};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, named, row, table};
 use crate::bench::figures::UNKNOWN;
@@ -48,7 +48,7 @@ pub(super) fn section(trace: &Trace) -> Markup {
         ),
     ];
     let run = trace.run.clone().unwrap_or_default();
-    let rows = [&rows[..], &super::facts::of_run(&trace.version, &run)].concat();
+    let rows = [&rows[..], &super::run_facts::of_run(&trace.version, &run)].concat();
     html! {
         (pairs(&rows))
         @if let Some(refusal) = &trace.refusal {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::fitness::Fitness;
 
-use super::phrase::{Tone, chip, notes, say, time, time_or_unknown, words};
+use super::elements::{Tone, chip, notes, say, time, time_or_unknown, words};
 use super::short_answer::{Rank, sentence};
 use super::table::{Row, cell, figure, head, row, table, told};
 use crate::bench::figures::{UNKNOWN, interval_title, number};

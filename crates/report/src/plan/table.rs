@@ -1,8 +1,8 @@
 //! The plan for people: what changes, why, what it gains, what it leaves.
 
 use super::{Layout, LayoutPartition};
-use crate::look::Look;
 use crate::text::{columns, shorten, wrap};
+use crate::view_options::Look;
 use crate::words::{ViewWords, count_of};
 
 /// The most partitions that are shown.

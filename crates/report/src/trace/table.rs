@@ -6,8 +6,8 @@ use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
 use crate::bench::figures;
-use crate::look::Look;
 use crate::text::columns;
+use crate::view_options::Look;
 use crate::words::{ViewWords, count};
 
 /// Number of rows shown; `--json` has them all.

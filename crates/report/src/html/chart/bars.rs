@@ -8,7 +8,7 @@ use units::number::{real, whole};
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::bench::figures::chosen_time;
-use crate::html::phrase::words;
+use crate::html::elements::words;
 
 /// Parts of the axis.
 const BARS: u32 = 60;

@@ -9,7 +9,7 @@ use units::number::real;
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::fsync::Sustained;
-use crate::html::phrase::words;
+use crate::html::elements::words;
 
 /// The most points that are drawn.
 const POINTS_MAX: usize = 400;

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use units::number::real;
 
-use super::named::{NamedOutlier, advice, by_host, named, sentence};
-use super::rows::{GROUPS_MAX, HOSTS_MAX, ID, row_id};
-use super::rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
+use super::host_rows::{GROUPS_MAX, HOSTS_MAX, ID, row_id};
+use super::named_outliers::{NamedOutlier, advice, by_host, named, sentence};
+use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
 use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers};
 use crate::bench::figures::number as digits;
 use crate::html::chart::{Caption, Dot, latencies};
-use crate::html::phrase::{Tone, chip, more, time, time_or_unknown};
+use crate::html::elements::{Tone, chip, more, time, time_or_unknown};
 use crate::html::short_answer::ShortAnswer;
 use crate::html::table::{Row, cell, figure, named as head, row, table};
 use crate::words::count_of;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::rows::row_id;
+use super::host_rows::row_id;
 use super::{Odd, Outlier, PeerGroup};
 use crate::bench::figures::number as digits;
-use crate::html::phrase::{Tone, chip, more, time};
+use crate::html::elements::{Tone, chip, more, time};
 use crate::html::short_answer::Rank;
 use crate::words::count_of;
 

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use crate::bench::figures;
 use crate::digest::clip;
-use crate::look::Look;
 use crate::text::one_line;
+use crate::view_options::Look;
 use crate::words::ViewWords;
 
 /// The longest text of a file that is shown, in bytes.
