@@ -40,7 +40,6 @@ mod uri;
 mod view_options;
 mod words;
 
-pub use bench::figures::percent;
 pub use changes::{
     Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget,
     SeenValue, TargetChange, Trend, changes_closing, changes_headline, changes_json,
@@ -64,6 +63,7 @@ pub use text::wrap_words;
 pub use text_blocks::Blocks;
 pub use tree::tree;
 pub use view_options::{Look, ViewShape};
+pub use words::percent;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.
 #[must_use]

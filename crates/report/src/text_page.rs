@@ -4,11 +4,10 @@
 use crate::bench::figures::time;
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, NAME};
-use crate::fsync::Forecast;
 use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::view_options::Look;
-use crate::words::{ViewWords, count};
+use crate::words::ViewWords;
 
 /// The text so far.
 pub(crate) struct TextPage<'a> {
@@ -49,23 +48,6 @@ impl<'a> TextPage<'a> {
         let command: Vec<String> = run.command.iter().map(|word| words.text(word)).collect();
         if !command.is_empty() {
             self.labeled("command", vec![cell(command.join(" "))]);
-        }
-    }
-
-    /// Writes what is going to be written, and what that means.
-    pub(crate) fn forecast(&mut self, forecast: &Forecast) {
-        let words = self.words;
-        let size = |bytes: u64, none: &str, most: &str| match bytes {
-            0 => none.to_owned(),
-            bytes => words.size(bytes) + most,
-        };
-        let mut row = |label: &str, text: String| self.labeled(label, vec![cell(text)]);
-        row("scratch", size(forecast.scratch_bytes, "none", ""));
-        row("written", size(forecast.written_bytes_max, "nothing", " at most"));
-        row("time", format!("{} at most", count(forecast.seconds_max, "second")));
-        row("wear", words.text(&forecast.wear));
-        for sentence in &forecast.impact {
-            row("impact", words.text(sentence));
         }
     }
 

@@ -1,10 +1,9 @@
 //! Numbers and verdicts in words, as one [`Look`] wants them.
 
 use units::Source;
-use units::number::wide;
+use units::number::{whole, wide};
 use units::prefix::{Exact, SectorAddress, Size};
 
-use crate::bench::figures::percent;
 use crate::document::LayerReport;
 use crate::text;
 use crate::view_options::{Glyphs, Look};
@@ -148,6 +147,25 @@ pub(crate) fn severities(errors: u64, warnings: u64, infos: u64) -> Vec<String> 
     words
 }
 
+/// Returns what share `part` is of `whole`, never rounded to nothing or to all; `-` of
+/// nothing.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole));
+    match tenths {
+        None => "-".to_owned(),
+        Some(0) if part > 0 => "under 0.1 %".to_owned(),
+        Some(tenths) if tenths.is_multiple_of(10) => format!("{} %", tenths.div_euclid(10)),
+        Some(tenths) => format!("{}.{} %", tenths.div_euclid(10), tenths.rem_euclid(10)),
+    }
+}
+
+/// A share in percent that is not nothing, never rounded to nothing or to all: `25 %`, `2.2 %`.
+#[must_use]
+pub fn percent(share_percent: f64) -> String {
+    // A hair is added so that 33.3, which no binary number is, gives 33.3.
+    share(whole(share_percent * 1e7 + 1e-3).max(1), 1_000_000_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,5 +175,15 @@ mod tests {
         assert_eq!(count(0, "disk"), "0 disks");
         assert_eq!(count(1, "file system"), "1 file system");
         assert_eq!(severities(1, 0, 2), ["1 error", "2 info"]);
+    }
+
+    #[test]
+    fn shares_are_never_rounded_to_nothing_or_all() {
+        assert_eq!(share(41, 41), "100 %");
+        assert_eq!(share(1, u64::MAX), "under 0.1 %");
+        assert_eq!(share(u64::MAX - 1, u64::MAX), "99.9 %");
+        assert_eq!(share(0, 0), "-");
+        let shares = [0.0001, 2.25, 25.0, 33.3, 99.999_999, 100.0].map(percent);
+        assert_eq!(shares, ["under 0.1 %", "2.2 %", "25 %", "33.3 %", "99.9 %", "100 %"]);
     }
 }

@@ -4,13 +4,12 @@ use serde::Serialize;
 use units::Source;
 use units::prefix::Size;
 
-use super::figures::share;
 use super::grid::{cell, flowing};
 use crate::colored_line::NAME;
 use crate::fsync::Forecast;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
-use crate::words::count_of;
+use crate::words::{count_of, share};
 
 /// The schema's name and version.
 pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";

@@ -7,7 +7,7 @@ use crate::bench::grid::{cell, flowing, labeled};
 use crate::colored_line::NAME;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
-use crate::words::{ViewWords, count_of};
+use crate::words::{ViewWords, count, count_of};
 
 /// The schema's name and version of the dry run.
 pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
@@ -89,5 +89,24 @@ pub(super) fn target(target: &FsyncTarget, words: ViewWords<'_>, limit: usize, p
     }
     if let Some(unknown) = &target.unknown {
         labeled("not known", vec![cell(words.text(unknown))], limit, page);
+    }
+}
+
+impl TextPage<'_> {
+    /// Writes what is going to be written, and what that means.
+    pub(crate) fn forecast(&mut self, forecast: &Forecast) {
+        let words = self.words;
+        let size = |bytes: u64, none: &str, most: &str| match bytes {
+            0 => none.to_owned(),
+            bytes => words.size(bytes) + most,
+        };
+        let mut row = |label: &str, text: String| self.labeled(label, vec![cell(text)]);
+        row("scratch", size(forecast.scratch_bytes, "none", ""));
+        row("written", size(forecast.written_bytes_max, "nothing", " at most"));
+        row("time", format!("{} at most", count(forecast.seconds_max, "second")));
+        row("wear", words.text(&forecast.wear));
+        for sentence in &forecast.impact {
+            row("impact", words.text(sentence));
+        }
     }
 }

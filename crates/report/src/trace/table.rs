@@ -5,10 +5,9 @@ use units::Source;
 use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
-use crate::bench::figures;
 use crate::text::columns;
 use crate::view_options::Look;
-use crate::words::{ViewWords, count};
+use crate::words::{self, ViewWords, count};
 
 /// Number of rows shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
@@ -227,7 +226,7 @@ impl TraceText<'_> {
             (cost.writes_with_parity_rmw, "read old data or parity first"),
         ] {
             if number > 0 {
-                extra += &format!("; {} {what}", figures::share(number, cost.write.told_ios));
+                extra += &format!("; {} {what}", words::share(number, cost.write.told_ios));
             }
         }
         text + &self.effort("write", &cost.write, &extra)
@@ -274,7 +273,7 @@ fn units_of(layer: &super::TraceLayer, words: ViewWords<'_>) -> String {
 
 /// Returns what share `bytes` are of all that has a fit.
 fn part_of(bytes: u64, fit: &TraceShare) -> String {
-    figures::share(bytes, fit.aligned_bytes.saturating_add(fit.misaligned_bytes))
+    words::share(bytes, fit.aligned_bytes.saturating_add(fit.misaligned_bytes))
 }
 
 /// A mean with one decimal, none where it is whole.
