@@ -6,6 +6,7 @@ use super::figures::time;
 use super::grid::Cell;
 use super::{Effort, Experiment, Predicted};
 use crate::colored_line::{BAD, CARE, GOOD};
+use crate::text::sentence;
 use crate::words::{ViewWords, count};
 
 /// Number of parts of a run named; `--json` has them all.
@@ -31,11 +32,6 @@ pub(crate) fn verdict(experiment: &Experiment, words: ViewWords<'_>) -> (Cell, S
     let reason = if bare { reason[word.len()..].trim_start_matches([':', ' ']) } else { &reason };
     let (colon, reason) = (if reason.is_empty() { "." } else { ":" }, sentence(reason));
     ((style, format!("{word}{colon}")), reason)
-}
-
-fn sentence(text: &str) -> String {
-    let ends = text.is_empty() || text.ends_with(['.', '!', '?']);
-    if ends { text.to_owned() } else { format!("{text}.") }
 }
 
 /// `Predicted from the stack: 2 reads and 2 writes of 4 KiB instead of 1 write.`

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, say};
+pub(super) use crate::text::sentence;
 use crate::words::count_of;
 
 /// The most that is said at the head of a page besides the first, and the most results of which
@@ -53,15 +54,6 @@ impl ShortAnswer {
     /// Returns what was not done, and why.
     pub(super) fn refused(what: &str, message: &str, hint: Option<&str>) -> ShortAnswer {
         ShortAnswer::new(Rank::Unknown, format!("{what}: {}", sentence(&say(message)))).next(hint)
-    }
-}
-
-/// `text` with a capital letter only where it had one, and a full stop.
-pub(super) fn sentence(text: &str) -> String {
-    let text = text.trim();
-    match text.ends_with(['.', '!', '?', '…']) {
-        true => text.to_owned(),
-        false => format!("{text}."),
     }
 }
 
