@@ -81,7 +81,9 @@ pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>, unread: usize) -> Markup {
                     ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
                 }
                 @let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
-                @if more > 0 { p.quiet { "And " (count_of(more, "result")) " more; see the table." } }
+                @if more > 0 {
+                    p.quiet { "And " (count_of(more, "result")) " more; see the table." }
+                }
             }
             p.quiet { (rest(good, if wrong > 0 { unknown } else { 0 }, unread)) }
         }

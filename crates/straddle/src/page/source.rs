@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::InputError;
-use report::html::{Draft, SOURCE_BYTES_MAX, FileCopy, Unread, read as parse};
+use report::html::{Draft, FileCopy, SOURCE_BYTES_MAX, Unread, read as parse};
 
 use crate::shared::printer::shown;
 
