@@ -1,9 +1,10 @@
 //! Digest of many targets in little room: the worst first, and how many more there are.
 
-use crate::answer::{MonitorAnswer, MonitorState};
 use crate::document::{LayerReport, Target};
-use crate::look::Look;
+use crate::monitor_answer::{MonitorAnswer, MonitorState};
 use crate::outcome::{self, place};
+pub(crate) use crate::text::clip;
+use crate::view_options::Look;
 use crate::words::ViewWords;
 use stack::{Severity, Verdict};
 
@@ -102,27 +103,9 @@ impl Digest {
     }
 }
 
-/// `text` in at most `limit` bytes, with dots at its end where it is longer.
-pub(crate) fn clip(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let dots = &"..."[..limit.min(3)];
-    let end = text.floor_char_boundary(limit - dots.len());
-    format!("{}{dots}", text[..end].trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn clipped_text_keeps_its_bytes_and_its_characters() {
-        assert_eq!(clip("abcdef", 6), "abcdef");
-        assert_eq!(clip("abcdefg", 6), "abc...");
-        assert_eq!(clip("日本語", 8), "日...");
-        assert_eq!(clip("日本語", 2), "..");
-    }
 
     #[test]
     fn of_many_notes_the_worst_are_kept_in_their_order() {

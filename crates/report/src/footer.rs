@@ -1,11 +1,12 @@
 //! The closing line of the human views: what was found, in what, in what time.
 
+use crate::bench::figures::time;
 use crate::document::Summary;
 use crate::outcome::OUTCOMES;
 use crate::text::wrap;
 use crate::words::{ViewWords, count, severities};
 
-/// `1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.`
+/// `1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.`
 pub(crate) fn of_trees(summary: &Summary, shown: u64, words: ViewWords<'_>) -> String {
     let parts: Vec<String> = [
         (summary.disks, "disk"),
@@ -53,7 +54,7 @@ pub(crate) fn of_lines(summary: &Summary, shown: u64, words: ViewWords<'_>) -> S
 }
 
 fn ending(scope: &str, summary: &Summary, words: ViewWords<'_>) -> String {
-    format!("{scope} in {}; nothing was written.", words.time(summary.elapsed_ns))
+    format!("{scope} in {}; nothing was written.", time(summary.elapsed_ns, words))
 }
 
 fn wrapped(text: &str, words: ViewWords<'_>) -> String {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::LayerReport;
-use crate::look::Glyphs;
+use crate::view_options::Glyphs;
 
 /// Levels drawn with their own indent; deeper ones stay at the last.
 const DEPTH_DRAWN: usize = 24;

@@ -9,9 +9,9 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::blocks::Blocks;
 use crate::document::{SCHEMA, Summary, Target};
 use crate::run::Run;
+use crate::text_blocks::Blocks;
 
 /// Why writing does not fail.
 const WRITTEN: &str = "only string keys, written to memory";

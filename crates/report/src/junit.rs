@@ -13,9 +13,9 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesStart, BytesText, Event};
 
-use crate::blocks::Blocks;
 use crate::document::{Finding, LayerReport, Target};
 use crate::text::one_line;
+use crate::text_blocks::Blocks;
 use stack::{Severity, Verdict};
 
 type Xml = Writer<Blocks>;

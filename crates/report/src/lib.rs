@@ -3,14 +3,14 @@
 //! Everything that a command found stands in a [`Document`]; every format is a view of it. Nothing
 //! here computes a verdict, and nothing reads anything.
 
-mod answer;
 pub mod bench;
-mod blocks;
 mod changes;
+mod colored_line;
 pub mod compare;
 mod digest;
 pub mod document;
 pub mod drive;
+mod fio_job;
 mod footer;
 mod forest;
 pub mod fsync;
@@ -18,9 +18,7 @@ pub mod hostile;
 pub mod html;
 mod json;
 mod junit;
-mod line;
-mod lines;
-mod look;
+mod monitor_answer;
 mod nagios;
 mod npd;
 mod outcome;
@@ -32,14 +30,16 @@ mod sarif;
 #[cfg(feature = "schema")]
 mod schema;
 mod sectors;
+mod target_lines;
 mod text;
+mod text_blocks;
+mod text_page;
 pub mod trace;
 mod tree;
 mod uri;
+mod view_options;
 mod words;
 
-pub use answer::{MonitorAnswer, MonitorState};
-pub use blocks::Blocks;
 pub use changes::{
     Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget,
     SeenValue, TargetChange, Trend, changes_closing, changes_headline, changes_json,
@@ -49,8 +49,7 @@ pub use digest::{Digest, Note};
 pub use document::{Document, Fact, Finding, LayerReport, NOT_JUDGED, Summary, Target, Verdicts};
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
-pub use lines::{TextRow, lines, rows};
-pub use look::{Look, ViewShape};
+pub use monitor_answer::{MonitorAnswer, MonitorState};
 pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
@@ -59,7 +58,12 @@ pub use run::Run;
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};
+pub use target_lines::{TextRow, lines, rows};
+pub use text::wrap_words;
+pub use text_blocks::Blocks;
 pub use tree::tree;
+pub use view_options::{Look, ViewShape};
+pub use words::percent;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.
 #[must_use]

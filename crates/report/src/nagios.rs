@@ -7,9 +7,9 @@
 
 use std::fmt::Write as _;
 
-use crate::answer::MonitorState;
 use crate::digest::{Digest, clip};
 use crate::document::Summary;
+use crate::monitor_answer::MonitorState;
 use crate::words;
 use stack::Severity;
 

@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 
+use crate::colored_line::{BAD, verdict_style};
 use crate::document::{Finding, LayerReport, Summary, Target};
-use crate::line::{BAD, verdict_style};
 use crate::text::shorten_middle;
 use crate::words::ViewWords;
 use stack::{Severity, Verdict};

@@ -10,11 +10,11 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::blocks::Blocks;
 use crate::digest::unknown;
 use crate::document::{Finding, LayerReport, Target};
 use crate::json::{indented_json, push_json};
 use crate::text::one_line;
+use crate::text_blocks::Blocks;
 use crate::uri::uri;
 use stack::{Severity, Verdict};
 

@@ -7,6 +7,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The most bytes of a text that are shown: several of the longest paths. What a disk said was
 /// bounded when it was read; a result file may hold anything.
 const SHOWN_BYTES: usize = 4 * units::text::KEPT_BYTES;
+/// The longest text of a result file that is shown, in bytes.
+const RESULT_BYTES: usize = 400;
 
 /// `text` without anything that could leave its line or reorder it, and its start alone where it is
 /// very long. Escapes already in it stay as they are, so text that was escaped once is not escaped
@@ -17,6 +19,32 @@ pub(crate) fn one_line(text: &str) -> String {
         return format!("{}... ({} bytes)", units::text::escape_again(start), text.len());
     }
     units::text::escape_again(text)
+}
+
+/// A text of a result file: one harmless line of a bounded length.
+pub(crate) fn say(text: &str) -> String {
+    // Escapes make a character longer, never shorter; a few bytes more show that it is cut.
+    let head = &text[..text.floor_char_boundary(RESULT_BYTES + 8)];
+    clip(&one_line(head), RESULT_BYTES)
+}
+
+/// `text` in at most `limit` bytes, with dots at its end where it is longer.
+pub(crate) fn clip(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let dots = &"..."[..limit.min(3)];
+    let end = text.floor_char_boundary(limit - dots.len());
+    format!("{}{dots}", text[..end].trim_end())
+}
+
+/// `text` with a full stop, where it ends in nothing like it.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    match text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
 }
 
 /// `text` with every character beyond ASCII as an escape.
@@ -85,7 +113,16 @@ pub(crate) fn shorten_middle(text: &str, limit: usize, ellipsis: &str) -> String
 /// a word only where it is longer than a line. At least one line. The work grows with the text's
 /// length alone.
 pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
-    let limit = limit.max(8);
+    filled(text, limit.max(8), true)
+}
+
+/// The same, with a word that is longer than a line on a line of its own, unbroken: an address.
+#[must_use]
+pub fn wrap_words(text: &str, limit: usize) -> Vec<String> {
+    filled(text, limit, false)
+}
+
+fn filled(text: &str, limit: usize, breaks_words: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
@@ -101,7 +138,7 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
                 used = 0;
             }
         }
-        while used + columns > limit {
+        while breaks_words && used + columns > limit {
             let (head, tail) = split(rest, limit);
             lines.push(head.to_owned());
             rest = tail;
@@ -124,7 +161,7 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut after_number = false;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         match pieces.last_mut() {
             Some(last) if after_number => {
                 last.push(' ');
@@ -255,5 +292,13 @@ mod tests {
         let shown = one_line(&"x".repeat(1_000_000));
         assert!(shown.ends_with("x... (1000000 bytes)") && shown.len() < 20_000);
         assert!(one_line(&"\u{1b}".repeat(1_000_000)).len() < 8 * SHOWN_BYTES);
+    }
+
+    #[test]
+    fn clipped_text_keeps_its_bytes_and_its_characters() {
+        assert_eq!(clip("abcdef", 6), "abcdef");
+        assert_eq!(clip("abcdefg", 6), "abc...");
+        assert_eq!(clip("日本語", 8), "日...");
+        assert_eq!(clip("日本語", 2), "..");
     }
 }

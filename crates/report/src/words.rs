@@ -1,10 +1,12 @@
 //! Numbers and verdicts in words, as one [`Look`] wants them.
 
+use units::Source;
+use units::number::{whole, wide};
 use units::prefix::{Exact, SectorAddress, Size};
 
 use crate::document::LayerReport;
-use crate::look::{Glyphs, Look};
 use crate::text;
+use crate::view_options::{Glyphs, Look};
 use stack::{Misalignment, Severity, UnitKind, Verdict};
 
 /// The words of one view.
@@ -66,6 +68,23 @@ impl ViewWords<'_> {
         if self.look.bytes && size != raw { format!("{size} ({raw})") } else { size }
     }
 
+    /// `4 KiB from 512 B on (sysfs)`: a granule, where the first one starts, and who says so.
+    pub(crate) fn granule(
+        self,
+        bytes: Option<u64>,
+        origin_bytes: Option<u64>,
+        source: Option<Source>,
+    ) -> String {
+        let Some(bytes) = bytes else { return "not known".to_owned() };
+        let origin = match origin_bytes {
+            None => " from an address that is not known".to_owned(),
+            Some(0) => String::new(),
+            Some(origin) => format!(" from {} on", self.exact(origin)),
+        };
+        let source = source.map_or(String::new(), |source| format!(" ({})", source.word()));
+        self.exact(bytes) + &origin + &source
+    }
+
     /// Returns how a layer lies, short enough for a column.
     pub(crate) fn verdict(self, layer: &LayerReport) -> String {
         let bad = matches!(layer.verdict, Verdict::Misaligned | Verdict::ChunkOnly);
@@ -101,26 +120,16 @@ impl ViewWords<'_> {
         }
         words
     }
-
-    /// A time to two digits or more.
-    pub(crate) fn time(self, nanoseconds: u64) -> String {
-        match nanoseconds {
-            0..1_000 => format!("{nanoseconds} ns"),
-            1_000..1_000_000 => {
-                format!("{} {}s", nanoseconds.div_euclid(1_000), self.glyphs().micro)
-            }
-            1_000_000..1_000_000_000 => format!("{} ms", nanoseconds.div_euclid(1_000_000)),
-            _ => {
-                let tenths = nanoseconds.div_euclid(100_000_000);
-                format!("{}.{} s", tenths.div_euclid(10), tenths.rem_euclid(10))
-            }
-        }
-    }
 }
 
 /// `1 partition`, `2 partitions`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The same of a number of things in memory.
+pub(crate) fn count_of(number: usize, noun: &str) -> String {
+    count(wide(number), noun)
 }
 
 /// `2 errors, 1 warning, 3 info`, without those that do not occur.
@@ -138,14 +147,23 @@ pub(crate) fn severities(errors: u64, warnings: u64, infos: u64) -> Vec<String> 
     words
 }
 
-/// A share that is never rounded to nothing or to all.
-fn percent(share: f64) -> String {
-    match share {
-        ..0.1 => "under 0.1 %".to_owned(),
-        10.0..=99.0 => format!("{share:.0} %"),
-        ..=99.9 => format!("{share:.1} %"),
-        _ => "over 99.9 %".to_owned(),
+/// Returns what share `part` is of `whole`, never rounded to nothing or to all; `-` of
+/// nothing.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole));
+    match tenths {
+        None => "-".to_owned(),
+        Some(0) if part > 0 => "under 0.1 %".to_owned(),
+        Some(tenths) if tenths.is_multiple_of(10) => format!("{} %", tenths.div_euclid(10)),
+        Some(tenths) => format!("{}.{} %", tenths.div_euclid(10), tenths.rem_euclid(10)),
     }
+}
+
+/// A share in percent that is not nothing, never rounded to nothing or to all: `25 %`, `2.2 %`.
+#[must_use]
+pub fn percent(share_percent: f64) -> String {
+    // A hair is added so that 33.3, which no binary number is, gives 33.3.
+    share(whole(share_percent * 1e7 + 1e-3).max(1), 1_000_000_000)
 }
 
 #[cfg(test)]
@@ -153,28 +171,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_counts_read_as_people_say_them() {
-        let look = Look::default();
-        let words = ViewWords { look: &look };
-        for (nanoseconds, text) in [
-            (0, "0 ns"),
-            (1_500, "1 µs"),
-            (3_400_000, "3 ms"),
-            (1_450_000_000, "1.4 s"),
-            (61_000_000_000, "61.0 s"),
-        ] {
-            assert_eq!(words.time(nanoseconds), text);
-        }
+    fn counts_read_as_people_say_them() {
         assert_eq!(count(0, "disk"), "0 disks");
         assert_eq!(count(1, "file system"), "1 file system");
         assert_eq!(severities(1, 0, 2), ["1 error", "2 info"]);
     }
 
     #[test]
-    fn a_share_is_never_rounded_to_nothing_or_to_all() {
-        assert_eq!(percent(0.0001), "under 0.1 %");
-        assert_eq!(percent(99.99), "over 99.9 %");
-        assert_eq!(percent(2.25), "2.2 %");
-        assert_eq!(percent(25.0), "25 %");
+    fn shares_are_never_rounded_to_nothing_or_all() {
+        assert_eq!(share(41, 41), "100 %");
+        assert_eq!(share(1, u64::MAX), "under 0.1 %");
+        assert_eq!(share(u64::MAX - 1, u64::MAX), "99.9 %");
+        assert_eq!(share(0, 0), "-");
+        let shares = [0.0001, 2.25, 25.0, 33.3, 99.999_999, 100.0].map(percent);
+        assert_eq!(shares, ["under 0.1 %", "2.2 %", "25 %", "33.3 %", "99.9 %", "100 %"]);
     }
 }

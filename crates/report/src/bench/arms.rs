@@ -10,7 +10,7 @@ use super::figures::{
 };
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labeled, quiet};
 use super::{Arm, Comparison, Experiment};
-use crate::line::{BAD, GOOD, NAME};
+use crate::colored_line::{BAD, GOOD, NAME};
 use crate::text::shorten_middle;
 use crate::words::ViewWords;
 

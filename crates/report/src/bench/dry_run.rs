@@ -4,11 +4,12 @@ use serde::Serialize;
 use units::Source;
 use units::prefix::Size;
 
-use super::figures::share;
-use super::grid::{cell, flowing, labeled, prose, quiet};
-use crate::line::NAME;
-use crate::look::Look;
-use crate::words::{ViewWords, count};
+use super::grid::{cell, flowing};
+use crate::colored_line::NAME;
+use crate::fsync::Forecast;
+use crate::text_page::TextPage;
+use crate::view_options::Look;
+use crate::words::{count_of, share};
 
 /// The schema's name and version.
 pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";
@@ -75,54 +76,21 @@ pub fn dry_run_json(plan: &DryRun) -> String {
 /// was.
 #[must_use]
 pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
-    let words = ViewWords { look };
-    let limit = look.columns();
-    let mut page = String::new();
+    let mut page = TextPage::new(look);
+    let words = page.words;
     let mut on = vec![(NAME, words.text(&plan.place))];
     on.extend(plan.layers.iter().map(|layer| cell(format!("on {}", words.text(layer)))));
-    flowing(on, limit, &mut page);
-    let mut row = |label: &str, text: String| labeled(label, vec![cell(text)], limit, &mut page);
-    row("granule", granule(plan, words));
-    let scratch = match plan.scratch_bytes {
-        0 => "none".to_owned(),
-        bytes => words.size(bytes),
-    };
-    row("scratch", scratch);
-    row(
-        "written",
-        match plan.written_bytes_max {
-            0 => "nothing".to_owned(),
-            bytes => format!("{} at most", words.size(bytes)),
-        },
-    );
-    row("time", format!("{} at most", count(plan.seconds_max, "second")));
-    row("wear", words.text(&plan.wear));
-    for sentence in &plan.impact {
-        row("impact", words.text(sentence));
-    }
-    let many = u64::try_from(plan.experiments.len()).unwrap_or(u64::MAX);
-    prose(quiet(""), &format!("{}:", count(many, "experiment")), limit, &mut page);
-    for (number, title) in (1_u64..).zip(&plan.experiments) {
-        labeled(&format!("{number}"), vec![cell(words.text(title))], limit, &mut page);
-    }
-    for note in &plan.notes {
-        prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);
-    }
-    prose(quiet(""), "dry run: nothing was written, nothing was measured", limit, &mut page);
-    page
-}
-
-/// `4 KiB from 512 B on (sysfs)`.
-fn granule(plan: &DryRun, words: ViewWords<'_>) -> String {
-    let Some(bytes) = plan.granule_bytes else { return "not known".to_owned() };
-    let mut text = words.exact(bytes);
-    match plan.granule_origin_bytes {
-        None => text += " from an address that is not known",
-        Some(0) => {}
-        Some(origin) => text += &format!(" from {} on", words.exact(origin)),
-    }
-    if let Some(source) = plan.granule_source {
-        text += &format!(" ({source})");
-    }
-    text
+    flowing(on, page.limit, &mut page.text);
+    let granule = words.granule(plan.granule_bytes, plan.granule_origin_bytes, plan.granule_source);
+    page.labeled("granule", vec![cell(granule)]);
+    page.forecast(&Forecast {
+        scratch_bytes: plan.scratch_bytes,
+        written_bytes_max: plan.written_bytes_max,
+        seconds_max: plan.seconds_max,
+        wear: plan.wear.clone(),
+        impact: plan.impact.clone(),
+    });
+    let heading = format!("{}:", count_of(plan.experiments.len(), "experiment"));
+    page.planned(&heading, &plan.experiments, &plan.notes);
+    page.text
 }

@@ -28,6 +28,17 @@ pub(crate) fn time(nanoseconds: u64, words: ViewWords<'_>) -> String {
     format!("{seconds} s")
 }
 
+/// A time that was chosen and not measured: without digits after the point that say nothing.
+pub(crate) fn chosen_time(nanoseconds: u64, words: ViewWords<'_>) -> String {
+    let text = time(nanoseconds, words);
+    match text.split_once(' ') {
+        Some((digits, unit)) if digits.contains('.') => {
+            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
 /// `value` in `unit` with three digits; `None` from 999.5 on.
 fn three(value: u64, unit: u64) -> Option<String> {
     for (places, factor) in [(2, 100), (1, 10), (0, 1)] {
@@ -132,22 +143,10 @@ fn confidence(alpha: f64) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Returns what share `part` is of `whole`, never rounded to nothing or to all; [`UNKNOWN`] of
-/// nothing.
-pub(crate) fn share(part: u64, whole: u64) -> String {
-    let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole));
-    match tenths {
-        None => UNKNOWN.to_owned(),
-        Some(0) if part > 0 => "under 0.1 %".to_owned(),
-        Some(tenths) if tenths.is_multiple_of(10) => format!("{} %", tenths.div_euclid(10)),
-        Some(tenths) => format!("{}.{} %", tenths.div_euclid(10), tenths.rem_euclid(10)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::Look;
+    use crate::view_options::Look;
 
     #[test]
     fn times_have_three_digits_and_the_unit_that_fits() {
@@ -208,13 +207,5 @@ mod tests {
         for alpha in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(interval_title(alpha), "interval");
         }
-    }
-
-    #[test]
-    fn shares_are_never_rounded_to_nothing_or_all() {
-        assert_eq!(share(41, 41), "100 %");
-        assert_eq!(share(1, u64::MAX), "under 0.1 %");
-        assert_eq!(share(u64::MAX - 1, u64::MAX), "99.9 %");
-        assert_eq!(share(0, 0), "-");
     }
 }

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::line::{Flow, Line, PLAIN, QUIET};
+use crate::colored_line::{Flow, Line, PLAIN, QUIET};
 use crate::text::{width, wrap};
 
 /// Left of everything that belongs to an experiment.

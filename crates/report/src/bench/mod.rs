@@ -6,7 +6,7 @@
 mod arms;
 mod dry_run;
 pub(crate) mod figures;
-pub(crate) mod fio_json;
+mod fio_json;
 pub(crate) mod grid;
 pub(crate) mod json;
 mod overview;

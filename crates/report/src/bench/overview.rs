@@ -7,9 +7,9 @@ use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, time
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
-use crate::line::NAME;
+use crate::colored_line::NAME;
 use crate::text::{shorten_middle, width};
-use crate::words::{ViewWords, count};
+use crate::words::{ViewWords, count_of};
 
 /// The columns of a title beside its figures; longer ones stand above them.
 const TITLE_MAX: usize = 44;
@@ -102,14 +102,15 @@ fn sheet(rows: &[OverviewLine<'_>], words: ViewWords<'_>, limit: usize, page: &m
     if lines.iter().all(|line| line.group == group) {
         flowing(vec![(NAME, group)], limit, page);
     }
-    let heads = [&count_of(rows), "ratio", &intervals(rows), "verdict"];
+    let heads = [&experiments(rows), "ratio", &intervals(rows), "verdict"];
     Sheet { heads: &heads, droppable: &[], rows: lines }.write(limit, page);
 }
 
 fn grid(rows: &[OverviewLine<'_>], words: ViewWords<'_>, full: bool) -> Grid {
     let title = intervals(rows);
     let mut grid = Grid::default();
-    let head = [count_of(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
+    let head =
+        [experiments(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
     let mut head: Vec<Cell> = head.into_iter().map(quiet).collect();
     head.extend([quiet(title), quiet("verdict")]);
     grid.push(slimmed(head, full));
@@ -139,9 +140,8 @@ fn slimmed(cells: Vec<Cell>, full: bool) -> Vec<Cell> {
     numbered.filter(|(index, _)| kept(index)).map(|(_, cell)| cell).collect()
 }
 
-fn count_of(rows: &[OverviewLine<'_>]) -> String {
-    let experiments = rows.iter().filter(|row| row.first).count();
-    count(u64::try_from(experiments).unwrap_or(u64::MAX), "experiment")
+fn experiments(rows: &[OverviewLine<'_>]) -> String {
+    count_of(rows.iter().filter(|row| row.first).count(), "experiment")
 }
 
 impl OverviewLine<'_> {

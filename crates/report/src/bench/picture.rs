@@ -6,9 +6,9 @@
 
 use super::figures::time;
 use super::{Arm, Experiment};
-use crate::line::{Line, NAME, PLAIN, QUIET};
-use crate::look::Look;
+use crate::colored_line::{Line, NAME, PLAIN, QUIET};
 use crate::text::{shorten_middle, width};
+use crate::view_options::Look;
 use crate::words::ViewWords;
 
 /// Columns of a name at most.

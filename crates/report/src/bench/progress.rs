@@ -4,8 +4,8 @@ use measure::{Interval, PairStep};
 use units::prefix::Size;
 
 use super::figures::{ratio_bounds, ratio_figure, time};
-use crate::look::Look;
 use crate::text::{shorten, shorten_middle, width};
+use crate::view_options::Look;
 use crate::words::{ViewWords, count};
 
 /// Columns of the drawn interval.

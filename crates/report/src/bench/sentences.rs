@@ -5,7 +5,8 @@ use measure::{CostVerdict, Regime};
 use super::figures::time;
 use super::grid::Cell;
 use super::{Effort, Experiment, Predicted};
-use crate::line::{BAD, CARE, GOOD};
+use crate::colored_line::{BAD, CARE, GOOD};
+use crate::text::sentence;
 use crate::words::{ViewWords, count};
 
 /// Number of parts of a run named; `--json` has them all.
@@ -31,11 +32,6 @@ pub(crate) fn verdict(experiment: &Experiment, words: ViewWords<'_>) -> (Cell, S
     let reason = if bare { reason[word.len()..].trim_start_matches([':', ' ']) } else { &reason };
     let (colon, reason) = (if reason.is_empty() { "." } else { ":" }, sentence(reason));
     ((style, format!("{word}{colon}")), reason)
-}
-
-fn sentence(text: &str) -> String {
-    let ends = text.is_empty() || text.ends_with(['.', '!', '?']);
-    if ends { text.to_owned() } else { format!("{text}.") }
 }
 
 /// `Predicted from the stack: 2 reads and 2 writes of 4 KiB instead of 1 write.`
@@ -125,7 +121,7 @@ fn parts(regimes: &[Regime], block_operations: u64, words: ViewWords<'_>) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::Look;
+    use crate::view_options::Look;
 
     fn effort(reads: u64, writes: u64, drives: u64) -> Effort {
         Effort { reads, writes, read_modify_writes: reads, drives }

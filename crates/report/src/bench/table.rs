@@ -3,18 +3,18 @@
 //! One experiment is shown whole; of several each has a line, and is shown whole on request. Text
 //! from the result cannot leave its line, and every line fits the width asked for.
 
-use units::Source;
 use units::prefix::Size;
 
 use super::arms::Arms;
-use super::figures::{ratio_bounds, ratio_figure, share, time};
-use super::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
+use super::figures::{ratio_bounds, ratio_figure, time};
+use super::grid::{Cell, Grid, cell, flowing, quiet};
 use super::sentences::{predicted, regimes, verdict};
 use super::{Bench, BenchTarget, Experiment, ScratchFacts, overview};
-use crate::line::{BAD, Line, NAME, QUIET};
-use crate::look::Look;
+use crate::colored_line::{Line, NAME, QUIET};
 use crate::text::width;
-use crate::words::{ViewWords, count};
+use crate::text_page::TextPage;
+use crate::view_options::Look;
+use crate::words::{ViewWords, count, share};
 
 /// Place where figures at the right end of a line end at most.
 const RIGHT_MAX: usize = 100;
@@ -24,30 +24,22 @@ const SECTOR_BYTES: u64 = 512;
 /// The whole result as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn table(bench: &Bench, look: &Look) -> String {
-    let mut page =
-        BenchText { words: ViewWords { look }, limit: look.columns(), text: String::new() };
+    let mut page = TextPage::new(look);
     page.bench(bench);
     page.text
 }
 
-/// The text so far.
-struct BenchText<'a> {
-    words: ViewWords<'a>,
-    limit: usize,
-    text: String,
-}
-
-impl BenchText<'_> {
+impl TextPage<'_> {
     fn bench(&mut self, bench: &Bench) {
         let words = self.words;
         if words.look.explain {
-            self.circumstances(bench);
+            self.bench_circumstances(bench);
         }
         // What all figures are of is said before them.
         let of = bench.target.drive.as_ref().map(|drive| format!("{drive} goes through "));
         let is_first = |note: &&String| of.as_ref().is_some_and(|of| note.starts_with(of));
-        let (first, notes): (Vec<&String>, Vec<&String>) = bench.notes.iter().partition(is_first);
-        self.notes(&first);
+        let (first, others): (Vec<&String>, Vec<&String>) = bench.notes.iter().partition(is_first);
+        self.notes(first);
         if let Some(scratch) = &bench.scratch {
             let line = scratch_line(scratch, &bench.target, words);
             self.prose(quiet(""), &line);
@@ -64,23 +56,12 @@ impl BenchText<'_> {
                 self.experiment(experiment, &bench.target);
             }
         }
-        self.notes(&notes);
-        if let Some(refusal) = &bench.refusal {
-            self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
-            if let Some(hint) = &refusal.hint {
-                self.prose((NAME, "hint:".to_owned()), &words.text(hint));
-            }
-        }
-    }
-
-    fn notes(&mut self, notes: &[&String]) {
-        for note in notes {
-            self.prose((NAME, "note:".to_owned()), &self.words.text(note));
-        }
+        self.notes(others);
+        self.refusal(bench.refusal.as_ref());
     }
 
     /// Returns what the figures depend on: target, kernel, seed.
-    fn circumstances(&mut self, bench: &Bench) {
+    fn bench_circumstances(&mut self, bench: &Bench) {
         let words = self.words;
         let target = &bench.target;
         let mut on: Vec<Cell> = vec![(NAME, words.text(&target.path))];
@@ -88,38 +69,18 @@ impl BenchText<'_> {
         if on.iter().any(|(_, text)| !text.is_empty()) {
             flowing(on, self.limit, &mut self.text);
         }
-        let granule = target.granule_bytes.map_or("granule not known".to_owned(), |bytes| {
-            let origin = match target.granule_origin_bytes {
-                None => " from an address that is not known".to_owned(),
-                Some(0) => String::new(),
-                Some(origin) => format!(" from {} on", words.exact(origin)),
-            };
-            let source = target.granule_source.map(Source::word);
-            let source = source.map_or(String::new(), |source| format!(" ({source})"));
-            format!("granule {}{origin}{source}", words.exact(bytes))
-        });
+        let granule =
+            words.granule(target.granule_bytes, target.granule_origin_bytes, target.granule_source);
         let logical = target.logical_sector_bytes;
         let logical = logical.map(|bytes| format!("logical sector {}", words.exact(bytes)));
         let drive = [&target.drive, &target.model].into_iter().flatten().map(|one| words.text(one));
         let rotating = target.rotating.map(|yes| if yes { "rotates" } else { "does not rotate" });
-        let pieces = drive.chain(rotating.map(str::to_owned)).chain(logical).chain([granule]);
-        labeled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
-        let run = vec![
-            cell(format!("straddle {}", words.text(&bench.version))),
-            cell(format!(
-                "kernel {}",
-                known(bench.run.kernel.as_deref().unwrap_or_default(), words)
-            )),
-            cell(format!("started {}", known(&bench.run.started, words))),
-            cell(format!("took {}", time(bench.elapsed_ns, words))),
-            cell(format!("seed {}", bench.seed)),
-        ];
-        labeled("run", run, self.limit, &mut self.text);
-        let command: Vec<String> = bench.run.command.iter().map(|word| words.text(word)).collect();
-        if !command.is_empty() {
-            let command = vec![cell(command.join(" "))];
-            labeled("command", command, self.limit, &mut self.text);
-        }
+        let pieces = drive
+            .chain(rotating.map(str::to_owned))
+            .chain(logical)
+            .chain([format!("granule {granule}")]);
+        self.labeled("drive", pieces.map(cell).collect());
+        self.run(&bench.run, &bench.version, bench.elapsed_ns, bench.seed);
     }
 
     fn experiment(&mut self, experiment: &Experiment, target: &BenchTarget) {
@@ -137,10 +98,6 @@ impl BenchText<'_> {
         if let Some(changed) = regimes(experiment, words) {
             self.prose(quiet(""), &changed);
         }
-    }
-
-    fn prose(&mut self, head: Cell, text: &str) {
-        prose(head, text, self.limit, &mut self.text);
     }
 
     /// The title, and at the right end of the line what it took.
@@ -175,7 +132,7 @@ impl BenchText<'_> {
                 cell(ratio_figure(mean)),
                 cell(ratio_bounds(mean)),
             ];
-            labeled("clipped mean", pieces, self.limit, &mut self.text);
+            self.labeled("clipped mean", pieces);
         }
         let unit = match experiment.block_operations {
             0 | 1 => format!("one {}", words.text(&experiment.unit)),
@@ -185,7 +142,7 @@ impl BenchText<'_> {
             cell(format!("each observation is {unit}")),
             cell(format!("{} before these left out", count(experiment.discarded_pairs, "pair"))),
         ];
-        labeled("method", seen, self.limit, &mut self.text);
+        self.labeled("method", seen);
         self.counters(experiment);
     }
 
@@ -228,20 +185,15 @@ impl BenchText<'_> {
         }
         if lists.is_empty() {
             let pieces = vec![cell("the drive's counters are not known")];
-            labeled("drive", pieces, self.limit, &mut self.text);
+            self.labeled("drive", pieces);
         } else if grid.fits(self.limit) {
             grid.write(&mut self.text);
         } else {
             for (name, list) in lists {
-                labeled(&format!("the drive counted, {name}:"), list, self.limit, &mut self.text);
+                self.labeled(&format!("the drive counted, {name}:"), list);
             }
         }
     }
-}
-
-/// A text of the result, or that there is none.
-fn known(text: &str, words: ViewWords<'_>) -> String {
-    if text.is_empty() { "not known".to_owned() } else { words.text(text) }
 }
 
 /// `scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched`.

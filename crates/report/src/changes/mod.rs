@@ -12,7 +12,7 @@ mod view;
 
 use serde::Serialize;
 
-use crate::answer::MonitorAnswer;
+use crate::monitor_answer::MonitorAnswer;
 use stack::{Severity, Verdict};
 
 pub use baseline::{Baseline, BaselineFault, ComparedTarget, names_target};

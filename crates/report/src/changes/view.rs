@@ -3,11 +3,12 @@
 use anstyle::Style;
 
 use super::{Change, ChangeSummary, SeenValue, Subject, TargetChange, Trend};
-use crate::answer::MonitorState;
+use crate::bench::figures::time;
+use crate::colored_line::{BAD, CARE, PLAIN};
 use crate::digest::Note;
-use crate::line::{BAD, CARE, PLAIN};
-use crate::look::Look;
+use crate::monitor_answer::MonitorState;
 use crate::nagios::Metric;
+use crate::view_options::Look;
 use crate::words::{ViewWords, count, quantity};
 use stack::{Severity, Verdict};
 
@@ -93,7 +94,7 @@ pub fn changes_closing(summary: &ChangeSummary, baseline_version: &str, look: &L
         count(summary.targets, "target"),
         words.text(baseline_version),
         trends(summary),
-        words.time(summary.elapsed_ns)
+        time(summary.elapsed_ns, words)
     )
 }
 

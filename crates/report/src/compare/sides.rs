@@ -3,20 +3,10 @@
 use units::Source;
 
 use super::{ComparedRun, Measurement, SettingChange};
-use crate::digest::clip;
 use crate::probe::Probe;
 use crate::refusal::Refusal;
 use crate::run::Run;
-use crate::text::one_line;
-
-/// The longest text of a result that is shown, in bytes.
-const TEXT_BYTES: usize = 400;
-
-/// A text of a result as one harmless line of a bounded length.
-pub(super) fn say(text: &str) -> String {
-    let head = &text[..text.floor_char_boundary(TEXT_BYTES + 8)];
-    clip(&one_line(head), TEXT_BYTES)
-}
+pub(super) use crate::text::say;
 
 /// The run that a result is of.
 pub(super) fn run(result: Measurement<'_>) -> ComparedRun {

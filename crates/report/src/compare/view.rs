@@ -5,9 +5,9 @@ use super::{
 };
 use crate::bench::figures::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
-use crate::line::{BAD, CARE, GOOD, NAME};
-use crate::look::Look;
+use crate::colored_line::{BAD, CARE, GOOD, NAME};
 use crate::text::{shorten, width};
+use crate::view_options::Look;
 use crate::words::{ViewWords, quantity};
 
 /// The heads of the figures, and the columns that a narrow terminal does without.

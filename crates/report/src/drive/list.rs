@@ -2,8 +2,8 @@
 
 use super::{DriveText, Drives};
 use crate::bench::grid::{Grid, Sheet, SheetRow, cell, prose, quiet};
-use crate::look::Look;
 use crate::text::wrap;
+use crate::view_options::Look;
 
 /// Before the lines of a value's source.
 const SOURCE_INDENT: &str = "    ";

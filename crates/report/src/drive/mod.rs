@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use list::{drive_list, drive_text};
 pub use published::published_table;
-pub(crate) use published::{number, range};
+pub(crate) use published::{HUGE, error_percent, published_number, range};
 pub use simulated::simulation_table;
 pub(crate) use simulated::{
     CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,

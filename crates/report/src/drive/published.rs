@@ -2,7 +2,10 @@
 
 use super::{Published, PublishedLine};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
-use crate::look::Look;
+use crate::view_options::Look;
+
+/// From here on digits after the point say nothing.
+pub(crate) const HUGE: f64 = 1e6;
 
 /// All lines by their articles, what is outside with its reason, and how many are where.
 #[must_use]
@@ -42,7 +45,7 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
         cells: vec![
             line.what.clone(),
             range(line),
-            number(line.model),
+            published_number(line.model),
             line.unit.clone(),
             error(line),
             line.label.clone(),
@@ -69,20 +72,28 @@ fn error(line: &PublishedLine) -> String {
         (false, "fitted") => " (fitted)",
         (false, _) => " outside",
     };
-    format!("{:+.1} %{sign}", line.error_percent)
+    error_percent(line) + sign
+}
+
+/// By how much the model is above, with a sign and a digit after the point.
+pub(crate) fn error_percent(line: &PublishedLine) -> String {
+    match line.error_percent {
+        error if error.abs() < HUGE => format!("{error:+.1} %"),
+        huge => format!("{} %", published_number(huge)),
+    }
 }
 
 /// Returns what was published, with both ends of a range.
 pub(crate) fn range(line: &PublishedLine) -> String {
-    let low = number(line.published);
+    let low = published_number(line.published);
     match line.published_max > line.published {
-        true => format!("{low} to {}", number(line.published_max)),
+        true => format!("{low} to {}", published_number(line.published_max)),
         false => low,
     }
 }
 
-/// Number with as many digits as are worth reading.
-pub(crate) fn number(value: f64) -> String {
+/// A published number with the digits that it has where people publish it.
+pub(crate) fn published_number(value: f64) -> String {
     match value.abs() {
         huge if huge >= 1e9 => format!("{value:.2e}"),
         below if below < 10.0 => format!("{value:.3}"),

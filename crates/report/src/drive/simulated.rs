@@ -1,9 +1,11 @@
 //! A simulation for people: a row for each drive and place.
 
+use units::number::real;
+
 use super::{SimulatedArm, SimulatedLeaf, Simulation};
 use crate::bench::figures::{number, time};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
-use crate::look::Look;
+use crate::view_options::Look;
 use crate::words::ViewWords;
 
 /// The whole simulation as text, with its last line feed.
@@ -220,10 +222,4 @@ fn start(bytes: u64, look: &Look) -> String {
             format!("sector {sector}, {off} after a 4 KiB boundary")
         }
     }
-}
-
-/// A count or a time as a real number, rounded beyond 2^53.
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-fn real(number: u64) -> f64 {
-    number as f64
 }

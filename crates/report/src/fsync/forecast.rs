@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::FsyncTarget;
-use crate::bench::grid::{cell, flowing, labeled, prose, quiet};
-use crate::line::NAME;
-use crate::look::Look;
-use crate::words::{ViewWords, count};
+use crate::bench::grid::{cell, flowing, labeled};
+use crate::colored_line::NAME;
+use crate::text_page::TextPage;
+use crate::view_options::Look;
+use crate::words::{ViewWords, count, count_of};
 
 /// The schema's name and version of the dry run.
 pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
@@ -55,24 +56,15 @@ pub fn fsync_plan_json(plan: &FsyncPlan) -> String {
 /// was.
 #[must_use]
 pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
-    let words = ViewWords { look };
-    let limit = look.columns();
-    let mut page = String::new();
-    target(&plan.target, words, limit, &mut page);
-    forecast(&plan.forecast, words, limit, &mut page);
-    let rows = match u64::try_from(plan.rows.len()).unwrap_or(u64::MAX) {
+    let mut page = TextPage::new(look);
+    target(&plan.target, page.words, page.limit, &mut page.text);
+    page.forecast(&plan.forecast);
+    let rows = match plan.rows.len() {
         0 => "no row: only syncs of a small file are tried".to_owned(),
-        many => format!("{}:", count(many, "row")),
+        many => format!("{}:", count_of(many, "row")),
     };
-    prose(quiet(""), &rows, limit, &mut page);
-    for (number, row) in (1_u64..).zip(&plan.rows) {
-        labeled(&format!("{number:>2}"), vec![cell(words.text(row))], limit, &mut page);
-    }
-    for note in &plan.notes {
-        prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);
-    }
-    prose(quiet(""), "dry run: nothing was written, nothing was measured", limit, &mut page);
-    page
+    page.planned(&rows, &plan.rows, &plan.notes);
+    page.text
 }
 
 /// The line that says what is measured: the directory, and the layers under it.
@@ -100,14 +92,21 @@ pub(super) fn target(target: &FsyncTarget, words: ViewWords<'_>, limit: usize, p
     }
 }
 
-/// Returns what is going to be written, and what that means.
-pub(super) fn forecast(forecast: &Forecast, words: ViewWords<'_>, limit: usize, page: &mut String) {
-    let mut row = |label: &str, text: String| labeled(label, vec![cell(text)], limit, page);
-    row("scratch", words.size(forecast.scratch_bytes));
-    row("written", format!("{} at most", words.size(forecast.written_bytes_max)));
-    row("time", format!("{} at most", count(forecast.seconds_max, "second")));
-    row("wear", words.text(&forecast.wear));
-    for sentence in &forecast.impact {
-        row("impact", words.text(sentence));
+impl TextPage<'_> {
+    /// Writes what is going to be written, and what that means.
+    pub(crate) fn forecast(&mut self, forecast: &Forecast) {
+        let words = self.words;
+        let size = |bytes: u64, none: &str, most: &str| match bytes {
+            0 => none.to_owned(),
+            bytes => words.size(bytes) + most,
+        };
+        let mut row = |label: &str, text: String| self.labeled(label, vec![cell(text)]);
+        row("scratch", size(forecast.scratch_bytes, "none", ""));
+        row("written", size(forecast.written_bytes_max, "nothing", " at most"));
+        row("time", format!("{} at most", count(forecast.seconds_max, "second")));
+        row("wear", words.text(&forecast.wear));
+        for sentence in &forecast.impact {
+            row("impact", words.text(sentence));
+        }
     }
 }

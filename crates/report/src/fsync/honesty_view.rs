@@ -6,7 +6,7 @@ use durability::{Direction, Grade};
 use super::{Honesty, LayerFlushes, ProcessWord};
 use crate::bench::figures::UNKNOWN;
 use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
-use crate::line::{BAD, CARE, GOOD, NAME};
+use crate::colored_line::{BAD, CARE, GOOD, NAME};
 use crate::words::ViewWords;
 
 /// Writes all of it.

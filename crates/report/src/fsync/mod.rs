@@ -29,6 +29,7 @@ pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
 pub use verdict::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
+pub(crate) use verdict_view::quantile_ends;
 
 /// The schema's name and version.
 pub const FSYNC_SCHEMA: &str = "straddle.fsync/1";

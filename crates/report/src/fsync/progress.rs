@@ -3,8 +3,8 @@
 use units::prefix::Size;
 
 use crate::bench::figures::time;
-use crate::look::Look;
 use crate::text::shorten;
+use crate::view_options::Look;
 use crate::words::ViewWords;
 
 /// One line without a line feed, never wider than the look: `measuring  3.2 s of 12.0 s at most,

@@ -5,13 +5,14 @@
 
 use measure::durable::{Difference, RowGroup};
 
-use super::forecast::{forecast, target};
+use super::forecast::target;
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
 use crate::bench::figures::{UNKNOWN, ratio_bounds, ratio_figure, time};
-use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
-use crate::line::{BAD, NAME};
-use crate::look::Look;
-use crate::words::{ViewWords, count};
+use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, quiet};
+use crate::colored_line::{BAD, NAME};
+use crate::text_page::TextPage;
+use crate::view_options::Look;
+use crate::words::count;
 
 /// The title of a group, as it heads its rows.
 fn title(group: RowGroup) -> &'static str {
@@ -78,20 +79,12 @@ fn named(cells: Vec<Cell>) -> Vec<Cell> {
 /// The whole result as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn fsync_table(fsync: &Fsync, look: &Look) -> String {
-    let mut page =
-        FsyncText { words: ViewWords { look }, limit: look.columns(), text: String::new() };
+    let mut page = TextPage::new(look);
     page.fsync(fsync);
     page.text
 }
 
-/// The text so far.
-struct FsyncText<'a> {
-    words: ViewWords<'a>,
-    limit: usize,
-    text: String,
-}
-
-impl FsyncText<'_> {
+impl TextPage<'_> {
     fn fsync(&mut self, fsync: &Fsync) {
         if let Some(verdict) = &fsync.verdict {
             verdict_view::verdict(verdict, self.words, self.limit, &mut self.text);
@@ -104,7 +97,7 @@ impl FsyncText<'_> {
             verdict_view::why(verdict, self.words, self.limit, &mut self.text);
         }
         if self.words.look.explain {
-            self.circumstances(fsync);
+            self.fsync_circumstances(fsync);
         }
         if let Some(scratch) = &fsync.scratch {
             self.scratch(scratch);
@@ -117,42 +110,15 @@ impl FsyncText<'_> {
         if let Some(sustained) = &fsync.sustained {
             self.sustained(sustained);
         }
-        let words = self.words;
-        for note in &fsync.notes {
-            self.prose((NAME, "note:".to_owned()), &words.text(note));
-        }
-        if let Some(refusal) = &fsync.refusal {
-            self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
-            if let Some(hint) = &refusal.hint {
-                self.prose((NAME, "hint:".to_owned()), &words.text(hint));
-            }
-        }
-    }
-
-    fn prose(&mut self, head: Cell, text: &str) {
-        prose(head, text, self.limit, &mut self.text);
+        self.notes(&fsync.notes);
+        self.refusal(fsync.refusal.as_ref());
     }
 
     /// Returns what the figures depend on, and what was said before anything was written.
-    fn circumstances(&mut self, fsync: &Fsync) {
-        let (words, run) = (self.words, &fsync.run);
-        let known =
-            |said: &Option<String>| said.as_deref().map_or(UNKNOWN.into(), |it| words.text(it));
-        let pieces = vec![
-            cell(format!("straddle {}", words.text(&fsync.version))),
-            cell(format!("kernel {}", known(&run.kernel))),
-            cell(format!("host {}", known(&run.host))),
-            cell(format!("started {}", words.text(&run.started))),
-            cell(format!("took {}", time(fsync.elapsed_ns, words))),
-            cell(format!("seed {}", fsync.seed)),
-        ];
-        labeled("run", pieces, self.limit, &mut self.text);
-        let command: Vec<String> = run.command.iter().map(|word| words.text(word)).collect();
-        if !command.is_empty() {
-            labeled("command", vec![cell(command.join(" "))], self.limit, &mut self.text);
-        }
+    fn fsync_circumstances(&mut self, fsync: &Fsync) {
+        self.run(&fsync.run, &fsync.version, fsync.elapsed_ns, fsync.seed);
         if let Some(said) = &fsync.forecast {
-            forecast(said, words, self.limit, &mut self.text);
+            self.forecast(said);
         }
     }
 
@@ -279,7 +245,7 @@ impl FsyncText<'_> {
             for one in comparisons {
                 let rows = format!("{} against {}", named(&one.row), named(&one.against));
                 let question = words.text(&one.question);
-                labeled(&question, vec![quiet(rows)], self.limit, &mut self.text);
+                self.labeled(&question, vec![quiet(rows)]);
             }
         }
     }

@@ -3,9 +3,9 @@
 use measure::fitness::Fitness;
 
 use super::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
-use crate::bench::figures::{UNKNOWN, number, time};
+use crate::bench::figures::{UNKNOWN, chosen_time, number, time};
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
-use crate::line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
+use crate::colored_line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
 use crate::text::wrap;
 use crate::words::ViewWords;
 
@@ -79,7 +79,9 @@ fn headline(verdict: &FsyncVerdict, words: ViewWords<'_>) -> String {
     };
     let (percent, value) = (quantile.quantile_percent, time(quantile.value_ns, words));
     let mut line = match has_figure(quantile) {
-        true => format!("p{percent} of {operation} is {value} ({})", ends(quantile, words)),
+        true => {
+            format!("p{percent} of {operation} is {value} ({})", quantile_ends(quantile, words))
+        }
         // The nearest rank of so few is that of the slowest.
         false => {
             let samples = quantile.samples;
@@ -93,7 +95,7 @@ fn headline(verdict: &FsyncVerdict, words: ViewWords<'_>) -> String {
     let grade = if is_fail { Fitness::Fail } else { Fitness::Warn };
     if let Some(limit) = verdict.limits.iter().find(|limit| limit.grade == grade) {
         let says = if is_fail { "is too slow over" } else { "wants under" };
-        let (over, source) = (whole(limit.limit_ns, words), source(limit, words));
+        let (over, source) = (chosen_time(limit.limit_ns, words), source(limit, words));
         line += &format!("; {engine} {says} {over} [{source}]");
     }
     line
@@ -107,24 +109,13 @@ fn has_figure(quantile: &QuantileInterval) -> bool {
     f64::from(samples) * behind_percent >= 100.0 - 1e-9
 }
 
-/// A limit, which was chosen and not measured: without digits after the point that say nothing.
-fn whole(limit_ns: u64, words: ViewWords<'_>) -> String {
-    let text = time(limit_ns, words);
-    match text.split_once(' ') {
-        Some((digits, unit)) if digits.contains('.') => {
-            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => text,
-    }
-}
-
 /// The interval, with what is not known of it.
-fn ends(quantile: &QuantileInterval, words: ViewWords<'_>) -> String {
+pub(crate) fn quantile_ends(quantile: &QuantileInterval, words: ViewWords<'_>) -> String {
     match (quantile.low_ns, quantile.high_ns) {
         (Some(low), Some(high)) => format!("{} to {}", time(low, words), time(high, words)),
         (Some(low), None) => format!("{} or more, upper end not known", time(low, words)),
         (None, Some(high)) => format!("{} or less, lower end not known", time(high, words)),
-        (None, None) => "its interval is not known".to_owned(),
+        (None, None) => "interval not known".to_owned(),
     }
 }
 
@@ -141,7 +132,11 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
     labeled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
     for quantile in verdict.quantile.iter().chain(&verdict.few) {
         let pieces = vec![
-            cell(format!("{} ({})", time(quantile.value_ns, words), ends(quantile, words))),
+            cell(format!(
+                "{} ({})",
+                time(quantile.value_ns, words),
+                quantile_ends(quantile, words)
+            )),
             cell(format!("{} writes", quantile.samples)),
             cell(format!("effective sample size {}", quantile.effective_samples)),
             quiet(words.text(&quantile.method)),
@@ -153,7 +148,7 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
             "{} over p{} {}",
             one.grade.word().to_uppercase(),
             one.quantile_percent,
-            whole(one.limit_ns, words)
+            chosen_time(one.limit_ns, words)
         );
         labeled("limit", vec![cell(says), quiet(words.text(&one.source))], limit, page);
     }

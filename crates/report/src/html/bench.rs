@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use measure::CostVerdict;
 
 use super::chart::{Caption, narrowing};
-use super::facts;
-use super::gist::{Gist, Rank, sentence};
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::latency::{Latency, latencies};
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::run_facts;
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
 use crate::bench::sentences;
@@ -20,7 +20,7 @@ const ARMS_MAX: usize = 32;
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     html! {
-        (pairs(&facts::of_bench(bench).rows))
+        (pairs(&run_facts::of_bench(bench).rows))
         @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
         @if let Some(Refusal { message, hint, .. }) = &bench.refusal {
             (refused("nothing measured", message, hint.as_deref()))
@@ -180,12 +180,12 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(bench: &Bench) -> Gist {
+pub(super) fn short_answer(bench: &Bench) -> ShortAnswer {
     if let Some(Refusal { message, hint, .. }) = &bench.refusal {
-        return Gist::refused("nothing was measured", message, hint.as_deref());
+        return ShortAnswer::refused("nothing was measured", message, hint.as_deref());
     }
     let Some(worst) = worst(bench) else {
-        return Gist::new(Rank::Unknown, "Nothing was measured.");
+        return ShortAnswer::new(Rank::Unknown, "Nothing was measured.");
     };
     let (_, reason) = sentences::verdict(worst, words());
     let what = format!("{}: {}", say(&worst.title), sentence(&say(&reason)));
@@ -197,11 +197,11 @@ pub(super) fn gist(bench: &Bench) -> Gist {
                  misaligned."
             );
             let next = format!("straddle check {path} says whether anything is");
-            Gist::new(Rank::Care, what).next(Some(&next))
+            ShortAnswer::new(Rank::Care, what).next(Some(&next))
         }
-        CostVerdict::NoPenalty => Gist::new(Rank::Good, what),
+        CostVerdict::NoPenalty => ShortAnswer::new(Rank::Good, what),
         CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => {
-            Gist::new(Rank::Unknown, what)
+            ShortAnswer::new(Rank::Unknown, what)
         }
     }
 }

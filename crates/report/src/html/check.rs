@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::facts::{self, RunFacts};
+use super::elements::{Tone, chip, more, pairs, refused, say};
 use super::finding::findings;
-use super::gist::{Gist, Rank, sentence};
-use super::phrase::{Tone, chip, more, pairs, refused, say};
+use super::run_facts::{self, RunFacts};
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::stack::{of_verdict, stack, units};
 use crate::document::{Document, Target};
 use crate::outcome;
@@ -17,7 +17,7 @@ const TARGETS_MAX: usize = 24;
 
 /// All of one result.
 pub(super) fn section(document: &Document) -> Markup {
-    let RunFacts { rows, .. } = facts::of_check(document);
+    let RunFacts { rows, .. } = run_facts::of_check(document);
     // In the order of the file, but what is bad or not known is not lost behind what is good.
     let mut targets: Vec<&Target> = document.targets.iter().collect();
     targets.sort_by_key(|target| std::cmp::Reverse(need(answer(target).0)));
@@ -87,7 +87,7 @@ pub(super) fn summary(document: &Document) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(document: &Document) -> Gist {
+pub(super) fn short_answer(document: &Document) -> ShortAnswer {
     let targets = || document.targets.iter();
     let worst = targets().filter_map(|target| Some((target, outcome::worst(target)?)));
     let worst = worst.max_by_key(|(_, finding)| finding.severity);
@@ -110,22 +110,24 @@ pub(super) fn gist(document: &Document) -> Gist {
         let remedies = finding.remedies.join("; ");
         let off = target.verdict == Verdict::Misaligned || finding.severity == Severity::Error;
         let rank = if off { Rank::Wrong } else { Rank::Care };
-        return Gist::new(rank, what).next(Some(&remedies));
+        return ShortAnswer::new(rank, what).next(Some(&remedies));
     }
     if let Some(target) = targets().find(|target| target.verdict == Verdict::Misaligned) {
-        return Gist::new(Rank::Care, format!("{} is misaligned.", say(&target.target)));
+        return ShortAnswer::new(Rank::Care, format!("{} is misaligned.", say(&target.target)));
     }
     let refused = targets().find_map(|target| Some((target, target.refusal.as_ref()?)));
     if let Some((target, refusal)) = refused {
         let what = format!("{} could not be opened", say(&target.target));
-        return Gist::refused(&what, &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused(&what, &refusal.message, refusal.hint.as_deref());
     }
     match targets().find(|target| answer(target).0 != Tone::Good) {
         Some(target) => {
             let verdict = target.verdict.words();
-            Gist::new(Rank::Unknown, format!("{} is {verdict}.", say(&target.target)))
+            ShortAnswer::new(Rank::Unknown, format!("{} is {verdict}.", say(&target.target)))
         }
-        None if document.targets.is_empty() => Gist::new(Rank::Unknown, "No target was judged."),
-        None => Gist::new(Rank::Good, "All is aligned."),
+        None if document.targets.is_empty() => {
+            ShortAnswer::new(Rank::Unknown, "No target was judged.")
+        }
+        None => ShortAnswer::new(Rank::Good, "All is aligned."),
     }
 }

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::gist::{Gist, Rank, sentence};
-use super::phrase::{Tone, chip, more, notes, pairs, say, time};
+use super::elements::{Tone, chip, more, notes, pairs, say, time};
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, number};
 use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, RunValue};
@@ -95,7 +95,7 @@ pub(super) fn summary(comparing: &Comparing) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(comparing: &Comparing) -> Gist {
+pub(super) fn short_answer(comparing: &Comparing) -> ShortAnswer {
     let rank = match comparing.answer {
         CompareAnswer::Same => Rank::Good,
         CompareAnswer::CannotTell => Rank::Unknown,
@@ -105,5 +105,5 @@ pub(super) fn gist(comparing: &Comparing) -> Gist {
     if let Some(first) = said.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    Gist::new(rank, sentence(&said))
+    ShortAnswer::new(rank, sentence(&said))
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, more, say};
+use super::elements::{Tone, chip, more, say};
 use crate::document::{Finding, Target};
 use stack::Severity;
 

@@ -4,16 +4,16 @@ use maud::{Markup, html};
 use measure::durable::RowGroup;
 
 use super::chart::{self, Caption, Dot, pace};
-use super::facts;
-use super::gist::{Gist, Rank, sentence};
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::honesty::{self, honesty};
 use super::latency::{Latency, latencies};
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::run_facts;
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, rest, row, table, told};
 use super::verdict::{self, verdict};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
 use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
-use crate::words::count;
+use crate::words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
@@ -23,7 +23,7 @@ const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "C
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
     html! {
-        (pairs(&facts::of_fsync(fsync).rows))
+        (pairs(&run_facts::of_fsync(fsync).rows))
         @if let Some(refusal) = &fsync.refusal {
             (refused("ended early", &refusal.message, refusal.hint.as_deref()))
         }
@@ -187,7 +187,7 @@ pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
     let told: Vec<(Tone, String)> = told.into_iter().flatten().collect();
     let measured = fsync.rows.iter().filter(|row| row.median_ns.is_some()).count();
     if told.is_empty() {
-        let rows = count(u64::try_from(measured).unwrap_or(u64::MAX), "row");
+        let rows = count_of(measured, "row");
         let tone = if measured == 0 { Tone::Care } else { Tone::Plain };
         return (tone, format!("{rows} measured"));
     }
@@ -197,7 +197,7 @@ pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(fsync: &Fsync) -> Gist {
+pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
     let lost = fsync.honesty.as_ref().map(honesty::rank);
     let judged = fsync.verdict.as_ref().map(verdict::rank);
     let rank = lost.into_iter().chain(judged).max();
@@ -208,16 +208,16 @@ pub(super) fn gist(fsync: &Fsync) -> Gist {
         let next = next.or(honesty.would_change.first().map(String::as_str));
         let (_, word) = honesty::word(honesty);
         let why = sentence(&say(&honesty.sentence));
-        return Gist::new(rank, format!("A completed fsync is {word}: {why}")).next(next);
+        return ShortAnswer::new(rank, format!("A completed fsync is {word}: {why}")).next(next);
     }
     if let (Some(rank), Some(verdict)) = (rank, fsync.verdict.as_ref()) {
         let (_, word) = verdict::word(verdict);
         let what = format!("{word} for {}: {}", say(&verdict.engine), say(&verdict.sentence));
-        return Gist::new(rank, sentence(&what)).next(Some(&verdict.next));
+        return ShortAnswer::new(rank, sentence(&what)).next(Some(&verdict.next));
     }
     if let Some(refusal) = &fsync.refusal {
-        return Gist::refused("it ended early", &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused("it ended early", &refusal.message, refusal.hint.as_deref());
     }
     let what = format!("{}.", summary(fsync).1);
-    Gist::new(rank.unwrap_or(Rank::Plain), what)
+    ShortAnswer::new(rank.unwrap_or(Rank::Plain), what)
 }

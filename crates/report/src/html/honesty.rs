@@ -3,8 +3,8 @@
 use durability::{Direction, Grade};
 use maud::{Markup, html};
 
-use super::gist::Rank;
-use super::phrase::{Tone, chip, notes, pairs, say};
+use super::elements::{Tone, chip, notes, pairs, say};
+use super::short_answer::Rank;
 use super::table::{Row, cell, figure, head, named, row, table, told};
 use crate::bench::figures::{UNKNOWN, number};
 use crate::fsync::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};

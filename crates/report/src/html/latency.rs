@@ -1,9 +1,10 @@
 //! Distributions of latencies, one chart each, all of one comparison on the same axis.
 
 use maud::{Markup, html};
+use units::number::real;
 
 use super::chart::{Bars, Caption, Span, bars};
-use super::phrase::{more, say, time, time_or_unknown};
+use super::elements::{more, say, time, time_or_unknown};
 
 /// The most distributions that are drawn beside each other.
 const SHOWN_MAX: usize = 8;
@@ -45,9 +46,4 @@ fn drawn(id: &str, one: &Latency<'_>, span: Span) -> Markup {
     };
     let marks = [Some(one.median_ns), one.p99_ns].into_iter().flatten().collect();
     bars(&caption, &Bars { histogram: one.histogram, span, marks })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it decides about pixels")]
-fn real(number: u64) -> f64 {
-    number as f64
 }

@@ -2,14 +2,14 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::gist::{self, Gist, PlacedGist};
+use super::copies::FileCopy;
+use super::elements::{Tone, chip, say};
 use super::peers::{Outlier, Peers, View};
-use super::phrase::{Tone, chip, say};
+use super::short_answer::{self, PlacedAnswer, ShortAnswer};
 use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
-use super::twins::Twin;
-use super::{kinds, twins};
-use crate::words::count;
+use super::{copies, result_parts};
+use crate::words::count_of;
 
 /// The length that the parts of a page have together at most, in bytes. What does not fit is named.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
@@ -50,7 +50,7 @@ pub struct Draft {
     entries: Vec<KeptResult>,
     unread: Vec<Unread>,
     peers: Peers,
-    twins: Vec<Twin>,
+    copies: Vec<FileCopy>,
 }
 
 /// Kept parts of one result.
@@ -59,7 +59,7 @@ struct KeptResult {
     name: String,
     heading: String,
     answer: (Tone, String),
-    gist: Gist,
+    short_answer: ShortAnswer,
     /// The result in full; `None` where the page has no more room.
     part: Option<String>,
 }
@@ -74,9 +74,9 @@ impl Draft {
         self.peers.add(source);
         self.entries.push(KeptResult {
             name: source.name.clone(),
-            heading: kinds::heading(source),
-            answer: kinds::summary(source),
-            gist: kinds::gist(source),
+            heading: result_parts::heading(source),
+            answer: result_parts::summary(source),
+            short_answer: result_parts::short_answer(source),
             part: fits.then_some(part),
         });
     }
@@ -87,8 +87,8 @@ impl Draft {
     }
 
     /// Takes in a file that is the same as one before.
-    pub fn twin(&mut self, twin: Twin) {
-        self.twins.push(twin);
+    pub fn copy(&mut self, copy: FileCopy) {
+        self.copies.push(copy);
     }
 
     /// Returns whether there is no result to show.
@@ -162,31 +162,27 @@ fn whole(draft: &Draft) -> Markup {
     }
 }
 
-fn files(number: usize) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), "result file")
-}
-
 fn title(draft: &Draft) -> String {
     match draft.entries.as_slice() {
         [one] => format!("straddle: {}", one.heading),
-        many => format!("straddle: {}", files(many.len())),
+        many => format!("straddle: {}", count_of(many.len(), "result file")),
     }
 }
 
 /// Returns what is wrong, and what to do.
 fn short(draft: &Draft, view: &View) -> Markup {
-    let hosts = view.gists();
-    let of_hosts = hosts.iter().map(|(gist, of, at)| PlacedGist {
-        gist,
+    let hosts = view.short_answers();
+    let of_hosts = hosts.iter().map(|(short_answer, of, at)| PlacedAnswer {
+        short_answer,
         of: of.as_str(),
         at: Some(at.clone()),
     });
-    let of_files = draft.entries.iter().enumerate().map(|(number, entry)| PlacedGist {
-        gist: &entry.gist,
+    let of_files = draft.entries.iter().enumerate().map(|(number, entry)| PlacedAnswer {
+        short_answer: &entry.short_answer,
         of: &entry.heading,
         at: entry.part.as_ref().map(|_| id(number + 1)),
     });
-    gist::head(of_hosts.chain(of_files).collect(), draft.unread.len())
+    short_answer::head(of_hosts.chain(of_files).collect(), draft.unread.len())
 }
 
 fn id(number: usize) -> String {
@@ -207,7 +203,7 @@ fn overview(draft: &Draft) -> Markup {
                 p { "The page would be longer than " (PAGE_BYTES_MAX >> 20)
                     " MiB: results without a link are not shown further. Give fewer files." }
             }
-            (twins::section(&draft.twins))
+            (copies::section(&draft.copies))
         }
     }
 }
@@ -239,9 +235,9 @@ fn part(number: usize, source: &ResultFile) -> Markup {
     let id = id(number);
     html! {
         section.file id=(id) {
-            h2 { (kinds::heading(source)) }
+            h2 { (result_parts::heading(source)) }
             p.quiet { "From " (say(&source.name)) }
-            (kinds::section(&id, source))
+            (result_parts::section(&id, source))
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::facts;
-use super::gist::{Gist, Rank, sentence};
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, words};
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, words};
+use super::run_facts;
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{self, cell, figure, head, table, told};
 use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
 use crate::probe::{
@@ -16,7 +16,7 @@ const ROWS_MAX: usize = 60;
 /// All of one result.
 pub(super) fn section(probe: &Probe) -> Markup {
     html! {
-        (pairs(&facts::of_probe(probe).rows))
+        (pairs(&run_facts::of_probe(probe).rows))
         @if let Some(refusal) = &probe.refusal {
             (refused("nothing probed", &refusal.message, refusal.hint.as_deref()))
         }
@@ -206,13 +206,17 @@ pub(super) fn summary(probe: &Probe) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(probe: &Probe) -> Gist {
+pub(super) fn short_answer(probe: &Probe) -> ShortAnswer {
     if let Some(refusal) = &probe.refusal {
-        return Gist::refused("nothing was probed", &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused(
+            "nothing was probed",
+            &refusal.message,
+            refusal.hint.as_deref(),
+        );
     }
     let next = next(probe);
     match &probe.answers.alignment.value {
-        _ if probe.dry_run => Gist::new(Rank::Plain, "A dry run: nothing was probed."),
+        _ if probe.dry_run => ShortAnswer::new(Rank::Plain, "A dry run: nothing was probed."),
         Some(found) if probe.reported.physical_sector_lies == Some(true) => {
             let reported = probe.reported.physical_sector_bytes;
             let what = format!(
@@ -221,16 +225,16 @@ pub(super) fn gist(probe: &Probe) -> Gist {
                 reported.map_or("nothing".to_owned(), |bytes| words().exact(bytes))
             );
             let type_it = probe.tools.first().map(|it| format!("{}: {}", it.tool, it.value));
-            Gist::new(Rank::Care, what).next(type_it.as_deref())
+            ShortAnswer::new(Rank::Care, what).next(type_it.as_deref())
         }
-        Some(found) => Gist::new(
+        Some(found) => ShortAnswer::new(
             Rank::Good,
             format!("The drive writes {} as one unit.", words().exact(found.bytes)),
         ),
         None => {
             let reason = probe.answers.alignment.reason.as_deref().unwrap_or("it was not tried");
             let what = format!("The granule is unknown: {}", say(reason));
-            Gist::new(Rank::Unknown, sentence(&what)).next(next.as_deref())
+            ShortAnswer::new(Rank::Unknown, sentence(&what)).next(next.as_deref())
         }
     }
 }

@@ -3,17 +3,17 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::gist::{Gist, Rank};
-use super::phrase::{Tone, chip, more, pairs, say};
+use super::elements::{Tone, chip, more, pairs, say};
+use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figures::UNKNOWN;
-use crate::drive::{Published, PublishedLine, PublishedStanding, number, range};
+use crate::drive::{
+    HUGE, Published, PublishedLine, PublishedStanding, error_percent, published_number, range,
+};
 
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
 const LINES_MAX: usize = 60;
-/// From here on digits after the point say nothing.
-const HUGE: f64 = 1e6;
 const HEADS: [&str; 9] =
     ["#", "What", "Published", "Model", "Unit", "Error", "Bound", "Label", "Answer"];
 
@@ -65,26 +65,18 @@ fn one(at: usize, line: &PublishedLine) -> Row {
         figure(at),
         named(what),
         figure(range(line)),
-        figure(number(line.model)),
+        figure(published_number(line.model)),
         told(&line.unit),
-        figure(percent(line.error_percent)),
+        figure(error_percent(line)),
         figure(bound(line.bound_percent)),
         told(&line.label),
         cell(answer(line)),
     ])
 }
 
-/// An error with a sign and a digit past the point.
-fn percent(value: f64) -> String {
-    match value.abs() < HUGE {
-        true => format!("{value:+.1} %"),
-        false => format!("{} %", number(value)),
-    }
-}
-
 /// By how much it may be off: `10 %`, `0.05 %`.
 fn bound(value: f64) -> String {
-    let text = if value.abs() < HUGE { format!("{value:.2}") } else { number(value) };
+    let text = if value.abs() < HUGE { format!("{value:.2}") } else { published_number(value) };
     let text = match text.contains('e') {
         true => &text,
         false => text.trim_end_matches('0').trim_end_matches('.'),
@@ -161,6 +153,6 @@ pub(super) fn summary(published: &Published) -> (Tone, String) {
 }
 
 /// The result in a sentence: of models, so that nothing here is wrong.
-pub(super) fn gist(published: &Published) -> Gist {
-    Gist::new(Rank::Plain, format!("{}.", summary(published).1))
+pub(super) fn short_answer(published: &Published) -> ShortAnswer {
+    ShortAnswer::new(Rank::Plain, format!("{}.", summary(published).1))
 }

@@ -3,15 +3,15 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::gist::{Gist, Rank};
-use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
+use super::elements::{Tone, chip, more, notes, pairs, say, time, words};
+use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figures::number;
 use crate::drive::{
     CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name, leaf_row,
     place, rmw,
 };
-use crate::words::count;
+use crate::words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
@@ -160,7 +160,7 @@ pub(super) fn title(simulation: &Simulation) -> String {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
-    let rows = count(u64::try_from(simulation.arms.len()).unwrap_or(u64::MAX), "row");
+    let rows = count_of(simulation.arms.len(), "row");
     let dearest = simulation.arms.iter().map(|arm| arm.ratio).fold(0.0, f64::max);
     match dearest > COSTS {
         true => {
@@ -171,6 +171,6 @@ pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
 }
 
 /// The result in a sentence: of models, so that nothing here is wrong.
-pub(super) fn gist(simulation: &Simulation) -> Gist {
-    Gist::new(Rank::Plain, format!("{}.", summary(simulation).1))
+pub(super) fn short_answer(simulation: &Simulation) -> ShortAnswer {
+    ShortAnswer::new(Rank::Plain, format!("{}.", summary(simulation).1))
 }

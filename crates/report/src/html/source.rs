@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Error, Value};
 
+use super::elements::say;
 use super::fault::{SOURCE_BYTES_MAX, SourceFault};
-use super::phrase::say;
 use crate::bench::{BENCH_SCHEMA, Bench};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
 use crate::document::{Document, SCHEMA};

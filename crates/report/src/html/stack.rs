@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, more, say, words};
+use super::elements::{Tone, chip, more, say, words};
 use super::table::{Row, cell, figure, head, row, table, told};
 use crate::document::{LayerReport, Target};
 use crate::forest::{Branch, ForestEntry, branches};
-use crate::look::Look;
 use crate::sectors;
+use crate::view_options::Look;
 use stack::{UnitFact, Verdict};
 
 /// The most layers of a target that are drawn.

@@ -4,7 +4,7 @@
 
 use maud::{Markup, Render, html};
 
-use super::phrase::{or_unknown, say};
+use super::elements::{or_unknown, say};
 
 /// Content of one place of a table.
 pub(super) struct Cell {

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::gist::{Gist, Rank, sentence};
-use super::phrase::{Tone, chip, more, notes, pairs, refused, say, words};
+use super::elements::{Tone, chip, more, notes, pairs, refused, say, words};
+use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, named, row, table};
 use crate::bench::figures::UNKNOWN;
 use crate::trace::{
@@ -48,7 +48,7 @@ pub(super) fn section(trace: &Trace) -> Markup {
         ),
     ];
     let run = trace.run.clone().unwrap_or_default();
-    let rows = [&rows[..], &super::facts::of_run(&trace.version, &run)].concat();
+    let rows = [&rows[..], &super::run_facts::of_run(&trace.version, &run)].concat();
     html! {
         (pairs(&rows))
         @if let Some(refusal) = &trace.refusal {
@@ -216,9 +216,13 @@ pub(super) fn summary(trace: &Trace) -> (Tone, String) {
 }
 
 /// The result in a sentence, with what to do next.
-pub(super) fn gist(trace: &Trace) -> Gist {
+pub(super) fn short_answer(trace: &Trace) -> ShortAnswer {
     if let Some(refusal) = &trace.refusal {
-        return Gist::refused("it was not traced", &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused(
+            "it was not traced",
+            &refusal.message,
+            refusal.hint.as_deref(),
+        );
     }
     let off = trace.total.alignment.iter().filter(|share| share.misaligned_bytes > 0);
     if let Some(share) = off.max_by_key(|share| (!share.assumed, share.misaligned_bytes)) {
@@ -233,16 +237,16 @@ pub(super) fn gist(trace: &Trace) -> Gist {
         let rank = if share.assumed { Rank::Care } else { Rank::Wrong };
         let next = "straddle check of what its file system is mounted on names the layer that is \
                     off, and the fix";
-        return Gist::new(rank, what).next(Some(next));
+        return ShortAnswer::new(rank, what).next(Some(next));
     }
     match (summary(trace), trace.total.unknown.first()) {
-        ((Tone::Good, _), _) => Gist::new(Rank::Good, "The file fits all that it lies on."),
+        ((Tone::Good, _), _) => ShortAnswer::new(Rank::Good, "The file fits all that it lies on."),
         ((_, words), Some(unknown)) => {
-            Gist::new(Rank::Unknown, sentence(&format!("{words}: {}", say(&unknown.reason))))
+            ShortAnswer::new(Rank::Unknown, sentence(&format!("{words}: {}", say(&unknown.reason))))
         }
         ((tone, words), None) => {
             let rank = if tone == Tone::Plain { Rank::Plain } else { Rank::Unknown };
-            Gist::new(rank, sentence(&words))
+            ShortAnswer::new(rank, sentence(&words))
         }
     }
 }

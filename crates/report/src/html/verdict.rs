@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use measure::fitness::Fitness;
 
-use super::gist::{Rank, sentence};
-use super::phrase::{Tone, chip, notes, say, time, time_or_unknown};
+use super::elements::{Tone, chip, notes, say, time, time_or_unknown, words};
+use super::short_answer::{Rank, sentence};
 use super::table::{Row, cell, figure, head, row, table, told};
 use crate::bench::figures::{UNKNOWN, interval_title, number};
-use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
+use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval, quantile_ends};
 
 const ROWS_MAX: usize = 20;
 
@@ -57,17 +57,12 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
 }
 
 fn measured(quantile: &QuantileInterval) -> String {
-    let ends = match (quantile.low_ns.map(time), quantile.high_ns.map(time)) {
-        (Some(low), Some(high)) => format!("{low} to {high}"),
-        (Some(low), None) => format!("{low} or more, upper end not known"),
-        (None, Some(high)) => format!("{high} or less, lower end not known"),
-        (None, None) => "not known".to_owned(),
-    };
     format!(
-        "Measured: {} is {} ({}: {ends}), from {} latencies (effective sample size {}); by {}.",
-        percent(quantile.quantile_percent),
+        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}); by {}.",
+        quantile.quantile_percent,
         time(quantile.value_ns),
         interval_title(quantile.alpha),
+        quantile_ends(quantile, words()),
         quantile.samples,
         quantile.effective_samples,
         say(quantile.method.trim_end_matches('.'))
@@ -82,17 +77,12 @@ fn each(verdict: &FsyncVerdict) -> String {
     }
 }
 
-/// `p99`, `p99.9`.
-fn percent(quantile: f64) -> String {
-    format!("p{quantile}")
-}
-
 fn limit(limit: &EngineLimit) -> Row {
     let is_unsaid = limit.is_ours && !limit.source.starts_with("ours");
     let source = html! { @if is_unsaid { "straddle's own: " } (say(&limit.source)) };
     row([
         head(limit.grade.word()),
-        figure(percent(limit.quantile_percent)),
+        figure(format!("p{}", limit.quantile_percent)),
         figure(time(limit.limit_ns)),
         told(&limit.sentence),
         cell(source),

@@ -1,9 +1,9 @@
 //! The plan for people: what changes, why, what it gains, what it leaves.
 
 use super::{Layout, LayoutPartition};
-use crate::look::Look;
-use crate::text::columns;
-use crate::words::{ViewWords, count};
+use crate::text::{columns, shorten, wrap};
+use crate::view_options::Look;
+use crate::words::{ViewWords, count_of};
 
 /// The most partitions that are shown.
 const ROWS_MAX: usize = 64;
@@ -59,7 +59,7 @@ impl PlanText<'_> {
         } else {
             format!(
                 "{} to change; {} of data to move",
-                count(changed as u64, "partition"),
+                count_of(changed, "partition"),
                 self.words.size(plan.moved_bytes)
             )
         };
@@ -140,7 +140,7 @@ impl PlanText<'_> {
         } else {
             "stays".to_owned()
         };
-        let cut = |text: &str, most| self.words.text(text).chars().take(most).collect::<String>();
+        let cut = |text: &str, most| shorten(&self.words.text(text), most, "");
         let kind = match &one.name {
             Some(name) => format!("\"{}\"", cut(name, 14)),
             None => cut(&one.kind, 16),
@@ -151,21 +151,7 @@ impl PlanText<'_> {
 
     /// A line that says one thing, wrapped, the rest below its beginning.
     fn said(&self, word: &str, text: &str) -> String {
-        let text = self.words.text(text);
-        let columns = self.words.look.columns().saturating_sub(7);
-        let mut lines = vec![String::new()];
-        for part in text.split(' ') {
-            let line = lines.last_mut().expect("there is always a line");
-            let room = line.chars().count() + 1 + part.chars().count() <= columns;
-            if line.is_empty() {
-                line.push_str(part);
-            } else if room {
-                line.push(' ');
-                line.push_str(part);
-            } else {
-                lines.push(part.to_owned());
-            }
-        }
+        let lines = wrap(&self.words.text(text), self.words.look.columns() - 7);
         format!("  {word:<4} {}\n", lines.join("\n       "))
     }
 }

@@ -4,7 +4,7 @@
 //! Every number carries its unit in its key. What was not identified is `null` with a reason.
 //! Adding fields is compatible; anything else raises the number in [`PROBE_SCHEMA`].
 
-mod next;
+mod next_step;
 mod progress;
 mod saved;
 mod table;
@@ -18,7 +18,7 @@ use units::Source;
 pub use crate::refusal::Refusal;
 use crate::run::Run;
 
-pub use next::next;
+pub use next_step::next;
 pub use progress::probing;
 pub use saved::{
     GRANULE_BYTES_MAX, SAVED_BYTES_MAX, SAVED_SCHEMA, Saved, SavedFault, SavedGranule,

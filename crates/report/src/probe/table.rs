@@ -5,8 +5,8 @@ use measure::probe::Unidentified;
 use units::prefix::Size;
 
 use super::{Answers, Probe, ProbeAnswer, Tool, next};
-use crate::look::Look;
 use crate::text;
+use crate::view_options::Look;
 use crate::words::ViewWords;
 
 /// Place where the text of a row starts.

@@ -2,11 +2,12 @@
 
 use stack::UnitKind;
 use units::Source;
+use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
-use crate::look::Look;
 use crate::text::columns;
-use crate::words::{ViewWords, count};
+use crate::view_options::Look;
+use crate::words::{self, ViewWords, count};
 
 /// Number of rows shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
@@ -73,7 +74,7 @@ impl TraceText<'_> {
         let mut text = format!("\n{}", columns(&rows, &[0, 1, 3], 2));
         let shown = self.trace.extents.len().min(ROWS_MAX);
         let hidden = self.trace.extents.len() - shown;
-        let more = u64::try_from(hidden).unwrap_or(u64::MAX) + self.trace.omitted_extents;
+        let more = wide(hidden) + self.trace.omitted_extents;
         if more > 0 {
             text += &format!("{more} more; --json lists them\n");
         }
@@ -162,7 +163,7 @@ impl TraceText<'_> {
     fn off(&self, share: &TraceShare) -> String {
         match share.offsets_bytes.as_slice() {
             [only] if share.aligned_bytes == 0 => format!("off by {}", self.words.exact(*only)),
-            _ => format!("{} off", percent(share.misaligned_bytes, share.aligned_bytes)),
+            _ => format!("{} off", part_of(share.misaligned_bytes, share)),
         }
     }
 
@@ -186,7 +187,7 @@ impl TraceText<'_> {
         for share in &total.alignment {
             let assumed = if share.assumed { ", assumed" } else { "" };
             let unit = share.unit.words();
-            let aligned = percent(share.aligned_bytes, share.misaligned_bytes);
+            let aligned = part_of(share.aligned_bytes, share);
             let mut line = format!(
                 "  {unit} of {} ({}{assumed})  {aligned} aligned",
                 words.exact(share.unit_bytes),
@@ -225,8 +226,7 @@ impl TraceText<'_> {
             (cost.writes_with_parity_rmw, "read old data or parity first"),
         ] {
             if number > 0 {
-                let rest = cost.write.told_ios.saturating_sub(number);
-                extra += &format!("; {} {what}", percent(number, rest));
+                extra += &format!("; {} {what}", words::share(number, cost.write.told_ios));
             }
         }
         text + &self.effort("write", &cost.write, &extra)
@@ -271,6 +271,11 @@ fn units_of(layer: &super::TraceLayer, words: ViewWords<'_>) -> String {
     used.filter_map(phrase).collect::<Vec<String>>().join(", ")
 }
 
+/// Returns what share `bytes` are of all that has a fit.
+fn part_of(bytes: u64, fit: &TraceShare) -> String {
+    words::share(bytes, fit.aligned_bytes.saturating_add(fit.misaligned_bytes))
+}
+
 /// A mean with one decimal, none where it is whole.
 fn mean(sum: u64, count: u64) -> String {
     let tenths = (u128::from(sum) * 10 + u128::from(count) / 2) / u128::from(count.max(1));
@@ -280,27 +285,12 @@ fn mean(sum: u64, count: u64) -> String {
     }
 }
 
-/// Returns what share `part` is of `part` and `rest`; never rounded to nothing or to all.
-fn percent(part: u64, rest: u64) -> String {
-    let (part, whole) = (u128::from(part), u128::from(part) + u128::from(rest));
-    let tenths = (part * 1000).checked_div(whole).unwrap_or(0);
-    match tenths {
-        0 if part > 0 => "under 0.1 %".to_owned(),
-        _ if tenths.is_multiple_of(10) => format!("{} %", tenths / 10),
-        _ => format!("{}.{} %", tenths / 10, tenths % 10),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_means_are_never_rounded_to_nothing_or_all() {
-        assert_eq!(percent(1, 1 << 40), "under 0.1 %");
-        assert_eq!(percent(1 << 40, 1), "99.9 %");
-        assert_eq!(percent(1, 0), "100 %");
-        assert_eq!(percent(0, 0), "0 %");
+    fn means_have_a_decimal_only_where_they_are_not_whole() {
         assert_eq!(mean(9, 2), "4.5");
         assert_eq!(mean(8, 2), "4");
     }

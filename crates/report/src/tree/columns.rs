@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::colored_line::{GAP, gapped};
 use crate::document::LayerReport;
 use crate::forest::{Branch, ForestEntry};
-use crate::line::{GAP, gapped};
 use crate::sectors;
 use crate::text::width;
 use crate::words::ViewWords;

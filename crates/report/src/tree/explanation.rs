@@ -2,8 +2,8 @@
 
 use super::TreeText;
 use super::findings::LABEL;
+use crate::colored_line::{GAP, PLAIN, QUIET};
 use crate::document::{Fact, LayerReport};
-use crate::line::{GAP, PLAIN, QUIET};
 use crate::text::{width, wrap};
 use crate::words::ViewWords;
 use stack::UnitFact;

@@ -12,11 +12,11 @@ mod row;
 
 use std::collections::BTreeSet;
 
+use crate::colored_line::{Flow, GAP, Line, NAME};
 use crate::document::{LayerReport, Target};
 use crate::forest::{self, Branch, ForestEntry};
-use crate::line::{Flow, GAP, Line, NAME};
-use crate::look::Look;
 use crate::outcome::{self, TargetOutcome};
+use crate::view_options::Look;
 use crate::words::ViewWords;
 use columns::Columns;
 

@@ -32,7 +32,7 @@ fn each_target_gets_a_line_with_its_verdict_first_bad_layer_and_worst_rule() {
 a.raw       20 GiB, raw image       aligned
 b.raw       20 GiB, raw image       misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
-5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms; nothing was written.
+5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -50,7 +50,7 @@ fn a_wide_terminal_shows_what_each_target_is_in_full() {
 a.raw       20 GiB, raw image                           aligned
 b.raw       20 GiB, raw image                           misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
-5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms; nothing was written.
+5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -69,7 +69,7 @@ a.raw       aligned
 b.raw       misaligned  by 3.5 KiB (assume…  ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not
 be opened
-5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms;
+5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms;
 nothing was written.
 "#,
     );
@@ -96,7 +96,7 @@ bad-7.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST10
 /dev/sdz                      could not be opened
 /dev/sdz                      could not be opened
 1000 targets: 990 aligned, 8 misaligned, 2 could not be opened (990 not shown)
-8 warnings. Done in 3 ms; nothing was written.
+8 warnings. Done in 3.14 ms; nothing was written.
 "#
         .strip_prefix('\n')
         .expect("starts on its own line"),

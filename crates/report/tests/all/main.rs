@@ -12,6 +12,7 @@ mod json;
 mod junit;
 mod lines;
 mod monitors;
+mod plan;
 mod probe;
 mod sample;
 mod sarif;

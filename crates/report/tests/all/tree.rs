@@ -32,7 +32,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB  512e: 512 B logical, 4 KiB gran
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data                               2.73 TiB  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
+1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -67,7 +67,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data  2.73 TiB                   inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
+1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -92,7 +92,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data  2.73 TiB  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3 ms;
+1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms;
 nothing was written.
 "#,
     );
@@ -117,7 +117,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    |  fix    straddle plan /dev/sda
    |         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    `- ext4  4 KiB blocks, /data  2.73 TiB                  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
+1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -136,7 +136,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB (6001175126016 B)  512e: 512 B l
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data                                             2.73 TiB (3000591450112 B)  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
+1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -164,7 +164,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    └─ ext4  4 KiB blocks, /data  2.73 TiB                   inherits it
          facts  block-size-bytes  4096     on-disk
                 stride-bytes      unknown           the superblock does not say
-1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
+1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -199,7 +199,7 @@ sdd  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agr
 └─ sdd1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
    │          4 TiB
    └─ member of md127, shown above
-3 findings: 1 error, 1 warning, 1 info. 4 disks, 4 partitions, 1 file system in 3 ms; nothing was
+3 findings: 1 error, 1 warning, 1 info. 4 disks, 4 partitions, 1 file system in 3.14 ms; nothing was
 written.
 "#,
     );
@@ -218,7 +218,7 @@ sdb  USB bridge  sectors unknown  unknown
    │     why    dm-integrity interleaves tags with data, so no fixed offset leads to the drive
    └─ vg0/snapshot                                          undefined
          why    the kernel says alignment_offset -1
-No findings, but 2 layers are unknown. 1 disk, 1 partition in 3 ms; nothing was written.
+No findings, but 2 layers are unknown. 1 disk, 1 partition in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -229,7 +229,7 @@ fn a_target_that_cannot_be_judged_leaves_its_error_to_standard_error() {
         vec![broken()],
         LOOK,
         r#"
-1 target could not be opened. Done in 3 ms; nothing was written.
+1 target could not be opened. Done in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -253,7 +253,7 @@ b.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
             at 31.5 KiB (sector 63)  20 GiB
       ST101  warning: partition start is not on a physical sector  straddle explain ST101
 
-1 finding. 1 target could not be opened. 2 disks, 2 partitions in 3 ms; nothing was written.
+1 finding. 1 target could not be opened. 2 disks, 2 partitions in 3.14 ms; nothing was written.
 "#,
     );
 }

@@ -6,10 +6,10 @@ use report::bench::{
     Arm, BenchTarget, Comparison, DriveCounts, Experiment as Document, OperationDirection,
     Predicted, Sync, Workload,
 };
+use units::number::real;
 
 use super::plan;
 use crate::shared::measured_bytes::MeasuredBytes;
-use crate::shared::number::real;
 
 /// Latencies below this many have no 99th percentile.
 const P99_COUNT_MIN: u64 = 100;

@@ -5,13 +5,13 @@
 use device::{Action, Completion, Durability, Operation, Queue};
 use host::engine::{Access, Buffers, SyncQueue, UringQueue};
 use measure::Histogram;
+use units::number::real;
 use workload::raidtest::{RaidRequest, RequestKind};
 
 use super::document::ArmRecord;
 use super::paired_loop::Timed;
 use super::scratch_file::ScratchFile;
 use crate::shared::halt::Halt;
-use crate::shared::number::real;
 
 /// Number of requests an observation has for each slot.
 const REQUESTS_A_SLOT: usize = 8;

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use report::bench::{
     BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, Refusal, ScratchFacts,
 };
+use units::number::real;
 use units::prefix::Size;
 
 use measure::{ArmPlan, ExperimentPlan, VerdictLimits};
@@ -19,7 +20,6 @@ use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 use crate::shared::halt::refused;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
-use crate::shared::number::real;
 use crate::shared::progress;
 use crate::shared::run;
 

@@ -9,6 +9,7 @@ use host::engine::{Buffers, EngineError, SyncQueue, UringQueue};
 use measure::{Role, SlotOrder, Slots, SlotsPlan, Subject};
 use report::bench::Experiment;
 use units::ByteRange;
+use units::number::real;
 use units::prefix::Size;
 
 use super::document::{self, About, ArmRecord};
@@ -18,7 +19,6 @@ use super::session::Session;
 use super::work::ArmWork;
 use crate::shared::halt::Halt;
 use crate::shared::measured_bytes::MeasuredBytes;
-use crate::shared::number::real;
 
 /// Number of times that the length of a block is tried.
 const REHEARSALS: u64 = 4;

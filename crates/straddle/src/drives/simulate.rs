@@ -11,6 +11,7 @@ use report::drive::{
     SIMULATION_SCHEMA, SimulatedArm, SimulatedLeaf, SimulatedWork, Simulation, simulation_json,
     simulation_table,
 };
+use units::number::real;
 use units::text::escape;
 
 use super::drives_under::DrivesUnder;
@@ -25,7 +26,6 @@ use super::workload_place::{Owner, WorkloadPlace, on_drive, on_grounds};
 use super::workload_source::{Program, Workload};
 use crate::arguments::Simulate;
 use crate::exit::CommandOutcome;
-use crate::shared::number::real;
 use crate::shared::printer;
 
 /// Time that a host takes from a command to the next: a system call and an interrupt.

@@ -55,7 +55,7 @@ pub(crate) fn of_engine(profile: &Profile) -> String {
         wrap(&mut out, &format!("{grade} {over}: {}", limit.sentence), "  - ", "    ");
         let source = limit.from();
         let own = source.strip_prefix("ours:").map(|why| format!("straddle's own judgment:{why}"));
-        wrap(&mut out, &own.unwrap_or(source), "    from ", "    ");
+        wrap(&mut out, &format!("from {}", own.unwrap_or(source)), "    ", "    ");
     }
     section(&mut out, "What to do next", &[&profile.next]);
     let notes: Vec<&str> = profile.notes.iter().map(String::as_str).collect();
@@ -101,23 +101,8 @@ fn section(out: &mut String, heading: &str, paragraphs: &[&str]) {
 
 /// Breaks `text` into lines of [`WIDTH`]; only a word that is longer than that goes beyond.
 pub(super) fn wrap(out: &mut String, text: &str, first: &str, rest: &str) {
-    let mut line = first.to_owned();
-    let mut empty = true;
-    for word in text.split_whitespace() {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            out.push_str(&line);
-            out.push('\n');
-            rest.clone_into(&mut line);
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    out.push_str(&line);
-    out.push('\n');
+    let lines = report::wrap_words(text, WIDTH - rest.len().max(first.len()));
+    *out += &format!("{first}{}\n", lines.join(&format!("\n{rest}")));
 }
 
 #[cfg(test)]

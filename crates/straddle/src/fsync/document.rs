@@ -4,13 +4,13 @@ use device::DurableFault;
 use device::durable::{self, WritePlace};
 use measure::durable::{DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod, SustainedPoint};
+use units::number::real;
 
 use super::pace::SECONDS_MAX;
 use super::plan::FsyncRunPlan;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
 use crate::shared::halt::Halt;
-use crate::shared::number::real;
 
 /// The probability that any of the intervals of a run misses the truth.
 const ALPHA: f64 = 0.05;

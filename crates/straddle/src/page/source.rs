@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::InputError;
-use report::html::{Draft, SOURCE_BYTES_MAX, Twin, Unread, read as parse};
+use report::html::{Draft, FileCopy, SOURCE_BYTES_MAX, Unread, read as parse};
 
 use crate::shared::printer::shown;
 
@@ -43,7 +43,7 @@ pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Draft> {
         };
         left = left.saturating_sub(u64::try_from(text.len()).unwrap_or(u64::MAX));
         if let Some(first) = seen.get(&digest(&text)) {
-            draft.twin(Twin { name, first: first.clone() });
+            draft.copy(FileCopy { name, first: first.clone() });
             continue;
         }
         match parse(&name, &text) {

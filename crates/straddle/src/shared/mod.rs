@@ -35,7 +35,6 @@ pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
 pub(crate) mod not_an_image;
-pub(crate) mod number;
 pub(crate) mod parallel;
 pub(crate) mod path_mount;
 pub(crate) mod plan_offer;

@@ -75,12 +75,12 @@ fn host(tracer: &Tracer<'_>, traced: &Traced) -> HostPlace {
     let judgment = judge::judge(stack, traced.id);
     let off = judgment.granule.as_ref().map(|miss| {
         let (unit, owner) = (Exact(miss.unit.length_bytes()), &stack.layer(miss.owner).name);
-        let share = miss.share * 100.0;
+        let share = report::percent(miss.share * 100.0);
         match miss.offset_bytes {
             Some(bytes) => {
-                format!("{share:.1} % of it is {} off the granule of {owner}, {unit}", Exact(bytes))
+                format!("{share} of it is {} off the granule of {owner}, {unit}", Exact(bytes))
             }
-            None => format!("{share:.1} % of it is off the granule of {owner}, {unit}"),
+            None => format!("{share} of it is off the granule of {owner}, {unit}"),
         }
     });
     let on = match judgment.verdict {

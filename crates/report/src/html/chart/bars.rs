@@ -4,9 +4,11 @@ use maud::Markup;
 use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::Color as _;
+use units::number::{real, whole};
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
-use crate::html::phrase::time;
+use crate::bench::figures::chosen_time;
+use crate::html::elements::words;
 
 /// Parts of the axis.
 const BARS: u32 = 60;
@@ -66,16 +68,7 @@ pub(in crate::html) fn bars(caption: &Caption, bars: &Bars<'_>) -> Markup {
 
 /// A latency on a logarithmic axis as a person writes it: `5 ms`, not `5.00 ms`.
 pub(super) fn label(logarithm: f64) -> String {
-    let rounded = logarithm.exp().round().clamp(0.0, 1.8e19);
-    // Whole, not negative and below 2^64 since the line above.
-    let text = time(format!("{rounded:.0}").parse().unwrap_or(u64::MAX));
-    match text.split_once(' ') {
-        Some((digits, unit)) if digits.contains('.') => {
-            let digits = digits.trim_end_matches('0').trim_end_matches('.');
-            format!("{digits} {unit}")
-        }
-        _ => text,
-    }
+    chosen_time(whole(logarithm.exp().round()), words())
 }
 
 /// The share of all latencies between each two edges; those beyond count at the ends.
@@ -88,11 +81,6 @@ fn shares(histogram: &[(u64, u64)], edges: &[f64]) -> Vec<f64> {
         shares[place.saturating_sub(1).min(last)] += real(count) / all;
     }
     shares
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it decides about pixels")]
-pub(super) fn real(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]
@@ -113,6 +101,5 @@ mod tests {
         assert_eq!(label(5e6_f64.ln()), "5 ms");
         assert_eq!(label(1.5e6_f64.ln()), "1.5 ms");
         assert_eq!(label(1e8_f64.ln()), "100 ms");
-        assert_eq!(label(f64::NAN), "18446744074 s");
     }
 }

@@ -6,8 +6,9 @@ use maud::Markup;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement};
 use plotters::style::Color as _;
+use units::number::real;
 
-use super::bars::{label, real};
+use super::bars::label;
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::bench::figures::number;
 

@@ -6,6 +6,7 @@ use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Polygon};
 use plotters::series::LineSeries;
 use plotters::style::Color as _;
+use units::number::real;
 
 use super::{BAND, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::bench::figures::number;
@@ -81,9 +82,4 @@ fn upwards(steps: &[PairStep]) -> Option<Span> {
     let ends = ends.filter(|end| end.is_finite()).map(near);
     let ratios = steps.iter().map(|step| step.median.ratio);
     Span::of(ratios.chain(ends).chain([1.0, middle]), 1.2).map(Span::roomy)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it decides about pixels")]
-fn real(number: u64) -> f64 {
-    number as f64
 }

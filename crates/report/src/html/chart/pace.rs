@@ -5,11 +5,11 @@ use plotters::chart::ChartBuilder;
 use plotters::element::PathElement;
 use plotters::series::LineSeries;
 use plotters::style::Color as _;
+use units::number::real;
 
-use super::bars::real;
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::fsync::Sustained;
-use crate::html::phrase::words;
+use crate::html::elements::words;
 
 /// The most points that are drawn.
 const POINTS_MAX: usize = 400;

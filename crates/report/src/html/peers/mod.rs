@@ -4,18 +4,20 @@
 //! Models come first, hosts second: where a whole model is slow its hosts are not to blame, and
 //! where one host of a model is slow the model is not.
 
-mod named;
-mod rows;
-mod rule;
+mod host_rows;
+mod named_outliers;
+mod outlier_rule;
+mod peer_groups;
 mod sample;
-mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::ResultFile;
-pub(super) use view::View;
+use units::number::real;
 
-use rule::GroupAnswer;
+use super::source::ResultFile;
+pub(super) use peer_groups::View;
+
+use outlier_rule::GroupAnswer;
 use sample::{FileSamples, HostSample, MeasuredOn, PeerKind};
 
 /// Comparison of the hosts of all files.
@@ -195,7 +197,7 @@ impl PeerGroup {
                     times,
                     hosts: self.hosts.len(),
                     odd: if times > 1.0 { Odd::Slower } else { Odd::Faster },
-                    is_implausible: self.kind.is_durable && rule::is_implausible(times),
+                    is_implausible: self.kind.is_durable && outlier_rule::is_implausible(times),
                 };
                 found.push((place, outlier));
             }
@@ -209,7 +211,7 @@ impl Ruled {
         let known = (0..hosts.len()).filter_map(|place| Some((place, latency(&hosts[place])?)));
         let (places, values): (Vec<usize>, Vec<f64>) =
             known.map(|(place, value)| (place, real(value))).unzip();
-        let (answer, middle_ns) = rule::answer(&values);
+        let (answer, middle_ns) = outlier_rule::answer(&values);
         let answer = match answer {
             GroupAnswer::Some(odd) => {
                 GroupAnswer::Some(odd.into_iter().map(|at| places[at]).collect())
@@ -218,9 +220,4 @@ impl Ruled {
         };
         Ruled { answer, middle_ns }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "latencies of months are none")]
-fn real(nanoseconds: u64) -> f64 {
-    nanoseconds as f64
 }

@@ -1,7 +1,7 @@
 //! Samples of a host that others may have too.
 
-use super::super::facts::{self, RunFacts};
-use super::super::phrase::say;
+use super::super::elements::say;
+use super::super::run_facts::{self, RunFacts};
 use super::super::source::{FileContent, ResultFile};
 use crate::bench::{Bench, Experiment, OperationDirection, Sync};
 use crate::fsync::{Fsync, FsyncRow};
@@ -61,8 +61,12 @@ struct MeasuredWork {
 /// The latencies of one file that others may have too.
 pub(super) fn told(source: &ResultFile) -> FileSamples {
     let (setting, path, works) = match &source.content {
-        FileContent::Bench(bench) => (facts::of_bench(bench), &bench.target.path, of_bench(bench)),
-        FileContent::Fsync(fsync) => (facts::of_fsync(fsync), &fsync.target.path, of_fsync(fsync)),
+        FileContent::Bench(bench) => {
+            (run_facts::of_bench(bench), &bench.target.path, of_bench(bench))
+        }
+        FileContent::Fsync(fsync) => {
+            (run_facts::of_fsync(fsync), &fsync.target.path, of_fsync(fsync))
+        }
         FileContent::Check(_)
         | FileContent::Compare(_)
         | FileContent::Probe(_)

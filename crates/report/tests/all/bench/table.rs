@@ -193,7 +193,7 @@ fn who_asks_sees_the_circumstances_and_what_the_drive_counted() {
         r#"
 /data  on ext4  on sda1  on sda
   drive  sda  WDC WD60EFRX  rotates  logical sector 512 B  granule 4 KiB (sysfs)
-  run  straddle 0.1.0  kernel 6.12.0  started 2026-03-01T12:00:00Z  took 2.10 s  seed 7
+  run  straddle 0.1.0  kernel 6.12.0  host web-3  started 2026-03-01T12:00:00Z  took 2.10 s  seed 7
   command  straddle bench /data
 scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; nothing else is touched
 4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written

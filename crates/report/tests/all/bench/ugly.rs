@@ -171,7 +171,7 @@ fn a_result_of_which_nothing_is_known_says_so() {
         &format!("\n{found}"),
         r#"
   drive  granule not known
-  run  straddle 0.1.0  kernel not known  started not known  took 2.10 s  seed 7
+  run  straddle 0.1.0  kernel not known  host web-3  started not known  took 2.10 s  seed 7
                                                                       0 pairs, 0 ns, nothing written
             aligned   shifted 512 B   ratio, interval
   median    -         -               -   not known yet

@@ -2,10 +2,10 @@
 
 mod browser;
 mod faults;
-mod gist;
 mod hosts;
 mod looks;
 mod markup;
 mod measure;
 pub(crate) mod pages;
+mod short_answer;
 mod unknown;

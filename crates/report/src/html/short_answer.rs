@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, say};
-use crate::words::count;
+use super::elements::{Tone, chip, say};
+pub(super) use crate::text::sentence;
+use crate::words::count_of;
 
 /// The most that is said at the head of a page besides the first, and the most results of which
 /// one thing is said.
@@ -29,9 +30,9 @@ pub(super) enum Rank {
     Loss,
 }
 
-/// Gist of one result.
+/// Answer of one result.
 #[derive(Clone, Debug)]
-pub(super) struct Gist {
+pub(super) struct ShortAnswer {
     pub(super) rank: Rank,
     /// One or two sentences, harmless.
     pub(super) what: String,
@@ -39,48 +40,39 @@ pub(super) struct Gist {
     pub(super) next: Option<String>,
 }
 
-impl Gist {
-    pub(super) fn new(rank: Rank, what: impl Into<String>) -> Gist {
-        Gist { rank, what: what.into(), next: None }
+impl ShortAnswer {
+    pub(super) fn new(rank: Rank, what: impl Into<String>) -> ShortAnswer {
+        ShortAnswer { rank, what: what.into(), next: None }
     }
 
     /// With what to do next, as a file says it; nothing where that is empty.
-    pub(super) fn next(self, next: Option<&str>) -> Gist {
+    pub(super) fn next(self, next: Option<&str>) -> ShortAnswer {
         let next = next.filter(|text| !text.trim().is_empty()).map(|text| sentence(&say(text)));
-        Gist { next, ..self }
+        ShortAnswer { next, ..self }
     }
 
     /// Returns what was not done, and why.
-    pub(super) fn refused(what: &str, message: &str, hint: Option<&str>) -> Gist {
-        Gist::new(Rank::Unknown, format!("{what}: {}", sentence(&say(message)))).next(hint)
+    pub(super) fn refused(what: &str, message: &str, hint: Option<&str>) -> ShortAnswer {
+        ShortAnswer::new(Rank::Unknown, format!("{what}: {}", sentence(&say(message)))).next(hint)
     }
 }
 
-/// `text` with a capital letter only where it had one, and a full stop.
-pub(super) fn sentence(text: &str) -> String {
-    let text = text.trim();
-    match text.ends_with(['.', '!', '?', '…']) {
-        true => text.to_owned(),
-        false => format!("{text}."),
-    }
-}
-
-/// A gist, what it is of, and where that stands on the page.
-pub(super) struct PlacedGist<'a> {
-    pub(super) gist: &'a Gist,
+/// A short answer, what it is of, and where that stands on the page.
+pub(super) struct PlacedAnswer<'a> {
+    pub(super) short_answer: &'a ShortAnswer,
     pub(super) of: &'a str,
     pub(super) at: Option<String>,
 }
 
 /// The head of a page of `all`: the worst first, and what is the same of many once.
-pub(super) fn head(mut all: Vec<PlacedGist<'_>>, unread: usize) -> Markup {
-    all.sort_by_key(|told| std::cmp::Reverse(told.gist.rank));
-    let number = |rank: Rank| all.iter().filter(|told| told.gist.rank == rank).count();
+pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>, unread: usize) -> Markup {
+    all.sort_by_key(|told| std::cmp::Reverse(told.short_answer.rank));
+    let number = |rank: Rank| all.iter().filter(|told| told.short_answer.rank == rank).count();
     let (good, unknown) = (number(Rank::Good), number(Rank::Unknown));
-    let wrong = all.iter().filter(|told| told.gist.rank >= Rank::Care).count();
+    let wrong = all.iter().filter(|told| told.short_answer.rank >= Rank::Care).count();
     let named = same(&all[..if wrong > 0 { wrong } else { unknown }]);
     html! {
-        section.gist id="gist" {
+        section.short id="short" {
             h2 { "In short" }
             (verdict(wrong, unknown, good))
             @if let Some((first, others)) = named.split_first() {
@@ -89,7 +81,9 @@ pub(super) fn head(mut all: Vec<PlacedGist<'_>>, unread: usize) -> Markup {
                     ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
                 }
                 @let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
-                @if more > 0 { p.quiet { "And " (results(more)) " more; see the table." } }
+                @if more > 0 {
+                    p.quiet { "And " (count_of(more, "result")) " more; see the table." }
+                }
             }
             p.quiet { (rest(good, if wrong > 0 { unknown } else { 0 }, unread)) }
         }
@@ -101,7 +95,8 @@ fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
     let (tone, word, text) = match (wrong, unknown, good) {
         (1.., ..) => return Markup::default(),
         (0, 1.., _) => {
-            let text = format!("No problem found, but {} without a verdict.", results(unknown));
+            let text =
+                format!("No problem found, but {} without a verdict.", count_of(unknown, "result"));
             (Tone::Care, "no verdict", text)
         }
         (0, 0, 1..) => (Tone::Good, "good", "No problem found.".to_owned()),
@@ -115,11 +110,11 @@ fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
 }
 
 /// Those of which the same is said together, in the order of the first of each.
-fn same<'a, 'b>(all: &'b [PlacedGist<'a>]) -> Vec<Vec<&'b PlacedGist<'a>>> {
+fn same<'a, 'b>(all: &'b [PlacedAnswer<'a>]) -> Vec<Vec<&'b PlacedAnswer<'a>>> {
     let mut places: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
-    let mut groups: Vec<Vec<&PlacedGist<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<&PlacedAnswer<'_>>> = Vec::new();
     for told in all {
-        let key = (told.gist.what.as_str(), told.gist.next.as_deref());
+        let key = (told.short_answer.what.as_str(), told.short_answer.next.as_deref());
         match places.get(&key) {
             Some(&place) => groups[place].push(told),
             None => {
@@ -129,10 +124,6 @@ fn same<'a, 'b>(all: &'b [PlacedGist<'a>]) -> Vec<Vec<&'b PlacedGist<'a>>> {
         }
     }
     groups
-}
-
-fn results(number: usize) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), "result")
 }
 
 fn rest(good: usize, unknown: usize, unread: usize) -> String {
@@ -152,12 +143,12 @@ fn rest(good: usize, unknown: usize, unread: usize) -> String {
     }
 }
 
-fn one(group: &[&PlacedGist<'_>]) -> Markup {
+fn one(group: &[&PlacedAnswer<'_>]) -> Markup {
     let Some(first) = group.first() else { return Markup::default() };
     let left_out = group.len().saturating_sub(LINKS_MAX);
     html! {
-        (chip(tone(first.gist.rank), word(first.gist.rank))) " "
-        @for (number, PlacedGist { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
+        (chip(tone(first.short_answer.rank), word(first.short_answer.rank))) " "
+        @for (number, PlacedAnswer { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
             @if number > 0 { ", " }
             @match at {
                 Some(at) => a href=(format!("#{at}")) { (of) },
@@ -165,8 +156,8 @@ fn one(group: &[&PlacedGist<'_>]) -> Markup {
             }
         }
         @if left_out > 0 { " and " (left_out) " more" }
-        ": " strong { (first.gist.what) }
-        @if let Some(next) = &first.gist.next { " Next: " (next) }
+        ": " strong { (first.short_answer.what) }
+        @if let Some(next) = &first.short_answer.next { " Next: " (next) }
     }
 }
 

@@ -1,16 +1,18 @@
 //! The groups of peers on the page.
 
 use maud::{Markup, html};
+use units::number::real;
 
-use super::named::{NamedOutlier, advice, by_host, named, sentence};
-use super::rows::{GROUPS_MAX, HOSTS_MAX, ID, count_hosts, row_id};
-use super::rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
-use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers, real};
+use super::host_rows::{GROUPS_MAX, HOSTS_MAX, ID, row_id};
+use super::named_outliers::{NamedOutlier, advice, by_host, named, sentence};
+use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
+use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers};
 use crate::bench::figures::number as digits;
 use crate::html::chart::{Caption, Dot, latencies};
-use crate::html::gist::Gist;
-use crate::html::phrase::{Tone, chip, more, time, time_or_unknown};
+use crate::html::elements::{Tone, chip, more, time, time_or_unknown};
+use crate::html::short_answer::ShortAnswer;
 use crate::html::table::{Row, cell, figure, named as head, row, table};
+use crate::words::count_of;
 
 /// The most places that are named in a list.
 const NAMED_MAX: usize = 40;
@@ -36,12 +38,12 @@ impl View {
 
     /// Returns what is said of each host that stands out in a way that matters, its name, and
     /// where.
-    pub(in crate::html) fn gists(&self) -> Vec<(Gist, String, String)> {
+    pub(in crate::html) fn short_answers(&self) -> Vec<(ShortAnswer, String, String)> {
         let told = |named: &NamedOutlier| {
             let NamedOutlier { outlier, at, .. } = named;
             let (rank, next) = advice(outlier)?;
-            let gist = Gist::new(rank, sentence(outlier)).next(Some(next));
-            Some((gist, outlier.host.clone(), at.clone()))
+            let short_answer = ShortAnswer::new(rank, sentence(outlier)).next(Some(next));
+            Some((short_answer, outlier.host.clone(), at.clone()))
         };
         self.named.iter().filter_map(told).collect()
     }
@@ -103,7 +105,7 @@ fn one(number: usize, group: &PeerGroup) -> Markup {
     let shown = &group.hosts[..group.hosts.len().min(HOSTS_MAX)];
     let caption = Caption {
         id: format!("{ID}-{number}"),
-        title: format!("Latency of {}", count_hosts(group.hosts.len())),
+        title: format!("Latency of {}", count_of(group.hosts.len(), "host")),
         description:
             "A dot for each host's median, a line up to its p99; the numbers are those of \
                       the table."
@@ -116,9 +118,9 @@ fn one(number: usize, group: &PeerGroup) -> Markup {
         h3 { (model(&group.kind)) ": " (group.kind.work) }
         p { (said(group)) }
         details open[!odd.is_empty() || number == 0] {
-            summary { (count_hosts(group.hosts.len())) }
+            summary { (count_of(group.hosts.len(), "host")) }
             (table(
-                &format!("{}, the slowest first", count_hosts(group.hosts.len())),
+                &format!("{}, the slowest first", count_of(group.hosts.len(), "host")),
                 &["#", "Host", "Median", "p99", "Times the group's median", "Rule"],
                 shown.iter().enumerate().map(|(place, host)| {
                     of_host(place, host, group, odd.contains(&&*host.name))
@@ -164,7 +166,7 @@ fn said(group: &PeerGroup) -> String {
         return format!(
             "{differ} of {} differ from the others in their {measure}: too many to be exceptions. \
              Look for what they share: kernel, image, slot, link speed, controller.",
-            count_hosts(group.hosts.len())
+            count_of(group.hosts.len(), "host")
         );
     }
     let names = odd(group);
@@ -177,7 +179,7 @@ fn said(group: &PeerGroup) -> String {
     match (&group.median.answer, unique.len()) {
         (GroupAnswer::TooFew, _) => format!(
             "{} are too few to name one that stands out; it takes {HOSTS_MIN}.",
-            count_hosts(group.hosts.len())
+            count_of(group.hosts.len(), "host")
         ),
         (_, 0) => "No host stands out.".to_owned(),
         (_, _) => format!("Stands out: {}.", unique.join(", ")),

@@ -3,13 +3,9 @@
 use maud::{Markup, html};
 
 use crate::bench::figures;
-use crate::digest::clip;
-use crate::look::Look;
-use crate::text::one_line;
+pub(super) use crate::text::say;
+use crate::view_options::Look;
 use crate::words::ViewWords;
-
-/// The longest text of a file that is shown, in bytes.
-const TEXT_BYTES: usize = 400;
 
 /// Words for sizes and times on the page.
 const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: true };
@@ -17,14 +13,6 @@ const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: true
 /// Numbers in the words of the other views.
 pub(super) fn words() -> ViewWords<'static> {
     ViewWords { look: &LOOK }
-}
-
-/// A text of a file: one harmless line of a bounded length. What it means to HTML is escaped where
-/// it is put in.
-pub(super) fn say(text: &str) -> String {
-    // Escapes make a character longer, never shorter; a few bytes more show that it is cut.
-    let head = &text[..text.floor_char_boundary(TEXT_BYTES + 8)];
-    clip(&one_line(head), TEXT_BYTES)
 }
 
 /// A time to three digits.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::rows::{count_hosts, count_of, row_id};
+use super::host_rows::row_id;
 use super::{Odd, Outlier, PeerGroup};
 use crate::bench::figures::number as digits;
-use crate::html::gist::Rank;
-use crate::html::phrase::{Tone, chip, more, time};
+use crate::html::elements::{Tone, chip, more, time};
+use crate::html::short_answer::Rank;
+use crate::words::count_of;
 
 /// The most hosts that are named in a list.
 const NAMED_MAX: usize = 40;
@@ -115,7 +116,7 @@ pub(super) fn sentence(outlier: &Outlier) -> String {
         outlier.measure,
         time(outlier.latency_ns),
         digits(times),
-        count_hosts(outlier.hosts),
+        count_of(outlier.hosts, "host"),
         outlier.work
     )
 }

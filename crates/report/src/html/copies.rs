@@ -3,14 +3,14 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{more, say};
+use super::elements::{more, say};
 
 /// The most copies that are named.
 const NAMED_MAX: usize = 40;
 
 /// A file that is the same as another one, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Twin {
+pub struct FileCopy {
     /// The file as it was given.
     pub name: String,
     /// The file that it is the same as, as that was given.
@@ -18,19 +18,19 @@ pub struct Twin {
 }
 
 /// The copies, in a list.
-pub(super) fn section(twins: &[Twin]) -> Markup {
+pub(super) fn section(copies: &[FileCopy]) -> Markup {
     html! {
-        @if !twins.is_empty() {
+        @if !copies.is_empty() {
             p { "Files that are the same as others, byte for byte, and are shown once:" }
             ul.notes {
-                @for Twin { name, first } in twins.iter().take(NAMED_MAX) {
+                @for FileCopy { name, first } in copies.iter().take(NAMED_MAX) {
                     li {
                         (say(name))
                         @if name == first { " is named twice" } @else { " is " (say(first)) }
                     }
                 }
             }
-            (more(twins.len().saturating_sub(NAMED_MAX), "copies"))
+            (more(copies.len().saturating_sub(NAMED_MAX), "copies"))
         }
     }
 }

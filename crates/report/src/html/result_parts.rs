@@ -2,8 +2,8 @@
 
 use maud::Markup;
 
-use super::gist::Gist;
-use super::phrase::{Tone, say};
+use super::elements::{Tone, say};
+use super::short_answer::ShortAnswer;
 use super::source::{FileContent, ResultFile};
 use super::{bench, check, compare, fsync, probe, published, simulation, trace};
 use crate::run::Run;
@@ -56,16 +56,16 @@ pub(super) fn summary(source: &ResultFile) -> (Tone, String) {
 }
 
 /// The result in a sentence, and what to do next.
-pub(super) fn gist(source: &ResultFile) -> Gist {
+pub(super) fn short_answer(source: &ResultFile) -> ShortAnswer {
     match &source.content {
-        FileContent::Check(document) => check::gist(document),
-        FileContent::Bench(bench) => bench::gist(bench),
-        FileContent::Fsync(fsync) => fsync::gist(fsync),
-        FileContent::Probe(probe) => probe::gist(probe),
-        FileContent::Compare(comparing) => compare::gist(comparing),
-        FileContent::Trace(trace) => trace::gist(trace),
-        FileContent::Simulation(simulation) => simulation::gist(simulation),
-        FileContent::Published(published) => published::gist(published),
+        FileContent::Check(document) => check::short_answer(document),
+        FileContent::Bench(bench) => bench::short_answer(bench),
+        FileContent::Fsync(fsync) => fsync::short_answer(fsync),
+        FileContent::Probe(probe) => probe::short_answer(probe),
+        FileContent::Compare(comparing) => compare::short_answer(comparing),
+        FileContent::Trace(trace) => trace::short_answer(trace),
+        FileContent::Simulation(simulation) => simulation::short_answer(simulation),
+        FileContent::Published(published) => published::short_answer(published),
     }
 }
 

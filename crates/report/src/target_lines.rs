@@ -2,11 +2,11 @@
 
 use anstyle::Style;
 
+use crate::colored_line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
 use crate::document::Target;
-use crate::line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
-use crate::look::Look;
 use crate::outcome::{self, TargetOutcome};
 use crate::text::{shorten, shorten_middle, width};
+use crate::view_options::Look;
 use crate::words::ViewWords;
 use stack::Verdict;
 

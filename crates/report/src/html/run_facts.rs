@@ -1,6 +1,6 @@
 //! Run and its subject, as far as a file tells.
 
-use super::phrase::{say, time};
+use super::elements::{say, time};
 use crate::bench::Bench;
 use crate::document::{Document, LayerReport, Target};
 use crate::fsync::Fsync;

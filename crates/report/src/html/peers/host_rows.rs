@@ -1,6 +1,4 @@
-//! The rows of hosts on the page: how many are shown, how they are named and counted.
-
-use crate::words::count;
+//! The rows of hosts on the page: how many are shown, and how they are named.
 
 /// The most groups, and the most hosts of a group, that are shown.
 pub(super) const GROUPS_MAX: usize = 24;
@@ -14,12 +12,4 @@ pub(super) fn row_id(group: usize, place: usize) -> String {
         true => format!("{ID}-{group}-{}", place + 1),
         false => ID.to_owned(),
     }
-}
-
-pub(super) fn count_hosts(hosts: usize) -> String {
-    count_of(hosts, "host")
-}
-
-pub(super) fn count_of(number: usize, what: &str) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), what)
 }

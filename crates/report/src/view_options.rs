@@ -1,4 +1,4 @@
-//! Look of a view that a person wants. The binary fills it in from options, terminal and locale;
+//! Options of the views for people. The binary fills them in from options, terminal and locale;
 //! the views ask nobody else.
 
 /// Options of the human views.
