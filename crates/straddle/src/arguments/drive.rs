@@ -121,8 +121,8 @@ pub(crate) struct Simulate {
 
     /// Replay a recorded trace: a fio iolog, the text of blkparse, or the records of blktrace
     ///
-    /// Operations run as fast as the drive allows, with --depth of them in flight. A flush waits
-    /// for all operations before it.
+    /// Operations run as fast as the drive allows, with --depth operations in flight. A flush
+    /// waits for all operations before it.
     #[arg(
         long,
         value_name = "FILE",

@@ -15,7 +15,7 @@ pub(crate) const ROUND_TRIPS_MAX: usize = 99;
 /// The seconds that a run takes where none are given.
 pub(crate) const FSYNC_SECONDS: u32 = 15;
 
-/// Measure how long durable writes take in a directory, and whether its syncs reach the drive
+/// Measure how long durable writes take in a directory, and whether syncs there reach the drive
 ///
 /// Runs all tests of pg_test_fsync, under the same labels, and tests that write as a write-ahead
 /// log does. Each test is a row of the output; the rows take turns in random order. Writes only to

@@ -25,8 +25,9 @@ Examples:
                                            also writes: all data may be lost
   straddle probe /data --explain           every comparison with its interval
 
-If the drive has a WWN or a serial number, the result is saved for straddle check: in
-$STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else ~/.local/state/straddle."))]
+If the drive has a WWN or a serial number, the result is saved for straddle
+check: in $STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else
+~/.local/state/straddle."))]
 pub(crate) struct Probe {
     /// Directory or mount point for the scratch file, or a block device
     #[arg(value_name = "TARGET")]

@@ -19,10 +19,11 @@ Examples:
   straddle trace --offset 1M --length 64K file   only 64 KiB, from 1 MiB on
   straddle trace --json file                     JSON, for programs
 
-Aligned to a granule of 4 KiB means: each part of the file that starts at a multiple of 4 KiB also
-starts on a granule of the drive. Chunks and full stripes are judged in the same way."))]
+Aligned to a granule of 4 KiB means: each part of the file that starts at a
+multiple of 4 KiB also starts on a granule of the drive. Chunks and full stripes
+are judged in the same way."))]
 pub(crate) struct Trace {
-    /// A regular file
+    /// File to trace
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
