@@ -26,32 +26,34 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST101",
         title: "start is not on a granule",
-        why: "Drives write whole granules (physical sectors, or an SSD's mapping units), so each \
-              aligned write from above becomes a read-modify-write of the two granules that it \
-              partly covers; on a 7200 rpm disk each costs a turn. Severity: warning at one extra \
-              read per write; error at two or more on hard disks or parity RAID.",
-        fix: "Partitions: straddle plan DISK moves them and keeps data, types, names and \
-              numbers. Volumes are recreated, which erases them, so back up first: pvcreate \
+        why: "Drives write whole granules: physical sectors, or the mapping units of an SSD. Here \
+              each write that is aligned within the layer covers two granules in part, so the \
+              drive must first read both. On a hard disk of 7200 rpm that costs at least one turn, \
+              8.3 ms. Severity: warning at one extra read per write; error at two or more on hard \
+              disks or parity RAID.",
+        fix: "Partitions: straddle plan DISK moves them and keeps data, types, names and numbers. \
+              Volumes must be recreated, which erases them, so back up first: pvcreate \
               --dataalignment, mdadm --data-offset, cryptsetup --offset, make-bcache \
               --data-offset.",
     },
     Rule {
         code: "ST102",
         title: "start is not on a 4 KiB granule (granule assumed)",
-        why: "The disk reports 512 bytes and nothing confirms that value, or the target is an \
-              image; most drives sold since 2011 have granules of 4 KiB or more, and many still \
-              report 512. Judged at 4 KiB, this start is misaligned; an assumption never makes \
-              more than a warning.",
-        fix: "straddle plan DISK. If the disk really has 512-byte sectors: --on 512n.",
+        why: "The target is an image, or a disk that reports 512 bytes and nothing confirms this \
+              value. Most drives sold since 2011 have granules of 4 KiB or more, and many of them \
+              still report 512. With granules of 4 KiB, this start is misaligned. Since the \
+              granule is only assumed, the severity is never more than warning.",
+        fix: "straddle plan DISK. If the disk really has 512-byte sectors, check with --on 512n.",
     },
     Rule {
         code: "ST103",
         title: "start is misaligned, but a layer above corrects it",
-        why: "The layer above adds an offset that realigns the data: exFAT and f2fs allow for \
-              their partition's start, and cryptsetup does on a device that reports its offset. \
-              The start costs nothing, although tools that test only partition starts report it.",
-        fix: "Nothing to do. Copying the content to an aligned partition would break it: \
-              recreate it there and restore its files.",
+        why: "The layer above adds an offset that makes its data aligned again. exFAT and f2fs do \
+              so for any start of their partition, and cryptsetup does so on a device that reports \
+              its offset. The start costs nothing, although tools that check only partition starts \
+              report it.",
+        fix: "Nothing to do. Do not copy the content to an aligned partition, where it would be \
+              misaligned: recreate it there and restore its files.",
     },
     Rule {
         code: "ST104",
@@ -64,25 +66,25 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST105",
         title: "data area of the file system does not start on a granule",
-        why: "The partition is aligned, but tables of odd length precede the area that holds the \
-              clusters (FAT's data area, exFAT's cluster heap). Every cluster is misaligned.",
-        fix: "Back up, recreate, restore: mkfs.fat aligns unless -a is given or the volume is \
-              tiny; mkfs.exfat --boundary-align takes the granule or more.",
+        why: "The partition is aligned, but the tables before the data area have an odd length, so \
+              every cluster is misaligned (FAT's data area, exFAT's cluster heap).",
+        fix: "Back up, recreate, restore. mkfs.fat aligns the data area, except with -a or on a \
+              tiny volume; mkfs.exfat needs --boundary-align with the granule or more.",
     },
     Rule {
         code: "ST106",
         title: "end is not on a granule",
-        why: "The last granule is shared with the next partition. Layers that need whole granules \
-              (LUKS with 4096-byte sectors, a 4Kn virtual disk) refuse the length, often only \
-              after a later resize.",
+        why: "The partition shares its last granule with the next one. Layers that need whole \
+              granules (LUKS with 4096-byte sectors, a 4Kn virtual disk) refuse the length, often \
+              only after a later resize.",
         fix: "No action needed. To see whether the end can be moved: straddle plan DISK.",
     },
     Rule {
         code: "ST107",
         title: "disk size is not a multiple of the logical sector size",
-        why: "On a disk with larger sectors the image loses its tail, so the backup GPT is not \
-              where tools look for it. Error if --on names the disk; otherwise a warning, judged \
-              at 512-byte sectors.",
+        why: "On a disk with larger sectors, the last bytes of the image are lost, so tools do not \
+              find the backup GPT. Severity: error if --on names the disk; otherwise warning, \
+              judged at 512-byte sectors.",
         fix: "Extend the image to a whole number of MiB and move the backup table: truncate \
               -s, sgdisk -e. Never shorten it.",
     },
@@ -97,18 +99,18 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST201",
         title: "start is not on a chunk",
-        why: "An I/O of one chunk's length uses two members instead of one: random I/O at depth \
-              on RAID 0 loses up to half its rate, and parity RAID also misses full stripes. Info \
-              on RAID 0, 1 and 10; warning on parity RAID.",
+        why: "Each I/O as long as a chunk uses two members instead of one. With many operations in \
+              flight, RAID 0 loses up to half of its random I/O rate. Parity RAID also misses full \
+              stripes. Severity: info on RAID 0, 1 and 10; warning on parity RAID.",
         fix: "Partitions: straddle plan DISK. Volumes: back up, recreate with pvcreate \
               --dataalignment FULLSTRIPE, restore.",
     },
     Rule {
         code: "ST202",
         title: "start is on a chunk, but not on a full stripe",
-        why: "A full-stripe write from above covers parts of two stripes, each a \
-              read-modify-write on parity RAID; the kernel's alignment_offset ignores \
-              optimal_io_size and never shows this. Info without parity; warning with parity.",
+        why: "Each write as long as a full stripe covers two stripes in part. On parity RAID, each \
+              part is a read-modify-write. The kernel's alignment_offset never shows this, since \
+              it ignores optimal_io_size. Severity: info without parity; warning with parity.",
         fix: "Partitions: straddle plan DISK. Volumes: back up, recreate with pvcreate \
               --dataalignment, restore. With three data disks, 1 MiB is not a multiple of \
               the full stripe; 3 MiB is.",
@@ -116,38 +118,38 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST203",
         title: "chunk size is not a multiple of the granule",
-        why: "One granule of the array spans several members. Every chunk write is a \
-              read-modify-write on a drive.",
+        why: "Chunks end inside a granule of their drive. So each write of a chunk is a \
+              read-modify-write on that drive.",
         fix: "Back up, recreate the array with a chunk that is a multiple of the granule \
               (mdadm --chunk=, lvcreate -I), restore.",
     },
     Rule {
         code: "ST204",
         title: "stripe geometry of the file system does not match the array",
-        why: "XFS and ext4 allocate by the stripe geometry set when they were made, often that of \
-              a former array. Stale geometry costs full-stripe writes on parity RAID and can \
-              prevent a mount.",
-        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, \
-              where Linux keeps them; elsewhere back up, recreate with mkfs.xfs -d su=,sw=, \
+        why: "XFS and ext4 store a stripe geometry when they are made, and place their data by it. \
+              Often it is the geometry of a former array. On parity RAID, writes then miss full \
+              stripes; sometimes the file system cannot be mounted.",
+        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, if \
+              Linux keeps these values; otherwise back up, recreate with mkfs.xfs -d su=,sw=, \
               restore.",
     },
     Rule {
         code: "ST205",
         title: "stripe geometry of the file system contradicts itself",
-        why: "The stripe unit has no width, or the width is not a multiple of the unit. XFS then \
-              refuses to mount after some repairs and migrations.",
-        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, \
-              where Linux keeps them; elsewhere back up, recreate with mkfs.xfs -d su=,sw=, \
+        why: "The stripe width is missing, or is not a multiple of the stripe unit. After some \
+              repairs and migrations, XFS then refuses to mount.",
+        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, if \
+              Linux keeps these values; otherwise back up, recreate with mkfs.xfs -d su=,sw=, \
               restore.",
     },
     Rule {
         code: "ST301",
         title: "partition table was written for a different sector size",
-        why: "A GPT is in sector 1, and an MBR counts in sectors: with the wrong sector size the \
-              table is not found, or every partition is off by a factor of eight. Usual causes: \
-              an image written to a 4Kn disk, or a disk moved between USB bridges.",
-        fix: "straddle plan DISK writes the table for the disk's sectors at the same byte \
-              addresses; or present the disk with the old size: losetup --sector-size, \
+        why: "A GPT is in sector 1, and an MBR counts in sectors. With the wrong sector size, the \
+              table is not found, or every start is wrong by a factor of eight. Usual causes: an \
+              image written to a 4Kn disk, or a disk moved between USB bridges.",
+        fix: "straddle plan DISK writes a table for the disk's sectors and keeps all byte \
+              addresses. Or present the disk with the old size: losetup --sector-size, \
               logical_block_size= in QEMU.",
     },
     Rule {
@@ -155,32 +157,32 @@ pub const RULES: &[Rule] = &[
         title: "sector size is below the logical sector of the disk",
         why: "The kernel refuses I/O smaller than a logical sector. The file system or container \
               cannot be mounted or opened on this disk.",
-        fix: "Back up, recreate with the disk's sector, restore: mkfs.xfs -s size=, mkfs.fat \
-              -S, mkfs.ext4 -b, zpool -o ashift=. LUKS and NTFS of 512-byte sectors open all \
-              the same.",
+        fix: "Back up, recreate with the disk's sector size, restore: mkfs.xfs -s size=, mkfs.fat \
+              -S, mkfs.ext4 -b, zpool -o ashift=. LUKS and NTFS with 512-byte sectors can be \
+              opened nevertheless.",
     },
     Rule {
         code: "ST303",
         title: "block size is smaller than the granule",
-        why: "Even an aligned write of one block covers only part of a granule. Warning if the \
-              granule is reported or specified; info if assumed.",
+        why: "Even an aligned write of one block covers only part of a granule. Severity: warning \
+              if the granule is reported or specified; info if it is assumed.",
         fix: "Back up, recreate with blocks of at least the granule, restore: mkfs.ext4 -b, \
               mkfs.xfs -b size=, mkfs.fat -s.",
     },
     Rule {
         code: "ST304",
         title: "LUKS sector size is smaller than the granule",
-        why: "LUKS runs eight encryptions per page instead of one. The container offers 512-byte \
-              sectors above a 4 KiB drive, so layers above may write less than a granule.",
-        fix: "Back up, recreate with cryptsetup luksFormat --sector-size 4096, restore. Only \
-              if the contents support 4096-byte sectors.",
+        why: "LUKS runs eight encryptions per page instead of one. The container also offers \
+              512-byte sectors on a 4 KiB drive, so layers above may write less than a granule.",
+        fix: "Back up, recreate with cryptsetup luksFormat --sector-size 4096, restore. Do this \
+              only if the contents support 4096-byte sectors.",
     },
     Rule {
         code: "ST305",
         title: "LUKS data size is not a multiple of its sector size",
-        why: "The kernel refuses to map the data: \"Device size is not aligned to requested \
-              sector size\". The error appears at the next boot after a partition was grown to an \
-              odd end.",
+        why: "The kernel refuses to map the data: \"Device size is not aligned to requested sector \
+              size\". Usual cause: a partition was grown to an odd end; the error appears at the \
+              next boot.",
         fix: "Make the device longer, to a whole MiB: straddle plan DISK, or truncate -s for \
               an image. Making it shorter cuts off data.",
     },
@@ -198,14 +200,14 @@ pub const RULES: &[Rule] = &[
         why: "BIOS boot code reads 512-byte sectors and does not start from a 4Kn disk. Some \
               firmware and boot loaders cannot read an EFI system partition with 4096-byte \
               sectors, or with FAT sectors that differ from the disk's.",
-        fix: "Boot by UEFI, from a FAT made for the disk's sectors. Test that the firmware reads \
-              it before you rely on it.",
+        fix: "Boot by UEFI, from a FAT file system made for the disk's sectors. Test that the \
+              firmware can read it before you rely on it.",
     },
     Rule {
         code: "ST308",
         title: "members have different logical sector sizes",
-        why: "The array takes the largest size, so file systems made on the smaller one may no \
-              longer mount. LVM refuses the mix by default.",
+        why: "The array takes the largest size, so file systems made on smaller sectors may no \
+              longer mount. By default, LVM refuses to mix sizes.",
         fix: "Keep members of one sector size in an array or volume group.",
     },
     Rule {
@@ -213,16 +215,16 @@ pub const RULES: &[Rule] = &[
         title: "checksum does not match",
         why: "The structure is damaged, or a tool edited it without updating the checksum. The \
               values shown may be wrong.",
-        fix: "GPT: sgdisk -e writes both copies from the sound one. Elsewhere compare with the \
-              other copy where there is one, and repair with the format's own tool, on a copy \
-              first.",
+        fix: "GPT: sgdisk -e writes both copies from the sound one. Other formats: compare with \
+              the other copy, if there is one, and repair with the format's own tool; try that on \
+              a copy first.",
     },
     Rule {
         code: "ST402",
         title: "field value is not allowed by the format",
         why: "The structure is damaged, or a faulty tool wrote it. Everything derived from this \
               field may be wrong.",
-        fix: "Repair with the format's own tool, on a copy first.",
+        fix: "Repair with the format's own tool; try that on a copy first.",
     },
     Rule {
         code: "ST403",
@@ -236,8 +238,8 @@ pub const RULES: &[Rule] = &[
         code: "ST404",
         title: "overlapping contents",
         why: "Two structures claim the same bytes. Writing one destroys the other.",
-        fix: "Find out which is in use before you change anything: wipefs and blkid -p list, \
-              and change nothing.",
+        fix: "Find out which one is in use before you change anything: wipefs and blkid -p list \
+              both and change nothing.",
     },
     Rule {
         code: "ST405",
@@ -249,8 +251,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST406",
         title: "copies disagree, or one is missing",
-        why: "Copies of one structure (such as the primary and backup GPT) differ. Tools differ \
-              in which copy they use.",
+        why: "Copies of one structure (such as the primary and backup GPT) differ. Different tools \
+              use different copies.",
         fix: "GPT: sgdisk -e writes both copies from the sound one, the backup at the end of \
               the disk. First extend a truncated image to its old size: truncate -s. \
               If both copies are sound but differ, choose by hand: gdisk's recovery menu.",
@@ -258,9 +260,9 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST407",
         title: "needed bytes could not be read",
-        why: "Their contents are unknown. straddle does not guess.",
-        fix: "Read as root; see the kernel's log for I/O errors. A capture (--sysroot) holds no \
-              bytes of disks: check on that machine, as root.",
+        why: "The contents of these bytes are unknown, and straddle does not guess.",
+        fix: "Run straddle as root; look for I/O errors in the kernel's log. A capture (--sysroot) \
+              holds no bytes of disks: check on that machine, as root.",
     },
     Rule {
         code: "ST408",
@@ -279,8 +281,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST410",
         title: "several signatures",
-        why: "An older signature was not wiped. Tools differ in which one they use, and automatic \
-              mounting may refuse.",
+        why: "An older signature was not wiped. Different tools use different signatures, and \
+              automatic mounting may refuse.",
         fix: "wipefs DEVICE lists them and changes nothing. Remove one only when you know what \
               it was, with a backup: wipefs --backup -o OFFSET ERASES it.",
     },
@@ -288,26 +290,26 @@ pub const RULES: &[Rule] = &[
         code: "ST411",
         title: "devices of an array or file system are missing",
         why: "Members of an array, devices of a btrfs, or an external log of ext4 or XFS were not \
-              given, or a degraded array has lost them. Alignment is judged on the devices at \
-              hand.",
+              given, or a degraded array has lost them. Alignment is judged only on the devices \
+              that are present.",
         fix: "Give all devices: straddle check /dev/sd[a-d]1. Adding a new member to a degraded \
               array ERASES that disk: mdadm /dev/md0 --add /dev/sdX1",
     },
     Rule {
         code: "ST412",
         title: "partitions are half moved",
-        why: "A straddle plan script is running on this disk or was stopped: data is partly in \
-              the script's directory, partly in old and new places, under the old partition \
-              table. Any other write of a table, file system or boot sector loses data, and so \
-              does another plan.",
+        why: "A script of straddle plan is running on this disk, or was stopped. Data is partly in \
+              the script's directory, partly in old and partly in new places; the partition table \
+              is still the old one. Anything else that writes a table, a file system or a boot \
+              sector now loses data, and so does another plan.",
         fix: "Finish the move from the directory that the finding names: sh DIR/resume.sh DISK. \
               If that directory is lost, restore the backup.",
     },
     Rule {
         code: "ST501",
         title: "image format misaligns guest data",
-        why: "The format stores a header or bitmap whose length is not a multiple of 4 KiB before \
-              the guest's data: a dynamic VHD puts a 512-byte bitmap before each block, and some \
+        why: "The format stores a header or a bitmap before the guest's data, whose length is not \
+              a multiple of 4 KiB. A dynamic VHD puts a 512-byte bitmap before each block; some \
               VDI and VMDK files start their data off a boundary. An aligned guest is then \
               misaligned on the host.",
         fix: "qemu-img convert into a new file: -O qcow2, or raw; to keep VHD: \
@@ -316,8 +318,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST502",
         title: "cluster size of the image is smaller than the granule",
-        why: "Clusters of one granule can be anywhere in the file. Each write is a \
-              read-modify-write on the host.",
+        why: "Clusters that share a granule can be from distant parts of the guest's disk. So each \
+              write of a cluster is a read-modify-write on the host.",
         fix: "qemu-img convert -O qcow2 -o cluster_size=64K into a new file.",
     },
     Rule {
@@ -338,9 +340,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST505",
         title: "image file is misaligned on its host",
-        why: "The image's extents are blocks of the host's file system, and that file system or a \
-              layer under it starts off the granule. Each aligned guest write covers only parts \
-              of the host's granules.",
+        why: "The host's file system with the image, or a layer under it, does not start on a \
+              granule. So each aligned write of the guest covers granules of the host in part.",
         fix: "straddle trace IMAGE shows what starts off the granule on the host; straddle \
               plan that disk.",
     },
@@ -385,30 +386,31 @@ pub const RULES: &[Rule] = &[
         code: "ST606",
         title: "sources disagree",
         why: "The kernel's files, its ioctls and the drive's own answers (NVMe, SCSI, ATA) give \
-              different values, so some tools are misled; a USB bridge that hides 4096-byte \
-              sectors misleads every partitioner. The finding names the value that straddle uses.",
+              different values, so some tools use a wrong one. Example: a USB bridge that hides \
+              4096-byte sectors misleads every partitioner. The finding names the value that \
+              straddle uses.",
         fix: "Specify the true geometry with --on; look for a newer kernel or firmware.",
     },
     Rule {
         code: "ST607",
         title: "this drive model is known to misreport its geometry",
         why: "Published reports of this model contradict what the model reports. straddle uses the \
-              published value, and only where the drive reports the known wrong one.",
+              published value, but only if the drive reports the value that is known to be wrong.",
         fix: "Specify the true geometry with --on if you know it.",
     },
     Rule {
         code: "ST608",
         title: "start is not on a discard unit",
-        why: "Only whole discard units (discard_granularity) are returned to a drive or to a thin \
-              pool; the partial units at both ends never are. The cost is space or spare area, \
-              not speed.",
+        why: "A discard frees only whole discard units (discard_granularity) of a drive or a thin \
+              pool; the partial units at both ends are never freed. That costs space or spare \
+              area, not speed.",
         fix: "Nothing to do. When the partition is recreated, start it at a multiple of the \
               unit.",
     },
     Rule {
         code: "ST609",
         title: "drive reports a faster LBA format",
-        why: "The NVMe relative performance (RP) field is the maker's hint, not a measurement. \
+        why: "The value is the maker's hint, not a measurement (NVMe relative performance, RP). \
               Larger blocks often save the drive work, but need systems that support 4096-byte \
               sectors.",
         fix: "Measure first. Then back up, nvme format --lbaf=N, which ERASES the drive, \
@@ -424,27 +426,27 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST701",
         title: "read-ahead is based on a size that cannot be right",
-        why: "Linux reads ahead twice optimal_io_size; some bridges and virtual disks report 32 \
-              MiB and more. Every random read of a buffered file then fetches megabytes, which \
-              fills memory and raises latency (warning).",
+        why: "Linux reads ahead twice optimal_io_size, and some bridges and virtual disks report \
+              32 MiB and more. Every random read of a buffered file then fetches megabytes, which \
+              fills memory and raises latency. Severity: warning.",
         fix: "blockdev --setra 256 DEVICE (512-byte units); a udev rule makes it permanent.",
     },
     Rule {
         code: "ST702",
         title: "loop device has smaller sectors than the device of its file",
-        why: "Loop devices default to 512-byte sectors. If the file is on a device with 4096-byte \
-              sectors, direct I/O is refused or falls back to the page cache, and each 512-byte \
-              write is a read-modify-write (warning).",
-        fix: "losetup --sector-size 4096 --direct-io=on changes the sector size: back up, \
-              recreate the table and file systems, restore.",
+        why: "Loop devices have 512-byte sectors by default. If the file is on a device with \
+              4096-byte sectors, direct I/O is refused or uses the page cache, and each 512-byte \
+              write is a read-modify-write. Severity: warning.",
+        fix: "losetup --sector-size 4096 --direct-io=on changes the sector size, so first back up; \
+              then recreate the table and file systems, and restore.",
     },
     Rule {
         code: "ST703",
         title: "flushes stop above a drive with a volatile cache",
-        why: "The kernel sends no flush to a device that reports `write through`; if a drive \
-              under it has a volatile cache (`write back`), power loss can lose a completed \
-              fsync. Usual causes (warning): queue/write_cache set by hand, or a layer made \
-              without flush support.",
+        why: "The kernel sends no flush to a device that reports `write through`. If a drive under \
+              it has a volatile cache (`write back`), a power loss can lose a completed fsync. \
+              Usual causes: queue/write_cache was set by hand, or a layer was made without flush \
+              support. Severity: warning.",
         fix: "echo write back > /sys/block/DEVICE/queue/write_cache, unless the drive reports \
               power-loss protection for its cache.",
     },

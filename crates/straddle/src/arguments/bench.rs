@@ -9,43 +9,43 @@ use super::common::{IgnoreMeasuredOption, Json, Printed, Start, Unknown, help};
 use super::raw_device::RawDevice;
 use super::values::{seconds, size, size_above_0};
 
-/// Measure what misalignment costs here, with a confidence interval, touching nothing else
+/// Measure what misalignment costs on a drive, with a confidence interval
 ///
-/// Writes only to a scratch file of its own in TARGET, bounded in bytes and seconds, which has no
-/// name and is gone however the program ends. Aligned and shifted operations take turns in
-/// random order; a third arm, aligned again, must show no difference.
+/// Writes only to its own scratch file in TARGET, within limits of bytes and time. The file is gone
+/// however the program ends. Three arms take turns in random order: aligned operations, shifted
+/// (misaligned) ones, and a control. The control is aligned too and must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
 #[command(next_help_heading = "What to do")]
 #[command(after_help = help("bench", "\
 Examples:
-  straddle bench /data                     4 KiB write + fdatasync, a sector off
-  straddle bench /data --dry-run           how much is written, for how long
+  straddle bench /data                     4 KiB write + fdatasync, 1 sector off
+  straddle bench /data --dry-run           what would be written, how long
   straddle bench /data --shift 2K --read   random reads, 2 KiB off
   straddle bench /data --full              reads and writes at depths 1, 8, 32
-  straddle bench /data --job job.fio       fio's job file on shifted devices
-  straddle bench /data --suite             file work on ext4, XFS, btrfs (root)
+  straddle bench /data --job job.fio       a fio job on shifted devices
+  straddle bench /data --suite             files on ext4, XFS and btrfs (root)
   straddle bench /data --shift 512 -- ./run-database {mount}
-                                           any command on shifted devices, once a pair and arm
-  straddle bench /dev/sdb                  reads of a raw device
-  straddle bench /data -o result.json      keep the result for compare"))]
+                                           any command on shifted devices (root)
+  straddle bench /dev/sdb                  a raw device: only reads
+  straddle bench /data -o result.json      save the result for compare"))]
 pub(crate) struct SuiteSteps {
-    /// A directory or mount point, where the scratch file will be; or a block device
+    /// Directory or mount point for the scratch file, or a block device
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) target: PathBuf,
 
-    /// Offset of the shifted arm, in bytes; may be repeated
+    /// Misalignment to measure: distance from an aligned place, in bytes; may be repeated
     ///
-    /// If omitted one logical sector, with --full also half a granule. 0 compares identical arms,
-    /// to see how often a difference is found where there is none.
+    /// Default: one logical sector; with --full also half a granule. 0 compares two identical arms:
+    /// each difference that is found is then a false alarm.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) shift: Vec<u64>,
 
-    /// Bytes of each operation; if omitted 4 KiB, or one granule where that is larger
+    /// Size of each operation; default: 4 KiB, or one granule if that is larger
     #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
     pub(crate) size: Option<u64>,
 
-    /// Unit that operations are aligned to: the drive's granule, or an array's chunk
+    /// Unit to which operations are aligned: the drive's granule, or an array's chunk
     #[arg(
         long,
         value_enum,
@@ -70,7 +70,7 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) sync: Durable,
 
-    /// Operations in flight
+    /// Operations in flight (queue depth)
     #[arg(
         long,
         value_name = "N",
@@ -79,14 +79,14 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) depth: u16,
 
-    /// Reads and writes, with and without sync, depths 1, 8 and 32
+    /// Measure reads and writes, with and without sync, at depths 1, 8 and 32
     #[arg(
         long,
         conflicts_with_all = ["read", "sync", "depth", "job", "suite", "command"]
     )]
     pub(crate) full: bool,
 
-    /// Run a fio job file on shifted devices; its own paths are never opened
+    /// Run a fio job file on shifted devices; paths in the file are never opened
     #[arg(
         long,
         value_name = "FILE",
@@ -94,15 +94,17 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) job: Option<PathBuf>,
 
-    /// Change an option of the job file: rw=write; may be repeated
+    /// Override an option of the job file, such as rw=write; may be repeated
     #[arg(long = "set", value_name = "OPTION=VALUE", requires = "job")]
     pub(crate) set: Vec<String>,
 
-    /// File system to make on the device for a job or command; if omitted the raw device is used
+    /// File system to make on the shifted devices
+    ///
+    /// Default: ext4 if COMMAND contains {mount} or the job has a directory; otherwise none.
     #[arg(long, value_name = "TYPE", requires = "on_devices")]
     pub(crate) fs: Option<FileSystem>,
 
-    /// Run the requests of a raidtest file
+    /// Run the requests of a raidtest file, as straddle generate raidtest makes it
     #[arg(
         long,
         value_name = "FILE",
@@ -110,9 +112,10 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) raidtest: Option<PathBuf>,
 
-    /// File systems at sector 40 and 34: mkfs, unpack, copy, read, delete
+    /// Compare file systems at sector 40 (aligned) and 34: mkfs, unpack, copy, read, delete
     ///
-    /// ext4, XFS, btrfs, and ext4 in an LVM volume where there is device-mapper; --fs names one.
+    /// Runs on ext4, XFS and btrfs, and on ext4 in an LVM volume if device-mapper is available.
+    /// --fs selects one.
     #[arg(
         long,
         conflicts_with_all = [
@@ -121,19 +124,19 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) suite: bool,
 
-    /// Directory that the suite packs and unpacks; if omitted a tree made from the seed
+    /// Directory for --suite to pack and unpack; default: files made from the seed
     #[arg(long, value_name = "DIR", requires = "suite")]
     pub(crate) tree: Option<PathBuf>,
 
-    /// Length of the scratch file
+    /// Size of the scratch file
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) scratch: Option<u64>,
 
-    /// Most bytes to write, including the scratch file
+    /// Maximum bytes to write, including the scratch file
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) bytes_max: Option<u64>,
 
-    /// Longest time to measure each comparison: 90s, 5m, 1h; a plain number is seconds
+    /// Maximum time for each comparison: 90s, 5m, 1h; a plain number is seconds
     #[arg(
         long,
         value_name = "TIME",
@@ -143,7 +146,7 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) seconds: Option<u32>,
 
-    /// Most pairs of each comparison
+    /// Maximum number of pairs in each comparison
     #[arg(
         long,
         value_name = "N",
@@ -152,7 +155,9 @@ pub(crate) struct SuiteSteps {
     )]
     pub(crate) pairs: Option<u32>,
 
-    /// Largest share of the drive's time to use, in percent; if omitted 25 where the drive is busy
+    /// Maximum share of time in which to use the drive, in percent
+    ///
+    /// Default: 100; 25 and depth 1 if other programs keep the drive busy.
     #[arg(
         long,
         value_name = "PERCENT",
@@ -173,30 +178,32 @@ pub(crate) struct SuiteSteps {
     #[command(flatten)]
     pub(crate) unknown: Unknown,
 
-    /// Show the distributions and what the drive counted
+    /// Show the distributions of times, and the kernel's counters of the drive
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
 
-    /// Command to run once for each pair and arm; {device} and {mount} are replaced
+    /// Command to run in every pair on each device: aligned, shifted, control
+    ///
+    /// {device} stands for the device, {mount} for its mount point.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 
 /// Compare two result files of bench, fsync or probe
 ///
-/// A figure counts as different only if the interval of its change excludes "no change" and reaches
-/// beyond 10 %. Both files must be of the same command.
+/// A figure counts as different only if its change is certain (the interval excludes "no change")
+/// and may exceed 10 %. Both files must come from the same command.
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:
-  straddle bench /data -o before.json    and after a change -o after.json
-  straddle fsync /data --for etcd -o before.json    likewise
+  straddle bench /data -o before.json        measure, then change the system
+  straddle bench /data -o after.json         measure again
   straddle compare before.json after.json"))]
 pub(crate) struct Compare {
-    /// The earlier result
+    /// Earlier result
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
-    /// The later one
+    /// Later result, of the same command
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
     #[command(flatten)]
@@ -222,9 +229,9 @@ pub(crate) enum Durable {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unit {
-    /// Unit that the drive writes as one
+    /// Unit that the drive writes as a whole
     Granule,
-    /// The stripe unit of an array
+    /// Stripe unit of an array
     Chunk,
 }
 

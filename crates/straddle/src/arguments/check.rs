@@ -11,7 +11,7 @@ use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
-/// Without a target, shows every disk of this machine. Nothing is written.
+/// Without a target, shows every disk of this machine. Targets are only read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
@@ -19,13 +19,13 @@ Examples:
   straddle check                          every disk of this machine
   straddle check /dev/sda disk.qcow2      a disk and an image
   straddle check --on 4Kn disk.raw        will this image work on a 4Kn disk?
-  straddle check --only-bad images/       of a directory, only the bad ones
+  straddle check --only-bad images/       only the bad images of a directory
   straddle check /dev/sd[a-d]1            members of one array, judged together
   straddle check /data                    the device under a mount point
-  straddle check --sysroot other.sysroot  another machine, as captured there
-  straddle check --json disk.raw          for programs (generate schema)
-  straddle check --save base.json         remember how everything lies
-  straddle check --watch base.json        and tell later what changed
+  straddle check --sysroot other.sysroot  another machine, captured there
+  straddle check --json disk.raw          JSON, for programs
+  straddle check --save base.json         save the present state
+  straddle check --watch base.json        later: show what changed
   straddle explain ST101                  what a finding means"))]
 pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
@@ -34,10 +34,11 @@ pub(crate) struct Check {
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) targets: Vec<PathBuf>,
 
-    /// Judge for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
+    /// Judge as if on this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
     ///
-    /// Join several by commas: 512e,origin=3584. A stripe is chunk x data disks; add +1 or +2 for
-    /// parity: stripe=64Kx3+1. Sizes may end in K, M, G (1024).
+    /// Separate several values by commas: 512e,origin=3584. The origin is the byte where the first
+    /// granule starts. A stripe is chunk x data disks; add +1 or +2 for parity: stripe=64Kx3+1.
+    /// Sizes may end in K, M or G (powers of 1024).
     #[arg(long, value_name = "DISK", help_heading = "Judging")]
     pub(crate) on: Option<Condition>,
 
@@ -47,12 +48,12 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) measured: IgnoreMeasuredOption,
 
-    /// Read files that an image names outside of its directory
+    /// Also read files outside the image's directory, if the image names them
     ///
-    /// Otherwise, backing files, data files and extents are read only in the image's directory and
-    /// below it, since an untrusted image could name any file that you can read, and straddle
-    /// would show that file's content. For images found in a target directory, references outside
-    /// the image's directory are never followed.
+    /// An image can name backing files, data files and extents. By default straddle reads them only
+    /// in the image's directory and below it: an untrusted image could name any file that you can
+    /// read, and straddle would show its content. If the target is a directory, files outside an
+    /// image's directory are never read.
     #[arg(long, help_heading = "Judging")]
     pub(crate) follow_references: bool,
 
@@ -69,11 +70,11 @@ pub(crate) struct Check {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
-    /// Show evidence, units and facts with their sources
+    /// Show evidence, units and facts, each with its source
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Show only targets with a warning or an error, and those that could not be judged
+    /// Show only targets that have a warning or an error, or could not be judged
     #[arg(long)]
     pub(crate) only_bad: bool,
 
@@ -83,9 +84,9 @@ pub(crate) struct Check {
     /// Compare with this baseline and print changes only
     ///
     /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
-    /// are checked again, with its --on and --sysroot. Exit codes: 1 if something
-    /// became worse at or above --fail-on (a changed fact counts as info); 0 if nothing did; 5 if
-    /// that cannot be determined: a target is unknown now, or no longer exists.
+    /// are checked again, with its --on and --sysroot. Exit codes: 0 nothing became worse;
+    /// 1 something became worse, at or above --fail-on (a changed fact counts as info); 5 cannot
+    /// tell: a target is now unknown or gone.
     #[arg(
         long,
         value_name = "BASELINE",
@@ -94,9 +95,10 @@ pub(crate) struct Check {
     )]
     pub(crate) watch: Option<PathBuf>,
 
-    /// Write a baseline for --watch, whole or not at all
+    /// Write the result to this file, as a baseline for --watch
     ///
-    /// An existing file is replaced only if it holds a baseline.
+    /// The file is written whole or not at all. An existing file is replaced only if it is a
+    /// baseline.
     #[arg(long, value_name = "FILE", help_heading = "Changes")]
     pub(crate) save: Option<PathBuf>,
 
@@ -113,14 +115,14 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) unknown: Unknown,
 
-    /// Give a rule another severity, or `off`; may be repeated
+    /// Change the severity of a rule to info, warning, error or off; may be repeated
     #[arg(long = "rule", value_name = "CODE=SEVERITY", help_heading = "Judging")]
     pub(crate) rules: Vec<RuleChange>,
 
-    /// Longest message of --format npd
+    /// Maximum length of the message of --format npd
     ///
-    /// Use the `max_output_length` of the node-problem-detector's configuration: it cuts longer
-    /// messages. From 16 to 4096.
+    /// Give the `max_output_length` of the node-problem-detector's configuration, since it cuts
+    /// longer messages. From 16 to 4096.
     #[arg(
         long,
         value_name = "BYTES",
@@ -139,19 +141,19 @@ impl Check {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A tree for one target, a line each for many
+    /// A tree for one target, one line each for several
     Table,
-    /// One document
+    /// One JSON document
     Json,
     /// One line of JSON for each target
     Jsonl,
-    /// For the test tab of a CI system
+    /// JUnit XML, for the test results of a CI system
     Junit,
-    /// For annotations in a code host
+    /// SARIF, for annotations on a code host
     Sarif,
-    /// A plugin's output for Nagios, Icinga, Naemon; their exit codes
+    /// Plugin output for Nagios, Icinga and Naemon, with their exit codes
     Nagios,
-    /// A custom plugin's message for Kubernetes' node-problem-detector; its exit codes
+    /// Custom plugin output for Kubernetes' node-problem-detector, with its exit codes
     Npd,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Json {
 /// Option that prints exact sizes.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Bytes {
-    /// Print exact numbers of bytes beside sizes
+    /// Also print sizes in bytes
     #[arg(long, short, help_heading = "Output")]
     pub(crate) bytes: bool,
 }
@@ -34,9 +34,9 @@ pub(crate) struct Bytes {
 /// Option for the exit code of a missing verdict.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Unknown {
-    /// Exit with 0 instead of 5 where there is no verdict
+    /// Exit with 0 instead of 5 if there is no verdict
     ///
-    /// For gates that accept what cannot be judged. Whatever was found still counts.
+    /// For scripts that accept a missing verdict. All other exit codes stay the same.
     #[arg(id = "allow_unknown", long = "allow-unknown", help_heading = "Exit code")]
     pub(crate) is_allowed: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Unknown {
 /// Option that ignores measured granules.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct IgnoreMeasuredOption {
-    /// Ignore what straddle probe measured on this machine's drives
+    /// Ignore the granules that straddle probe measured and saved on this machine
     #[arg(id = "ignore_measured", long = "ignore-measured", help_heading = "Judging")]
     pub(crate) is_ignored: bool,
 }
@@ -52,7 +52,8 @@ pub(crate) struct IgnoreMeasuredOption {
 /// A captured machine in place of this one.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Sysroot {
-    /// Use a captured machine: a directory or a file of `straddle generate sysroot`
+    /// Use a captured machine instead of this one: a file of `straddle generate sysroot`, or a
+    /// directory
     #[arg(id = "sysroot", long, value_name = "TREE", help_heading = "Judging")]
     pub(crate) tree: Option<PathBuf>,
 }
@@ -65,7 +66,7 @@ pub(crate) struct Start {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Say what would be written, for how long, and what it means; then stop
+    /// Show what would be written, for how long, and the effect on the drive; then stop
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }
@@ -83,13 +84,13 @@ impl Start {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ResultOptions {
-    /// Also write the whole result, with its histograms, to this file; - prints it, like --json
+    /// Also write the whole result, with histograms, to this file; - prints it, like --json
     ///
-    /// An existing file is replaced only if it holds a result.
+    /// An existing file is replaced only if it is a result of straddle.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Show no progress while it measures
+    /// Do not show progress while measuring
     #[arg(
         long,
         env = "STRADDLE_NO_PROGRESS",
@@ -137,9 +138,9 @@ impl Printed {
 pub(crate) enum BenchFormat {
     /// For people
     Table,
-    /// One document; straddle generate schema describes it
+    /// One JSON document; `straddle generate schema` describes it
     Json,
-    /// JSON as fio prints it, for programs that read fio's JSON
+    /// JSON in fio's form, for programs that read fio's JSON
     FioJson,
 }
 

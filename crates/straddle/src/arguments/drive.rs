@@ -8,9 +8,9 @@ use super::common::{Json, Sysroot, help};
 use super::completion_values::DRIVES;
 use super::values::{size, size_above_0};
 
-/// Drive models in simulated time: what a drive does, and what a workload would cost on it
+/// Simulate drives: what a workload would cost on a drive model
 ///
-/// No drive is touched, and nothing is written.
+/// Time is simulated; no drive is touched, and nothing is written.
 #[derive(Debug, Args)]
 pub(crate) struct Drive {
     #[command(subcommand)]
@@ -21,7 +21,7 @@ pub(crate) struct Drive {
 pub(crate) enum DriveWhat {
     /// List the built-in drive profiles
     List(DriveList),
-    /// Show a drive with all its values, each with its label and its source
+    /// Show a drive profile: every value with its label and its source
     Show(DriveShow),
     Simulate(Box<Simulate>),
 }
@@ -38,7 +38,7 @@ pub(crate) struct DriveShow {
     #[arg(value_name = "NAME|FILE", value_parser = DRIVES, hide_possible_values = true)]
     pub(crate) drive: String,
 
-    /// Print its file, to be copied and edited
+    /// Print the profile's file, to copy and edit
     #[arg(long, conflicts_with = "json")]
     pub(crate) toml: bool,
 
@@ -46,9 +46,10 @@ pub(crate) struct DriveShow {
     pub(crate) document: Json,
 }
 
-/// Show what a workload would cost on a drive, aligned and misaligned; or check the models
+/// Show what a workload would cost on a drive, aligned and misaligned
 ///
-/// Unless options say otherwise, the workload is 4 KiB writes in order with a flush after each.
+/// The default workload writes 4 KiB at a time, in order, with a flush after each write.
+/// --published compares the models with published numbers instead.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what")
     .args(["profiles", "published"])
@@ -59,25 +60,25 @@ pub(crate) struct DriveShow {
 #[command(after_help = help("drive simulate", "\
 Examples:
   straddle drive simulate --profile hdd-7200-512e
-                                           synced writes, aligned and a sector off
+                                           synced writes, aligned and misaligned
   straddle drive simulate --profile hdd-7200-512e --vary rmw=serial
                                            the same with other firmware
   straddle drive simulate --profile mine.toml --job job.fio --shift 512,2K
-                                           fio's job, on a drive of your own
+                                           a fio job on a drive of your own
   straddle drive simulate --profile raid5-5x64k --trace sda.blktrace.0
                                            a recorded workload
   straddle drive simulate --profile dc-s3700 --job job.fio --what-if
-                                           aligned, misaligned, on 512e, on RAID 5, without PLP
+                                           also on 512e, on RAID 5, without PLP
   straddle drive simulate --profile hdd-7200-512e --stack disk.raw
-                                           where an image's file systems really lie
+                                           at the places of an image's layers
   straddle drive simulate --profile hdd-7200-512e --stack a.raw b.raw c.raw
-                                           on an array, with each of its drives
+                                           on an array of three images
   sfdisk --dump /dev/sda > plan
   straddle drive simulate --profile wd10ears --stack plan --layer 1
-                                           where a partition would lie on another drive
+                                           at the place of a planned partition
   straddle drive simulate --profile m4-256 --power-cuts 100 --no-sync
-                                           what is left when the power goes
-  straddle drive simulate --published      published numbers beside the models'"))]
+                                           what is left after a power cut
+  straddle drive simulate --published      published numbers and the models'"))]
 pub(crate) struct Simulate {
     /// A built-in drive profile, or a profile's file; may be repeated
     #[arg(
@@ -97,7 +98,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) vary: Vec<String>,
 
-    /// Show every published number beside the model's, with its error and label
+    /// Compare every published number with the model's: its error and its label
     #[arg(
         long,
         conflicts_with_all = [
@@ -109,7 +110,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) published: bool,
 
-    /// Run a fio job file; its own paths are never opened
+    /// Run a fio job file; paths in the file are never opened
     #[arg(
         long,
         value_name = "FILE",
@@ -118,10 +119,10 @@ pub(crate) struct Simulate {
     )]
     pub(crate) job: Option<PathBuf>,
 
-    /// Replay a recorded workload: fio's iolog, blkparse's text, blktrace's records
+    /// Replay a recorded trace: a fio iolog, the text of blkparse, or the records of blktrace
     ///
-    /// Operations run as fast as the drive allows, with --depth of them in flight. A flush waits
-    /// for all operations before it.
+    /// Operations run as fast as the drive allows, with --depth operations in flight. A flush
+    /// waits for all operations before it.
     #[arg(
         long,
         value_name = "FILE",
@@ -130,13 +131,13 @@ pub(crate) struct Simulate {
     )]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Run the workload at the real addresses of these layers, and at an aligned one
+    /// Run the workload where the layers of this image or disk really are
     ///
-    /// Each file system, volume and empty partition is an arm: its operations go to where
-    /// its bytes are on the drives. IMAGE#1 is one partition of an image. Give the members of
-    /// an array or a volume group together, as A B C or as the directory that holds them; each
-    /// becomes a drive. A device is read, never written. A plan is the output of sfdisk --dump: it
-    /// says where partitions would lie, without a disk.
+    /// Each file system, volume and empty partition is a row: its operations go to the addresses
+    /// that its bytes have on the drives. The same workload at an aligned place is shown next to
+    /// it. IMAGE#1 is one partition of an image. Name all members of an array or a volume group,
+    /// as A B C or as their directory; each becomes a drive. A device is read, never written. PLAN
+    /// is the output of sfdisk --dump: the places of partitions, without a disk.
     #[arg(
         long,
         value_name = "IMAGE|DIRECTORY|DEVICE|PLAN",
@@ -147,7 +148,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) stack: Vec<PathBuf>,
 
-    /// Take this layer of the stack alone: a partition's number, or the name that is shown
+    /// Use only this layer of --stack: a partition's number, or a name from the output
     #[arg(long, value_name = "NAME", requires = "stack", help_heading = "Place")]
     pub(crate) layer: Option<String>,
 
@@ -158,11 +159,11 @@ pub(crate) struct Simulate {
     #[arg(long, requires = "profiles")]
     pub(crate) read: bool,
 
-    /// Use random places, chosen by --seed, instead of going in order
+    /// Use random places, chosen by --seed, instead of sequential ones
     #[arg(long, requires = "profiles")]
     pub(crate) random: bool,
 
-    /// Bytes of each operation, to 1 GiB
+    /// Size of each operation, at most 1 GiB
     #[arg(
         long,
         value_name = "SIZE",
@@ -175,7 +176,7 @@ pub(crate) struct Simulate {
     #[arg(long, conflicts_with = "read", requires = "profiles")]
     pub(crate) no_sync: bool,
 
-    /// Operations in flight
+    /// Operations in flight (queue depth)
     #[arg(
         long,
         value_name = "N",
@@ -194,7 +195,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) start: u64,
 
-    /// Distances to shift everything by, one run each: 512,2K; if omitted one logical sector
+    /// Misalignments to simulate, one run for each: 512,2K; default: one logical sector
     #[arg(
         long,
         value_name = "BYTES",
@@ -205,12 +206,12 @@ pub(crate) struct Simulate {
     )]
     pub(crate) shift: Vec<u64>,
 
-    /// Show the workload as given, aligned, misaligned, on 512e, on RAID 5 and with or without PLP
+    /// Compare the workload as given, aligned, misaligned, on 512e, on RAID 5, and with PLP or not
     ///
-    /// Each variant is a row, with its cost compared with the first row. Misaligned means shifted
-    /// by 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five such
-    /// drives and 64 KiB chunks. A trace is aligned so that most of its writes begin at a multiple
-    /// of 4 KiB.
+    /// Each variant is a row; its cost is relative to the first row. Misaligned means shifted by
+    /// 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five such drives
+    /// and 64 KiB chunks. A trace is aligned by moving it as a whole, so that most of its writes
+    /// start at a multiple of 4 KiB.
     #[arg(
         long,
         requires = "profiles",
@@ -219,11 +220,11 @@ pub(crate) struct Simulate {
     )]
     pub(crate) what_if: bool,
 
-    /// Cut the power at N instants of each run, chosen by --seed, and show what is left
+    /// Cut the power N times in each run, at moments chosen by --seed, and show what is left
     ///
-    /// Counts the acknowledged writes that are lost or torn, and those of them that were promised:
-    /// flushed, forced, or acknowledged by a drive that says it has no volatile cache. A drive may
-    /// lose a write that was not promised.
+    /// Counts acknowledged writes that are lost or torn. The promised ones among them are shown
+    /// apart: flushed, forced (FUA), or acknowledged by a drive that reports no volatile cache. A
+    /// drive may lose a write that it did not promise.
     #[arg(
         long,
         value_name = "N",
@@ -234,12 +235,11 @@ pub(crate) struct Simulate {
     )]
     pub(crate) power_cuts: Option<u32>,
 
-    /// Let every drive lie about this; may be repeated
+    /// Make every drive break this promise; may be repeated
     #[arg(long, value_name = "WHAT", requires = "power_cuts", value_enum, help_heading = "Power")]
     pub(crate) lie: Vec<Lie>,
 
-    /// Survivors among writes that were not promised: none, all, parts chosen by --seed,
-    /// or only the newest
+    /// Writes that survive although the drive did not promise them
     #[arg(
         long,
         value_name = "WHICH",
@@ -250,7 +250,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) survivors: Survivors,
 
-    /// State of a physical sector or mapping unit that is half written when the power goes
+    /// Content of a physical sector or mapping unit that was being written at the power cut
     #[arg(
         long,
         value_name = "WHAT",
@@ -261,11 +261,11 @@ pub(crate) struct Simulate {
     )]
     pub(crate) half_written: HalfWritten,
 
-    /// Member of an array that does not come back, counted from 0
+    /// Member of the array that is missing after the power cut, counted from 0
     #[arg(long, value_name = "N", requires = "power_cuts", help_heading = "Power")]
     pub(crate) lost_member: Option<u16>,
 
-    /// Maximum operations per drive and place; default 10000, or 1000 with --power-cuts
+    /// Maximum operations for each drive and place; default: 10000, with --power-cuts 1000
     #[arg(
         long,
         value_name = "N",
@@ -293,9 +293,9 @@ impl Simulate {
 /// Subject that a drive lies about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Lie {
-    /// Flushes complete at once and put nothing on the medium
+    /// Flushes complete at once and write nothing to the medium
     Flush,
-    /// Forced writes are kept in the cache like other writes
+    /// Forced writes stay in the cache like other writes
     Fua,
     /// The capacitors or the battery fail to preserve the cache
     Protection,
@@ -306,7 +306,7 @@ pub(crate) enum Lie {
 pub(crate) enum Survivors {
     /// Only what is on the medium
     None,
-    /// All that came into the drive
+    /// Everything that the drive received
     All,
     /// Each part by chance
     Random,
@@ -317,11 +317,11 @@ pub(crate) enum Survivors {
 /// State of what is half written when the power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HalfWritten {
-    /// It is as it was
+    /// The old content
     Old,
-    /// It is written to its end
+    /// The new content
     New,
-    /// It cannot be read, nor can other data in its sector or unit
+    /// Unreadable, together with all other data in the same sector or unit
     Unreadable,
 }
 

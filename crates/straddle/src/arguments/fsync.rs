@@ -15,29 +15,30 @@ pub(crate) const ROUND_TRIPS_MAX: usize = 99;
 /// The seconds that a run takes where none are given.
 pub(crate) const FSYNC_SECONDS: u32 = 15;
 
-/// Measure how long durable writes take in a directory, and whether its syncs are real
+/// Measure how long durable writes take in a directory, and whether syncs there reach the drive
 ///
-/// Writes only to scratch files of its own in DIR, bounded in bytes and seconds, which are gone
-/// however the program ends; if SIGKILL leaves one behind (btrfs and others need names), the next
-/// run in DIR removes it. Measures all rows of pg_test_fsync, under its labels, and rows that write
-/// as write-ahead logs do; the rows take turns in random order. Says what it will write first.
+/// Runs all tests of pg_test_fsync, under the same labels, and tests that write as a write-ahead
+/// log does. Each test is a row of the output; the rows take turns in random order. Writes only to
+/// its own scratch files in DIR, within limits of bytes and time that it prints first. The files
+/// are gone when the program ends. If SIGKILL leaves one behind (possible on btrfs and some other
+/// file systems), the next run in DIR removes it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to do")]
 #[command(after_help = help("fsync", "\
 Examples:
   straddle fsync /var/lib/postgresql       pg_test_fsync's rows and log patterns
-  straddle fsync /var/lib/etcd --for etcd  for etcd: PASS, WARN or FAIL
-  straddle fsync /data --dry-run           how much is written, for how long
-  straddle fsync /data --rows pg           the rows of pg_test_fsync alone
-  straddle fsync /data --rows none         only: is a completed sync real?
-  straddle fsync /data --pid 4711          are this process's syncs intercepted?
-  straddle fsync /data --rows all          also several writes for each sync
+  straddle fsync /var/lib/etcd --for etcd  fast enough for etcd?
+  straddle fsync /data --dry-run           what would be written, how long
+  straddle fsync /data --rows pg           only the rows of pg_test_fsync
+  straddle fsync /data --rows none         only check whether syncs are real
+  straddle fsync /data --pid 4711          are its syncs intercepted?
+  straddle fsync /data --rows all          also several writes per sync
   straddle fsync /data --sustained --bytes-max 8G
-                                           write on until the drive's buffer is full
-  straddle fsync /data -o result.json      keep the result
-  straddle fsync /data --format fio-json   in the form of fio's JSON"))]
+                                           keep writing until its buffer is full
+  straddle fsync /data -o result.json      save the result
+  straddle fsync /data --format fio-json   JSON in fio's form"))]
 pub(crate) struct Fsync {
-    /// The directory whose file system and drive are meant
+    /// Directory to measure in: its file system and its drive are tested
     #[arg(value_name = "DIR", help_heading = None::<&'static str>)]
     pub(crate) directory: PathBuf,
 
@@ -51,10 +52,11 @@ pub(crate) struct Fsync {
     )]
     pub(crate) rows: FsyncRows,
 
-    /// Say whether that is fast enough for an engine: etcd, postgresql, ...
+    /// Judge whether durable writes are fast enough for this engine: etcd, postgresql, ...
     ///
-    /// Measures the engine's writes in place of the usual rows. `straddle explain engines` lists
-    /// all engines; `straddle explain etcd` shows the limits of one, with their sources.
+    /// Measures writes like those of the engine, instead of the usual rows. `straddle explain
+    /// engines` lists all engines; `straddle explain etcd` shows the limits of one and their
+    /// sources.
     #[arg(
         long = "for",
         value_name = "ENGINE",
@@ -63,13 +65,13 @@ pub(crate) struct Fsync {
     )]
     pub(crate) engine: Option<String>,
 
-    /// Also check whether a running process's syncs are intercepted: libraries, filters, a tracer
+    /// Also check whether something intercepts the syncs of this running process
     ///
-    /// Looks for functions that replace libc's fsync and the like in the program, in what
-    /// LD_PRELOAD, LD_AUDIT and /etc/ld.so.preload name (libeatmydata), and in every other loaded
-    /// library; for seccomp filters that suppress syncs; and for a tracer. Without root, little of
-    /// another user's process can be seen. A process with seccomp filters is stopped for a moment
-    /// while they are read.
+    /// Three things can: a library that replaces fsync and similar calls (as libeatmydata does), a
+    /// seccomp filter, and a tracer. The check reads the program and all loaded libraries, also
+    /// those of LD_PRELOAD, LD_AUDIT and /etc/ld.so.preload. Without root, little of another user's
+    /// process is visible. A process with seccomp filters is stopped for a moment while they are
+    /// read.
     #[arg(
         long,
         value_name = "PID",
@@ -81,10 +83,10 @@ pub(crate) struct Fsync {
     #[arg(long = "profile", value_name = "FILE", requires = "engine")]
     pub(crate) profiles: Vec<PathBuf>,
 
-    /// Round trips from this node to the others of its group, at most 99: 300us,300us
+    /// Network round trips to the other nodes of the cluster, at most 99: 300us,300us
     ///
-    /// Used for the best possible rates; if omitted 500us in groups of three and five nodes. The
-    /// first one is also used as the round trip to a client.
+    /// They limit the commit rates that are possible (ceilings). Default: 500us, for clusters of
+    /// three and of five nodes. The first time also counts as the round trip to a client.
     #[arg(
         long = "rtt",
         value_name = "TIME",
@@ -95,7 +97,7 @@ pub(crate) struct Fsync {
     )]
     pub(crate) round_trips_ns: Vec<u64>,
 
-    /// Commits that share a sync, for the best possible rates; if omitted 100
+    /// Commits that share one sync, for the possible commit rates (ceilings); default: 100
     #[arg(
         long,
         value_name = "N",
@@ -105,16 +107,17 @@ pub(crate) struct Fsync {
     )]
     pub(crate) batch: Option<u64>,
 
-    /// Also write without a pause, to see where the drive's write buffer ends
+    /// Afterwards also write without a pause, to see when the drive's write buffer is full
     ///
-    /// Writes what --bytes-max leaves, within --seconds more.
+    /// Writes up to --bytes-max in total, and may take --seconds once more.
     #[arg(long)]
     pub(crate) sustained: bool,
 
-    /// Longest time for everything: making the files, the rows, checking the syncs
+    /// Maximum time of the run: making the files, measuring the rows, checking the syncs
     ///
-    /// --sustained takes as long again. A call that is under way at the end is waited for. With
-    /// --for, a time above the default also raises the number of writes at which it stops.
+    /// --sustained may take the same time again. A sync that is not finished at the end is waited
+    /// for. With --for, the run ends after enough writes; a time above the default allows more
+    /// writes.
     #[arg(
         long,
         value_name = "TIME",
@@ -125,7 +128,7 @@ pub(crate) struct Fsync {
     )]
     pub(crate) seconds: u32,
 
-    /// Most bytes to write, including the scratch files
+    /// Maximum bytes to write, including the scratch files
     #[arg(
         long,
         value_name = "SIZE",
@@ -154,7 +157,7 @@ pub(crate) struct Fsync {
     #[command(flatten)]
     pub(crate) printed: Printed,
 
-    /// Show what the figures depend on
+    /// Show what the figures and the verdict depend on
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
 }
@@ -165,9 +168,9 @@ pub(crate) enum FsyncRows {
     Pg,
     /// Writes like those of write-ahead logs
     Wal,
-    /// Both, each method with and without the page cache
+    /// Both of these, and each sync method with and without the page cache
     Usual,
-    /// Also several writes per sync
+    /// All of these, and several writes per sync
     All,
     /// No rows: only check whether a completed sync is real
     None,
@@ -175,11 +178,11 @@ pub(crate) enum FsyncRows {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FsyncFailOn {
-    /// FAIL, or syncs that are not durable
+    /// FAIL, or syncs are not durable
     Failure,
-    /// WARN or FAIL
+    /// WARN or FAIL, or syncs are suspect or not durable
     Warning,
-    /// Neither
+    /// No verdict; only a sync that fails
     Never,
 }
 

@@ -33,11 +33,11 @@ Examples:
   straddle generate man check | man -l -
   straddle generate man --to /usr/share/man/man1")]
 pub(crate) struct Man {
-    /// Command whose page to print, such as `check`; if omitted the program's own page
+    /// Command whose page to print, such as `check`; default: the page of straddle itself
     #[arg(value_name = "COMMAND", conflicts_with = "to")]
     pub(crate) command: Vec<String>,
 
-    /// Write every page into this directory, which is made where it is missing
+    /// Write all pages into this directory, which is created if missing
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) to: Option<PathBuf>,
 }
@@ -61,9 +61,8 @@ pub(crate) struct Completions {
 Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
-    /// Output that the schema describes: the JSON of `check`, `trace`, `plan`, `bench`,
-    /// `bench --dry-run`, `compare`, `probe`, `fsync` or `fsync --dry-run`, the changes that
-    /// `check --watch` prints, or the drives, simulations and published numbers of `drive`
+    /// Output that the schema describes. `bench-plan` and `fsync-plan` are for --dry-run, `changes`
+    /// is for `check --watch`; `drives`, `simulation` and `published` are for `drive`
     #[arg(value_enum, default_value_t = SchemaOf::Check)]
     pub(crate) name: SchemaOf,
 }
@@ -86,18 +85,18 @@ pub(crate) enum SchemaOf {
     Changes,
 }
 
-/// Capture what the kernel says of this machine's disks, for `straddle check --sysroot`
+/// Capture what the kernel reports of this machine's disks, for `straddle check --sysroot`
 ///
-/// The capture holds what straddle reads from /sys, /proc and udev, device-mapper's tables, and the
-/// drives' answers. It holds no byte that lies on a disk. Serials, WWNs, UUIDs, hosts and keys are
-/// replaced by numbers, equal ones by equal numbers. Of directories outside the system's own, only
-/// the depth stays. Names of disks, volumes, models and file systems stay: look through the capture
-/// before you send it.
+/// The capture holds what straddle reads from /sys, /proc and udev, the tables of device-mapper,
+/// and the drives' answers. No content of a disk is in it. Serial numbers, WWNs, UUIDs, host names
+/// and keys are replaced by numbers; the same value always gets the same number. Names of
+/// directories outside the system's own are replaced. Names of disks, volumes, models and file
+/// systems stay: read the capture before you send it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  straddle generate sysroot -o here.sysroot       as root: asks drives too
-  straddle generate sysroot | gzip > here.gz      check reads that as well
+  straddle generate sysroot -o here.sysroot       as root: also asks drives
+  straddle generate sysroot | gzip > here.gz      check also reads gzip
   straddle check --sysroot here.sysroot           on any machine")]
 pub(crate) struct Sysroot {
     /// Write to this file instead of standard output; - is standard output
@@ -108,7 +107,7 @@ pub(crate) struct Sysroot {
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
 
-    /// Keep mount points and the files behind loop devices as they are
+    /// Keep the paths of mount points and of the files behind loop devices
     #[arg(long)]
     pub(crate) keep_paths: bool,
 }
@@ -124,11 +123,11 @@ pub(crate) struct Raidtest {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Length of the medium that requests are for; at least 128 KiB
+    /// Size of the device that the requests address; at least 128 KiB
     #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
     pub(crate) media: u64,
 
-    /// Sector size, of which offsets and lengths are multiples; a power of two
+    /// Sector size, a power of two; all offsets and lengths are multiples of it
     #[arg(long, value_name = "SIZE", value_parser = size_u32, default_value = "512")]
     pub(crate) sector: u32,
 
@@ -148,10 +147,10 @@ pub(crate) struct Raidtest {
 /// Kind of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RaidtestKind {
-    /// All read
+    /// Reads only
     Read,
-    /// All write
+    /// Writes only
     Write,
-    /// Each reads or writes, with equal chance
+    /// Each request is a read or a write, with equal chance
     Mixed,
 }

@@ -40,8 +40,8 @@ pub(crate) const VERSION: &str =
 
 /// Finds misalignment in every layer of a storage stack.
 ///
-/// Reading is the default. Commands that measure write to a scratch file of their own and nothing
-/// else.
+/// By default no command writes to your disks or files. bench, probe and fsync measure in a scratch
+/// file, which they make and remove.
 #[derive(Debug, Parser)]
 #[command(
     name = "straddle",
@@ -52,17 +52,17 @@ pub(crate) const VERSION: &str =
     after_help = "\
 Start with:
   straddle check              every disk of this machine
-  straddle check disk.raw     an image
+  straddle check disk.raw     a disk image
   straddle explain ST101      what a code in the output means
-  straddle trace /data/db     where the bytes of a file lie
+  straddle trace /data/db     where a file's bytes are on the drives
   straddle plan /dev/sda      how to align its partitions
-  straddle bench /data        what misalignment costs there, live
+  straddle bench /data        what misalignment costs there, measured
   straddle fsync /data        how long a durable write takes there
-  straddle report *.json      a page of all results
-  straddle check --help       all options"
+  straddle report *.json      one page of all results
+  straddle check --help       all options of check"
 )]
 pub(crate) struct Arguments {
-    /// When to use color; meaning never depends on it
+    /// When to use color; nothing is shown by color alone
     #[arg(
         long,
         global = true,

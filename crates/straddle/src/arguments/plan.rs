@@ -7,19 +7,19 @@ use stack::Condition;
 
 use super::common::{IgnoreMeasuredOption, Json, help};
 
-/// Plan the cheapest change that aligns a disk's partitions, with all data kept
+/// Plan the cheapest change that aligns a disk's partitions and keeps all data
 ///
 /// Shows every partition before and after, the reason, the gain, and what no move can fix. Nothing
-/// is written to the disk; --script prints a shell script that does it.
+/// is written to the disk; --script prints a shell script that carries out the plan.
 #[derive(Debug, Args)]
 #[command(after_help = help("plan", "\
 Examples:
   straddle plan /dev/sda                         before and after
-  straddle plan disk.raw --on granule=16K        for a disk with 16 KiB units
+  straddle plan disk.raw --on granule=16K        for a disk with 16 KiB granules
   straddle plan disk.raw --on 4Kn                for 4096-byte sectors
-  straddle plan --new /dev/sdb                   lay out a disk without data
-  straddle plan /dev/sda --script -o plan.sh     the script: read it, back up,
-  sh plan.sh /dev/sda /mnt/usb/work              run it; run it again if it was interrupted"))]
+  straddle plan --new /dev/sdb                   how to lay out an empty disk
+  straddle plan /dev/sda --script -o plan.sh     make a script; read it, back up
+  sh plan.sh /dev/sda /mnt/usb/work              run it; if interrupted, again"))]
 pub(crate) struct Plan {
     /// A disk, a partition of it, or an image file
     #[arg(value_name = "TARGET")]
@@ -34,9 +34,9 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) measured: IgnoreMeasuredOption,
 
-    /// Say lay out a disk without data: where to start, ashift, options of mkfs and others
+    /// Show how to lay out an empty disk: first start, ashift, options of mkfs and other tools
     ///
-    /// Commands that erase say so; they are left out where anything was recognized on the disk.
+    /// Commands that erase data say so. They are left out if anything was recognized on the disk.
     #[arg(long, conflicts_with_all = ["script", "json", "output"])]
     pub(crate) new: bool,
 
@@ -47,9 +47,9 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) document: Json,
 
-    /// Also write the plan as JSON to this file, or the script with --script
+    /// Also write the plan as JSON to this file; with --script: the script
     ///
-    /// An existing file is replaced only if it holds a plan or script of straddle.
+    /// An existing file is replaced only if it is a plan or a script of straddle.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 }

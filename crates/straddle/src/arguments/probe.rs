@@ -8,31 +8,32 @@ use super::common::{Json, ResultOptions, Start, Unknown, help};
 use super::raw_device::RawDevice;
 use super::values::{seconds, size_above_0};
 
-/// Measure a drive's real granule, and print the values to give to other tools
+/// Measure the unit that a drive really writes as a whole, and print values for other tools
 ///
-/// Writes to a scratch file of its own in TARGET, bounded in bytes and seconds, which has no name
-/// and is gone however the program ends. Raw devices are only read. Reports a value only when all
-/// comparisons agree; otherwise says "cannot tell" and why.
+/// Writes only to its own scratch file in TARGET, within limits of bytes and time. The file is gone
+/// however the program ends. Raw devices are only read, except with --write-device. Reports a value
+/// only if all comparisons agree; otherwise says "cannot tell" and why.
 #[derive(Debug, Args)]
 #[command(after_help = help("probe", "\
 Examples:
-  straddle probe /data                     of the drive under /data
-  straddle probe /data --dry-run           how much is written, for how long
-  straddle probe /dev/sdb                  reads alone: chunk, members, depth
+  straddle probe /data                     the drive under /data
+  straddle probe /data --dry-run           what would be written, how long
+  straddle probe /dev/sdb                  reads only: chunk, members, depth
   straddle probe /dev/sdb --write-device --dry-run
-                                           what writing to it would overwrite, or why it may not
+                                           what would be overwritten
   straddle probe /dev/sdb --write-device --confirm SERIAL
-                                           writes too: everything on it may be lost
+                                           also writes: all data may be lost
   straddle probe /data --explain           every comparison with its interval
 
-The result for a drive with a WWN or a serial number is saved for straddle check, in
-$STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else ~/.local/state/straddle."))]
+If the drive has a WWN or a serial number, the result is saved for straddle
+check: in $STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else
+~/.local/state/straddle."))]
 pub(crate) struct Probe {
-    /// A directory or mount point, where the scratch file will be; or a block device
+    /// Directory or mount point for the scratch file, or a block device
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
 
-    /// Most bytes to write, including the scratch file
+    /// Maximum bytes to write, including the scratch file
     #[arg(
         long,
         value_name = "SIZE",
@@ -42,7 +43,7 @@ pub(crate) struct Probe {
     )]
     pub(crate) bytes_max: u64,
 
-    /// Longest time to measure: 90s, 5m, 1h; a plain number is seconds
+    /// Maximum time to measure: 90s, 5m, 1h; a plain number is seconds
     #[arg(
         long,
         value_name = "TIME",

@@ -10,15 +10,15 @@ use report::bench::Refusal;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Raw devices")]
 pub(crate) struct RawDevice {
-    /// Write to a raw device: everything on it may be lost. Needs --confirm, except with --dry-run
+    /// Write to a raw device: all data on it may be lost. Needs --confirm, except with --dry-run
     #[arg(long)]
     pub(crate) write_device: bool,
 
-    /// The device's serial or WWN; if it has none, PATH=BYTES with its exact size
+    /// Serial number or WWN of the device; if it has none, PATH=BYTES: its path and exact size
     #[arg(long, value_name = "SERIAL", requires = "write_device")]
     pub(crate) confirm: Option<String>,
 
-    /// Overwrite bytes that are not blank. Recognized data is never overwritten: wipe it first
+    /// Overwrite bytes that are not blank. Recognized data is still refused: wipe it first
     #[arg(long, requires = "write_device")]
     pub(crate) overwrite_data: bool,
 }

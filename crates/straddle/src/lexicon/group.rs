@@ -32,7 +32,7 @@ pub(crate) const GROUPS: &[PageGroup] = &[
     },
     PageGroup {
         word: "layers",
-        title: "Layers, stripes and the knobs of file systems",
+        title: "Layers, stripes and settings of file systems",
         text: include_str!("pages/layers.txt"),
     },
     PageGroup {

@@ -90,15 +90,15 @@ fn walk(ending: &table::Ending) -> (&'static str, &'static str) {
 /// The page of exit codes.
 fn exit_codes() -> String {
     let mut text = "# Exit codes\n\n\
-        Made from `crates/straddle/src/exit/table.rs`, as the help and the manual pages are.\n\n\
+        Made from `crates/straddle/src/exit/table.rs`, as are the help and the manual pages.\n\n\
         Every code other than 0 comes with its reason: a line on standard error, or the verdict on \
-        standard output.\nOf several codes that apply, the uppermost here counts: a finding \
-        outranks a missing verdict.\n\n| code | means |\n|---|---|\n"
+        standard output.\nIf several codes apply, the uppermost in this table counts: a \
+        finding outranks a missing verdict.\n\n| code | means |\n|---|---|\n"
         .to_owned();
     for code in table::CODES {
         text += &format!("| {} | {} |\n", code.number, code.means);
     }
-    text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync) makes 5 into 0.\n\
+    text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync) turns 5 into 0.\n\
         `check --format nagios` and `npd` follow those monitors' codes: \
         [monitoring.md](monitoring.md).\n\n\
         | command | code | means | walked by, in `crates/straddle` |\n|---|---|---|---|\n";

@@ -16,9 +16,9 @@ pub fn document(engines: &Engines) -> String {
     let mut page = "# Engines\n\n\
         Made from the profiles in `crates/workload/profiles`; `straddle explain NAME` prints \
         each.\n\
-        Limits are on one durable write at a time, without load beside it. A limit that nobody \
-        but\n\
-        this project names is marked ours.\n\n\
+        Each limit is for one durable write at a time, without other load. A limit marked ours is \
+        \n\
+        chosen by this project; no other source names it.\n\n\
         | engine | quantile | WARN above | FAIL above |\n|---|---|---|---|\n"
         .to_owned();
     for profile in engines.iter() {

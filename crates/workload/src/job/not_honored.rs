@@ -36,7 +36,7 @@ const fn group(
 /// Every option that is named and not honored (fio 3.33, `fio --cmdhelp` and `fio --enghelp`).
 #[rustfmt::skip]
 pub const NAMED: &[OptionGroup] = &[
-    group("operations have one size and no other pattern than rw gives", &[
+    group("all operations have one size, and only rw sets their pattern", &[
         "bsrange", "blocksize_range", "bssplit", "bs_is_seq_rand", "rw_sequencer",
         "random_generator", "random_distribution", "percentage_random", "allrandrepeat",
         "offset_increment", "offset_align", "io_size", "io_limit", "number_ios", "zonemode",
@@ -53,14 +53,14 @@ pub const NAMED: &[OptionGroup] = &[
     group("this way to make data durable is not offered; see sync, fsync, fdatasync", &[
         "sync_file_range", "write_barrier", "fsync_on_close", "atomic", "write_hint",
     ], &[]),
-    group("each job runs as fast as it can, when its turn comes", &[
+    group("jobs take turns, and each runs as fast as it can", &[
         "startdelay", "ramp_time", "thinktime", "thinktime_spin", "thinktime_blocks",
         "thinktime_blocks_type", "thinktime_iotime", "rate", "rate_min", "ratemin", "rate_process",
         "rate_cycle", "ratecycle", "rate_ignore_thinktime", "rate_iops", "rate_iops_min",
         "max_latency", "latency_target", "latency_window", "latency_percentile", "latency_run",
         "flow", "flow_id", "flow_sleep", "wait_for",
     ], &[]),
-    group("the engine submits one by one and keeps the depth full", &[
+    group("operations are submitted one by one, and iodepth of them are always in flight", &[
         "iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete_min",
         "iodepth_batch_complete", "iodepth_batch_complete_max", "iodepth_low", "serialize_overlap",
         "io_submit_mode", "cmdprio_percentage", "cmdprio_class", "cmdprio", "cmdprio_bssplit",
@@ -85,7 +85,7 @@ pub const NAMED: &[OptionGroup] = &[
         "cpus_allowed_policy", "numa_cpu_nodes", "numa_mem_policy", "lockmem", "mem", "iomem",
         "hugepage-size", "clocksource", "gtod_cpu",
     ], &[]),
-    group("an error or an end stops the measurement; nothing goes on after one", &[
+    group("an error or the end of a job stops the whole measurement", &[
         "ignore_error", "continue_on_error", "error_dump", "exit_what", "profile",
     ], &["exitall", "exitall_on_error"]),
     group("the measurement has its own report, with every latency in a histogram", &[

@@ -111,11 +111,11 @@ pub const OPTIONS: &[OptionRow] = &[
     row!("name", None, Text, "the job's name", it => name = Some(it.kept())),
     row!("description", None, Text, "a comment", |_| Ok(())),
     row!(
-        "filename", None, Text, "kept and shown; never opened",
+        "filename", None, Text, "shown, never opened",
         it => job.filename = Some(it.kept())
     ),
     row!(
-        "directory", None, Text, "kept and shown; never opened",
+        "directory", None, Text, "shown, never opened",
         it => job.directory = Some(it.kept())
     ),
     row!(
@@ -135,7 +135,8 @@ pub const OPTIONS: &[OptionRow] = &[
     ),
     row!(
         "bs", Some("blocksize"), Size,
-        "bytes of one operation, to 1 GiB; `read,write` gives one for each; default 4096",
+        "bytes of one operation, at most 1 GiB; two values, `4k,8k`, for reads and writes; default \
+            4096",
         it => operation_bytes = it.two_sizes(1, OPERATION_BYTES_MAX)?
     ),
     row!(
@@ -152,27 +153,21 @@ pub const OPTIONS: &[OptionRow] = &[
         "size", None, Extent, "length of the region; at least bs",
         it => job.size = Some(not_empty(it)?)
     ),
-    row!(
-        "ioengine",
-        None,
-        Word,
-        "pread and pwrite, or io_uring: see the engines below; default psync",
-        |it| {
-            it.refuse_environment()?;
-            let (found, lost) = engine::engine(it.text)?;
-            if let Some(lost) = lost {
-                it.not_honored(lost);
-            }
-            it.settings.job.engine = found;
-            Ok(())
+    row!("ioengine", None, Word, "see the engines below; default psync", |it| {
+        it.refuse_environment()?;
+        let (found, lost) = engine::engine(it.text)?;
+        if let Some(lost) = lost {
+            it.not_honored(lost);
         }
-    ),
+        it.settings.job.engine = found;
+        Ok(())
+    }),
     row!("direct", None, Switch, "O_DIRECT", it => job.direct = it.boolean()?),
     row!(
-        "buffered", None, Switch, "the opposite of direct; the last of the two counts",
+        "buffered", None, Switch, "the opposite of direct; if both are given, the last one counts",
         it => job.direct = !it.boolean()?
     ),
-    row!("sync", None, Word, "none, 0: neither; dsync: O_DSYNC; sync, 1: O_SYNC", |it| {
+    row!("sync", None, Word, "none or 0: no flag; dsync: O_DSYNC; sync or 1: O_SYNC", |it| {
         const WORDS: [(&str, Durability); 5] = [
             ("none", Durability::None),
             ("0", Durability::None),
@@ -191,24 +186,30 @@ pub const OPTIONS: &[OptionRow] = &[
         "fdatasync", None, Count, "number of writes before each fdatasync; 0: never",
         it => job.fdatasync_every = NonZeroU32::new(it.count(0, u32::MAX)?)
     ),
-    row!("end_fsync", None, Switch, "accepted: the time of a block includes writeback", |it| it
+    row!("end_fsync", None, Switch, "accepted: measured times always include writeback", |it| it
         .boolean()
         .map(drop)),
     row!(
         "iodepth", None, Count, "operations in flight; 1 with a synchronous engine",
         it => job.depth = it.count(1, DEPTH_MAX)?
     ),
-    row!("numjobs", None, Count, "clones that run at once, to 4096 in all; 0 is refused", |it| {
-        let most = u32::try_from(JOBS_MAX).expect("it is 4096");
-        it.settings.job.numjobs = it.count(1, most)?;
-        Ok(())
-    }),
+    row!(
+        "numjobs",
+        None,
+        Count,
+        "number of clones that run at once, at most 4096 in all; 0 is refused",
+        |it| {
+            let most = u32::try_from(JOBS_MAX).expect("it is 4096");
+            it.settings.job.numjobs = it.count(1, most)?;
+            Ok(())
+        }
+    ),
     row!("thread", None, Flag, "accepted: clones are never processes", |it| it.flag().map(drop)),
     row!(
         "runtime",
         Some("timeout"),
         Time,
-        "time limit of each arm; 0: none. The budget of bench applies too",
+        "time limit of each arm; 0: none. The limits of bench apply too",
         |it| {
             let runtime_ns = it.duration_ns()?;
             it.settings.job.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);

@@ -205,7 +205,7 @@ mod tests {
             Fitness::Warn,
             "leader changes are likely under load",
         );
-        check(etcd(3000, 150_000_000, 200_000_000), Fitness::Fail, "heartbeats come late");
+        check(etcd(3000, 150_000_000, 200_000_000), Fitness::Fail, "expect late heartbeats");
         check(etcd(3000, 300_000, 200_000_000), Fitness::Warn, "Rare stalls");
         check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "no upper bound");
         check(etcd(0, 1, 1), Fitness::NotEnough, "no durable write was measured");
