@@ -39,11 +39,11 @@ mod questions;
 pub mod stripe;
 pub mod turn;
 
-pub use answer::{ArmComparison, Estimate, Reading, SLOWER_ABOVE, Unidentified};
+pub use answer::{ArmComparison, Estimate, PanelKind, Reading, SLOWER_ABOVE, Unidentified};
 pub use ask::{Ask, Pause};
 pub use budget::{ProbeBudget, Spending};
 pub use depth::Depth;
 pub use granule::{Alignment, Granule};
 pub use questions::{WriteAnswers, reads};
 pub use stripe::{DriveFacts, Stripe};
-pub use turn::{MisalignedTurns, Revolution};
+pub use turn::{MisalignedTurns, Revolution, TurnPolicy};

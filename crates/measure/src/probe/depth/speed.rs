@@ -7,7 +7,7 @@
 use device::Queue;
 use units::random::Random;
 
-use super::super::answer::{ArmComparison, Reading, Unidentified};
+use super::super::answer::{ArmComparison, PanelKind, Reading, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, RatioQuestion, Timed};
 use super::super::places::Places;
@@ -40,7 +40,7 @@ impl<Q: Queue> Speed<'_, '_, Q> {
         let depth = self.depth;
         let seed = ask.seed(92);
         let panel = Panel {
-            name: "depth",
+            kind: PanelKind::Depth,
             arms: [depth, 2 * depth].map(|depth| format!("{depth} reads in flight")).to_vec(),
             pairings: vec![Pairing { arm: 0, against: 1, wanted: RatioQuestion::Slower }],
             alpha: ask.share(),

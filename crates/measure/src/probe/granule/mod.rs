@@ -33,7 +33,7 @@ use device::Queue;
 use units::Unit;
 
 use self::writes::{WriteArm, Writes};
-use super::answer::{ArmComparison, Estimate, Unidentified};
+use super::answer::{ArmComparison, Estimate, PanelKind, Unidentified};
 use super::operations::Operations;
 use super::panel::{Pairing, Panel, PanelResult, RatioQuestion};
 use super::{Ask, Pause, Spending};
@@ -116,7 +116,7 @@ pub(super) fn against_shifted<Q: Queue>(
     let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
     let pairings =
         vec![pair(1, RatioQuestion::Control), pair(2, RatioQuestion::Rounds(TURNS_ROUNDS))];
-    let seen = search.panel("turns", &arms, pairings, 100)?;
+    let seen = search.panel(PanelKind::Turns, &arms, pairings, 100)?;
     Ok(Shifted { seen, arms: arms.len() })
 }
 
@@ -137,7 +137,7 @@ struct Search<'a, 'b, Q: Queue> {
 impl<Q: Queue> Search<'_, '_, Q> {
     fn panel(
         &mut self,
-        name: &'static str,
+        kind: PanelKind,
         arms: &[WriteArm],
         pairings: Vec<Pairing>,
         percent: u64,
@@ -157,8 +157,8 @@ impl<Q: Queue> Search<'_, '_, Q> {
             Fault::Void(format!("there is no room to compare anything: {error}"))
         })?;
         let panel = Panel {
-            name,
-            arms: arms.iter().map(|arm| arm.name(name)).collect(),
+            kind,
+            arms: arms.iter().map(|arm| arm.name(kind)).collect(),
             pairings,
             alpha: self.ask.share(),
             seed,

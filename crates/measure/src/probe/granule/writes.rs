@@ -2,6 +2,7 @@
 
 use device::Queue;
 
+use super::super::answer::PanelKind;
 use super::super::operations::Operations;
 use super::super::panel::Timed;
 use crate::{Fault, Slots};
@@ -14,9 +15,9 @@ pub(super) struct WriteArm {
 }
 
 impl WriteArm {
-    pub(super) fn name(&self, panel: &str) -> String {
+    pub(super) fn name(&self, panel: PanelKind) -> String {
         match panel {
-            "size" => format!("{} bytes", self.length_bytes),
+            PanelKind::Size => format!("{} bytes", self.length_bytes),
             _ => format!("64 KiB, {} bytes further", self.shift_bytes),
         }
     }

@@ -2,7 +2,7 @@
 
 use device::Queue;
 
-use super::super::answer::Unidentified;
+use super::super::answer::{PanelKind, Unidentified};
 use super::super::panel::{Pairing, RatioQuestion};
 use super::super::pattern::{self, ShiftPattern};
 use super::super::places::Comb;
@@ -33,7 +33,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: RatioQuestion::Control }];
         let pair = |arm| Pairing { arm, against: 0, wanted: RatioQuestion::Slower };
         pairings.extend((2..arms.len()).map(pair));
-        let seen = match self.panel("chunk", &arms, pairings, 100)? {
+        let seen = match self.panel(PanelKind::Chunk, &arms, pairings, 100)? {
             Ok(seen) => seen,
             Err(refused) => return Ok(Err(refused)),
         };
