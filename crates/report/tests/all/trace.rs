@@ -48,6 +48,7 @@ fn extent(offset_bytes: u64, state: RunState) -> TraceExtent {
         length_bytes: 8192,
         state,
         flags: vec!["shared".into(), "last".into()],
+        shared: true,
         physical_bytes: (state == RunState::Data).then_some(1 << 20),
         reason: if state == RunState::Encoded {
             "compressed\x1b[31m".to_owned()

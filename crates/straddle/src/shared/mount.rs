@@ -73,9 +73,6 @@ fn point(mount: &MountLine) -> &Path {
     Path::new(OsStr::from_bytes(mount.point.raw()))
 }
 
-/// Why nothing lies beneath a file.
-pub(crate) const IN_MEMORY: &str = "so its bytes are in memory alone";
-
 /// Types whose files are in memory.
 const MEMORY: [&str; 10] = [
     "tmpfs",
@@ -144,7 +141,7 @@ pub(crate) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refu
     match away(kind)? {
         Away::Memory => {
             let hint = "copy it to a file system on a disk, and trace the copy".to_owned();
-            refuse(format!("it is on {kind}, {IN_MEMORY}"), Some(hint))
+            refuse(format!("it is on {kind}, so its bytes are in memory alone"), Some(hint))
         }
         Away::Network => {
             let server = &mount.source;
