@@ -1,5 +1,7 @@
 //! A published number beside the model's.
 
+use serde::{Deserialize, Serialize};
+
 /// Article that published a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Article {
@@ -30,7 +32,9 @@ impl Article {
 }
 
 /// Origin of what a model says of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum LineOrigin {
     /// Nothing of the drive was set by this line or its like.
     Predicted,
@@ -40,19 +44,6 @@ pub enum LineOrigin {
     Fitted,
     /// Arithmetic alone.
     Derived,
-}
-
-impl LineOrigin {
-    /// The word: `predicted`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            LineOrigin::Predicted => "predicted",
-            LineOrigin::Calibrated => "calibrated",
-            LineOrigin::Fitted => "fitted",
-            LineOrigin::Derived => "derived",
-        }
-    }
 }
 
 /// A published number beside the model's.

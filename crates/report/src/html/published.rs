@@ -8,6 +8,7 @@ use super::phrase::{Tone, chip, more, pairs, say};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figures::UNKNOWN;
 use crate::drive::{Published, PublishedLine, PublishedStanding, number, range};
+use crate::json::word;
 
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
@@ -69,7 +70,7 @@ fn one(at: usize, line: &PublishedLine) -> Row {
         told(&line.unit),
         figure(percent(line.error_percent)),
         figure(bound(line.bound_percent)),
-        told(&line.label),
+        told(&word(&line.label)),
         cell(answer(line)),
     ])
 }
