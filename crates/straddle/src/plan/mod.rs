@@ -9,7 +9,7 @@ use report::{Refusal, RefusalKind};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::rule::{self, RuleInput};
-use stack::{LayerId, LayerKind, Mapping, Stack};
+use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
@@ -228,8 +228,8 @@ fn fill(document: &mut Layout, found: &PlannedDisk) {
     document.table = Some(plan.table.word().into());
     document.old_sector_bytes = plan.old_sector_bytes;
     document.sector_bytes = plan.sector_bytes;
-    let unit = |&(unit, unit_bytes, assumed): &(&'static str, u64, bool)| LayoutUnit {
-        unit: unit.into(),
+    let unit = |&(unit, unit_bytes, assumed): &(UnitKind, u64, bool)| LayoutUnit {
+        unit: unit.words().into(),
         unit_bytes,
         assumed,
     };
@@ -255,6 +255,8 @@ fn fill(document: &mut Layout, found: &PlannedDisk) {
             }
         })
         .collect();
-    document.unmended = plan.unmended.iter().chain(also_left).cloned().collect();
+    let unmended = plan.unmended.iter().map(|one| &one.what);
+    document.unmended = unmended.chain(also_left).cloned().collect();
+    document.lacks_room = plan.unmended.iter().any(|one| one.lacks_room);
     document.afterwards = plan.afterwards.clone();
 }
