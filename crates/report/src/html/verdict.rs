@@ -88,14 +88,12 @@ fn percent(quantile: f64) -> String {
 }
 
 fn limit(limit: &EngineLimit) -> Row {
-    let is_unsaid = limit.is_ours && !limit.source.starts_with("ours");
-    let source = html! { @if is_unsaid { "straddle's own: " } (say(&limit.source)) };
     row([
         head(limit.grade.word()),
         figure(percent(limit.quantile_percent)),
         figure(time(limit.limit_ns)),
         told(&limit.sentence),
-        cell(source),
+        cell(say(&limit.source)),
     ])
 }
 
