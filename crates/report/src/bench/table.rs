@@ -44,10 +44,9 @@ impl BenchText<'_> {
             self.circumstances(bench);
         }
         // What all figures are of is said before them.
-        let of = bench.target.drive.as_ref().map(|drive| format!("{drive} goes through "));
-        let is_first = |note: &&String| of.as_ref().is_some_and(|of| note.starts_with(of));
-        let (first, notes): (Vec<&String>, Vec<&String>) = bench.notes.iter().partition(is_first);
-        self.notes(&first);
+        let (first, notes) =
+            bench.notes.split_at(usize::from(bench.target.cached).min(bench.notes.len()));
+        self.notes(first);
         if let Some(scratch) = &bench.scratch {
             let line = scratch_line(scratch, &bench.target, words);
             self.prose(quiet(""), &line);
@@ -64,7 +63,7 @@ impl BenchText<'_> {
                 self.experiment(experiment, &bench.target);
             }
         }
-        self.notes(&notes);
+        self.notes(notes);
         if let Some(refusal) = &bench.refusal {
             self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
             if let Some(hint) = &refusal.hint {
@@ -73,7 +72,7 @@ impl BenchText<'_> {
         }
     }
 
-    fn notes(&mut self, notes: &[&String]) {
+    fn notes(&mut self, notes: &[String]) {
         for note in notes {
             self.prose((NAME, "note:".to_owned()), &self.words.text(note));
         }

@@ -27,24 +27,28 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
 }
 
 fn absurd(id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
-    let rows = [
-        ("ST603", Severity::Warning, "physical_block_size", drive.absurd_physical()),
-        ("ST602", Severity::Info, "optimal_io_size", drive.absurd_optimal()),
-    ];
-    (rows.into_iter())
-        .filter_map(|(code, severity, file, reason)| {
-            let mut finding = finding(code, severity, id);
-            finding.evidence.push(format!("{file}: {}", reason?));
-            finding.remedies.push(Remedy::tell(match code {
-                "ST602" => {
-                    "ignore it: start partitions at multiples of 1 MiB (parted -a minimal), and \
-                     give cryptsetup --offset"
-                }
-                _ => "give the true sector with --on 512e or --on 4Kn; start partitions at 1 MiB",
-            }));
-            Some(finding)
-        })
-        .collect()
+    let of = |code, severity, file: &str, reason: Option<String>, remedy: &str| {
+        let mut finding = finding(code, severity, id);
+        finding.evidence.push(format!("{file}: {}", reason?));
+        finding.remedies.push(Remedy::tell(remedy));
+        Some(finding)
+    };
+    let physical = of(
+        "ST603",
+        Severity::Warning,
+        "physical_block_size",
+        drive.absurd_physical(),
+        "give the true sector with --on 512e or --on 4Kn; start partitions at 1 MiB",
+    );
+    let optimal = of(
+        "ST602",
+        Severity::Info,
+        "optimal_io_size",
+        drive.absurd_optimal(),
+        "ignore it: start partitions at multiples of 1 MiB (parted -a minimal), and give \
+         cryptsetup --offset",
+    );
+    physical.into_iter().chain(optimal).collect()
 }
 
 fn disagreeing(id: LayerId, drive: &KernelDrive) -> Option<Finding> {

@@ -36,14 +36,14 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
             for unread in references.iter().filter_map(|reference| reference.as_ref().err()) {
                 let severity = match unread.why {
                     Why::Outside => Severity::Info,
-                    Why::Short { .. } | Why::Failed(_) => Severity::Warning,
+                    Why::Short { .. } | Why::Circle | Why::Failed(_) => Severity::Warning,
                 };
                 let mut finding = finding("ST503", severity, id);
                 finding.evidence.push(unread.to_string());
                 finding.remedies.push(match unread.why {
                     Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
                     Why::Short { .. } => damage::whole_file(),
-                    Why::Failed(_) => Remedy::tell("put it where the image says it is"),
+                    Why::Circle | Why::Failed(_) => Remedy::tell("put it where the image says it is"),
                 });
                 found.push(finding);
             }

@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
     pub(crate) fn measures(&mut self, place: &MeasuredBytes) {
         self.cached.clone_from(&place.cached);
         if let Some(note) = place.cache_note() {
-            self.note(note);
+            self.notes.insert(0, note);
         }
     }
 

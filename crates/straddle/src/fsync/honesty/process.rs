@@ -131,7 +131,20 @@ pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     let (name, tracer) = (look.name, look.tracer);
     let server = server(pid, &name, files.value().map_or(&[][..], Vec::as_slice));
     let writes = Known::no("they were not looked at");
-    Ok(Process { pid, name, tracer, files, absent, threads, alike, missed, calls, server, writes })
+    Ok(Process {
+        pid,
+        name,
+        options: String::new(),
+        tracer,
+        files,
+        absent,
+        threads,
+        alike,
+        missed,
+        calls,
+        server,
+        writes,
+    })
 }
 
 /// The server that process `pid` is, with what can be read of its settings.
