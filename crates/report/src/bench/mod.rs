@@ -21,7 +21,7 @@ use measure::{CostVerdict, Interval, PairStep, Regime, Role};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
-pub use crate::refusal::Refusal;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 pub(crate) use arms::is_control;

@@ -15,7 +15,7 @@ use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
-pub use crate::refusal::Refusal;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 pub use next::next;

@@ -4,10 +4,10 @@ use measure::Interval;
 use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns, PROBE_SCHEMA, Probe,
-    ProbeAnswer, ProbeComparison, ProbeTarget, Refusal, Reported, ResultFate, Spent, probe_json,
+    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, probe_json,
     probe_table, tools,
 };
-use report::{Look, Run};
+use report::{Look, Refusal, Run};
 use serde_json::Value;
 use testkit::schema;
 

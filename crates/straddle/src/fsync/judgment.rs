@@ -53,7 +53,7 @@ pub(super) fn honesty(
     let found =
         honesty::look(&session.inspected, session.directory()?, process, time, &session.interrupt);
     line.clear();
-    found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
+    Ok(found?)
 }
 
 /// The options that decide what is measured, as they were typed: ` --rows none`.

@@ -85,8 +85,7 @@ fn confirm(name: &str, path: &Path) -> Result<FileFacts, String> {
 
 /// A refusal to trace `name`.
 pub(crate) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
-    let hint = hint.map(str::to_owned);
-    Refusal { message: format!("cannot trace {name}: {reason}"), hint, ..Refusal::default() }
+    Refusal::new(format!("cannot trace {name}: {reason}"), hint.map(str::to_owned))
 }
 
 impl<'a> Tracer<'a> {
@@ -134,7 +133,7 @@ impl<'a> Tracer<'a> {
                 let hint = "name a file in it; for a mount point: straddle check DIRECTORY";
                 return refused(name, "a directory, not a file", Some(hint));
             }
-            Refusal::misuse(error.to_string(), error.hint().map(str::to_owned))
+            Refusal::new(error.to_string(), error.hint().map(str::to_owned))
         })?;
         if disk.is_block_device() {
             return Err(refused(name, "it became a block device", None));
@@ -280,10 +279,8 @@ impl<'a> Tracer<'a> {
     /// The layer of a block device, added with all that it lies on unless it is there.
     pub(crate) fn device(&mut self, (major, minor): (u32, u32)) -> Result<LayerId, Refusal> {
         let number = Number { major, minor };
-        let lost = |reason: &str, hint: &str| Refusal {
-            message: format!("cannot find the device {number}: {reason}"),
-            hint: Some(hint.to_owned()),
-            ..Refusal::default()
+        let lost = |reason: &str, hint: &str| {
+            Refusal::hinted(format!("cannot find the device {number}: {reason}"), hint)
         };
         let missing = || lost("not in /sys/block", "to list block devices: lsblk");
         let inspected = self.inspected;

@@ -84,7 +84,7 @@ pub(super) fn of(
         total: sum(&total, count, &numbers),
         cost,
         refusal: None,
-        ..refused(run, &trace.file, Refusal::misuse(String::new(), None))
+        ..refused(run, &trace.file, Refusal::new("", None))
     }
 }
 

@@ -215,7 +215,7 @@ pub(crate) fn whole() -> Bench {
         verdict: CostVerdict::Small,
         ..penalty()
     };
-    let refusal = report::bench::Refusal {
+    let refusal = report::Refusal {
         message: "stopped".to_owned(),
         hint: Some("try again".to_owned()),
         kind: report::RefusalKind::Safety,

@@ -98,7 +98,7 @@ fn is_missing(name: &str) -> bool {
 /// When there is none, or nothing to look at.
 pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     let look = host::look_at_process(pid)
-        .map_err(|error| Refusal::misuse(error.to_string(), error.hint()))?;
+        .map_err(|error| Refusal::new(error.to_string(), error.hint()))?;
     let mut kind = ProgramKind::of(std::env::consts::ARCH);
     let absent = match (&look.preloads, &look.mapped) {
         (Known::Yes(fact), Known::Yes(mapped)) => {
