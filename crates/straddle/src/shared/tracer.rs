@@ -365,7 +365,8 @@ impl<'a> Tracer<'a> {
 
     fn loop_mapping(&mut self, name: &str) -> Result<Mapping, String> {
         let path = self.backing_file(name)?;
-        let offset = String::from_utf8_lossy(&self.loop_file(name, "offset")?).trim().parse::<u64>();
+        let offset =
+            String::from_utf8_lossy(&self.loop_file(name, "offset")?).trim().parse::<u64>();
         let offset_bytes = offset.map_err(|error| format!("its offset is no number: {error}"))?;
         if matches!(host::identity(&path), Ok(PathIdentity::Block { .. })) {
             return self.on_device(&path, offset_bytes);
