@@ -116,7 +116,10 @@ pub(crate) fn compared() -> Published {
             line(first, LineOrigin::Predicted, 119.9, true),
             PublishedLine { note, ..line(first, LineOrigin::Calibrated, 80.0, false) },
             line(first, LineOrigin::Fitted, 200.0, false),
-            PublishedLine { published_max: 160.0, ..line("arrays", LineOrigin::Predicted, 150.0, true) },
+            PublishedLine {
+                published_max: 160.0,
+                ..line("arrays", LineOrigin::Predicted, 150.0, true)
+            },
             PublishedLine { drive: None, ..line("arrays", LineOrigin::Derived, 118.5, true) },
         ],
     }
