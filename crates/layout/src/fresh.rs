@@ -48,8 +48,7 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, N
     let layer = stack.layer(disk);
     let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
     let marks = partition_needs::marks(stack, disk, sector);
-    let largest =
-        |kind| marks.iter().filter(|mark| mark.kind == kind).map(|mark| mark.unit).max();
+    let largest = |kind| marks.iter().filter(|mark| mark.kind == kind).map(|mark| mark.unit).max();
     let granule = largest(UnitKind::Granule).unwrap_or(4096).max(sector);
     let chunk = largest(UnitKind::Chunk).unwrap_or(granule);
     let full = largest(UnitKind::FullStripe).unwrap_or(chunk);
