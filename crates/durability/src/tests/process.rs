@@ -131,7 +131,10 @@ fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
     check(&writing(&both, None), Grade::Consistent, "writes-elsewhere");
     let found = check(&writing(&both[1..], None), Grade::Unproven, "writes-elsewhere");
     let change = found.reasons.iter().find_map(|reason| reason.change.as_deref());
-    assert_eq!(change, Some("judge the other file system: straddle fsync /mnt --pid 7 --rows none"));
+    assert_eq!(
+        change,
+        Some("judge the other file system: straddle fsync /mnt --pid 7 --rows none")
+    );
     // Of a server it is its log that counts.
     let setting = ServerSetting {
         text: "--unsafe-no-fsync".to_owned(),

@@ -43,7 +43,9 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                 finding.remedies.push(match unread.why {
                     Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
                     Why::Short { .. } => damage::whole_file(),
-                    Why::Circle | Why::Failed(_) => Remedy::tell("put it where the image says it is"),
+                    Why::Circle | Why::Failed(_) => {
+                        Remedy::tell("put it where the image says it is")
+                    }
                 });
                 found.push(finding);
             }
