@@ -92,7 +92,7 @@ pub(super) fn opened(
         (images, []) => of_images(images),
         ([], devices) => of_devices(devices, inspected),
         _ => Err(Refusal::hinted(
-            "files and devices are mixed".to_owned(),
+            "files and devices are mixed",
             "name only files, or only devices; to make a device of a file: losetup --find --show \
              FILE",
         )),
@@ -165,7 +165,7 @@ fn of_devices(
 ) -> Result<StackInput, Refusal> {
     let machine = inspected.machine();
     let machine =
-        machine.map_err(|why| Refusal::hinted(why.clone(), "see what is known of them: straddle check"))?;
+        machine.map_err(|why| Refusal::hinted(why, "see what is known of them: straddle check"))?;
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
     nodes.sort_unstable();
     nodes.dedup();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use layout::NoPlan;
-use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::Refusal;
+use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::rule::{self, RuleInput};
