@@ -127,10 +127,11 @@ impl Asking<'_, '_> {
 
     /// Returns what durable writes say that use `purse`; all bytes are theirs.
     fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<WriteAnswers, Refusal> {
-        let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(unopened)?;
+        let mut buffers =
+            Buffers::new(1, granule::BUFFER_BYTES).map_err(|error| unopened(&error))?;
         buffers.fill(ask.seed);
         let file = self.target.open(Access::Write)?;
-        let mut queue = SyncQueue::new(vec![file], buffers).map_err(unopened)?;
+        let mut queue = SyncQueue::new(vec![file], buffers).map_err(|error| unopened(&error))?;
         self.watched.begin("durable writes");
         let mut purse = purse.with_bytes(self.whole.left(now_ns()).written_bytes);
         let watched = &mut *self.watched;
@@ -143,7 +144,7 @@ impl Asking<'_, '_> {
     /// A queue of this depth; `Err` with the reason where there is no io_uring: the rest is still
     /// found then.
     fn deep(&self, depth: u16, buffer_bytes: u32) -> Result<Result<UringQueue, String>, Refusal> {
-        let mut buffers = Buffers::new(depth, buffer_bytes).map_err(unopened)?;
+        let mut buffers = Buffers::new(depth, buffer_bytes).map_err(|error| unopened(&error))?;
         buffers.fill(self.run.seed);
         let file = self.target.open(Access::Read)?;
         let queue = UringQueue::new(vec![file], buffers);

@@ -47,7 +47,7 @@ pub(super) fn device_disk(node: &Pinned) -> Result<FileDisk, Refusal> {
 }
 
 /// That no queue can be had.
-pub(super) fn unopened(error: EngineError) -> Refusal {
+pub(super) fn unopened(error: &EngineError) -> Refusal {
     Refusal::new(error.to_string(), error.hint().map(str::to_owned))
 }
 
@@ -139,8 +139,12 @@ impl OpenTarget {
     /// It, opened past the page cache.
     pub(super) fn open(&self, access: Access) -> Result<OwnedFd, Refusal> {
         match &self.ground {
-            SiteBase::Scratch(scratch) => scratch.open(access, true).map_err(unopened),
-            SiteBase::Device(node) => open_pinned(node, Access::Read, true).map_err(unopened),
+            SiteBase::Scratch(scratch) => {
+                scratch.open(access, true).map_err(|error| unopened(&error))
+            }
+            SiteBase::Device(node) => {
+                open_pinned(node, Access::Read, true).map_err(|error| unopened(&error))
+            }
             SiteBase::Claimed(claim) => claim.try_clone().map_err(|error| {
                 Refusal::new(format!("cannot open the claimed device again: {error}"), None)
             }),
