@@ -61,6 +61,8 @@ pub struct Process {
     pub pid: u32,
     /// Its name, harmless to print.
     pub name: String,
+    /// Options of this run, for another one that is offered: ` --rows none`.
+    pub options: String,
     /// The process that traces it, by number and name.
     pub tracer: Option<(u32, String)>,
     /// The files that it runs code of; or why they are not known.

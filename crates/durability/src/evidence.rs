@@ -81,7 +81,9 @@ pub enum SyncLayerKind {
     File,
     /// A loop device; whether it passes the page cache by, where that is known.
     Loop(Option<bool>),
-    /// Another device on devices: `partition`, `md raid1`, `dm crypt`.
+    /// A partition of a device.
+    Partition,
+    /// Another device on devices: `md raid1`, `dm crypt`.
     Mapped(String),
     /// A drive as far as this machine sees.
     Drive(Box<DriveWord>),

@@ -35,10 +35,30 @@ pub fn largest(stack: &Stack, id: LayerId) -> Known<u64> {
 }
 
 /// A setting of a database that guards against torn pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuardSetting {
+    /// Of InnoDB.
+    InnodbDoublewrite,
+    /// Of PostgreSQL.
+    FullPageWrites,
+}
+
+impl GuardSetting {
+    /// Its name in the database's configuration.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            GuardSetting::InnodbDoublewrite => "innodb_doublewrite",
+            GuardSetting::FullPageWrites => "full_page_writes",
+        }
+    }
+}
+
+/// Consequence of untorn writes for one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornPageGuard {
-    /// The setting, as its configuration names it.
-    pub setting: &'static str,
+    /// Setting that it is about.
+    pub setting: GuardSetting,
     /// True if what is below keeps the database's page whole, where the database asks for that.
     pub is_allowed_off: bool,
     /// Why, and what has to be true besides.
@@ -47,7 +67,7 @@ pub struct TornPageGuard {
 
 /// A database's guard and the page that it guards.
 struct GuardedPage {
-    setting: &'static str,
+    setting: GuardSetting,
     page_bytes: u64,
     /// True if a release of the database is known that asks for untorn writes.
     asks: bool,
@@ -59,13 +79,13 @@ struct GuardedPage {
 /// `RWF_ATOMIC`: a write without it may be split.
 const PAGES: [GuardedPage; 2] = [
     GuardedPage {
-        setting: "innodb_doublewrite",
+        setting: GuardSetting::InnodbDoublewrite,
         page_bytes: 16384,
         asks: true,
         besides: "make sure that your InnoDB asks for it before you switch the guard off",
     },
     GuardedPage {
-        setting: "full_page_writes",
+        setting: GuardSetting::FullPageWrites,
         page_bytes: 8192,
         asks: false,
         besides: "PostgreSQL does not ask for it as of version 18, so nothing is won by that",

@@ -48,11 +48,10 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, N
     let layer = stack.layer(disk);
     let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
     let marks = partition_needs::marks(stack, disk, sector);
-    let largest =
-        |word: &str| marks.iter().filter(|mark| mark.word == word).map(|mark| mark.unit).max();
-    let granule = largest("granule").unwrap_or(4096).max(sector);
-    let chunk = largest("chunk").unwrap_or(granule);
-    let full = largest("full stripe").unwrap_or(chunk);
+    let largest = |kind| marks.iter().filter(|mark| mark.kind == kind).map(|mark| mark.unit).max();
+    let granule = largest(UnitKind::Granule).unwrap_or(4096).max(sector);
+    let chunk = largest(UnitKind::Chunk).unwrap_or(granule);
+    let full = largest(UnitKind::FullStripe).unwrap_or(chunk);
     let length = layer.length().unwrap_or(0);
     let grain = grain(&marks, length);
     let fresh = Fresh { stack, disk, name, sector, granule, chunk, full, grain, length };

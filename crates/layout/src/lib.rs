@@ -41,6 +41,6 @@ pub use encode::Region;
 pub use fix_ups::FixUp;
 pub use fresh::{Advice, advice};
 pub use moves::Move;
-pub use plan::{DiskPlan, PlannedPartition, disk_of, plan, plan_around};
+pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
 pub use script::{NamedDisk, script};

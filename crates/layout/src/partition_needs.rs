@@ -14,7 +14,7 @@ use crate::grid::{Grid, lcm};
 const UNIT_MAX: u64 = 1 << 30;
 
 /// Units that starts are put on, the most important first.
-const WORDS: [&str; 3] = ["granule", "chunk", "full stripe"];
+const LEVELS: [UnitKind; 3] = [UnitKind::Granule, UnitKind::Chunk, UnitKind::FullStripe];
 
 /// Types whose content holds addresses of the disk: Windows dynamic disks, VMware, Storage Spaces.
 const ABSOLUTE_TYPES: [(&str, &str); 6] = [
@@ -32,8 +32,8 @@ const ABSOLUTE_CONTENT: [&str; 4] = ["BitLocker", "VMFS", "VMFS_volume_member", 
 /// A unit that starts have to fit, as the disk counts.
 #[derive(Clone, Debug)]
 pub(crate) struct StartUnit {
-    /// Its name in a sentence.
-    pub(crate) word: &'static str,
+    /// Purpose.
+    pub(crate) kind: UnitKind,
     /// Its length in bytes.
     pub(crate) unit: u64,
     /// Distance of byte 0 of the disk from the last boundary, in bytes.
@@ -70,44 +70,43 @@ pub(crate) struct PartitionNeeds {
     pub(crate) exact: bool,
     pub(crate) content: Option<String>,
     /// Units that no start meets for all of its data.
-    pub(crate) unmet: Vec<&'static str>,
+    pub(crate) unmet: Vec<UnitKind>,
     /// Starts that are as good as now on the units that no start meets; `None` for no other.
     kept: Option<Grid>,
 }
 
 /// The units beneath `disk`, the most important first, and the logical sector `sector`.
 pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit> {
-    let mut marks =
-        vec![StartUnit { word: "logical sector", unit: sector, behind: 0, assumed: false }];
+    let kind = UnitKind::LogicalSector;
+    let mut marks = vec![StartUnit { kind, unit: sector, behind: 0, assumed: false }];
     let whole = whole(stack, disk);
     let under = stack.under(disk);
-    let mut put = |word, unit: u64, to: LayerId, origin: u64, assumed| {
+    let mut put = |kind, unit: u64, to: LayerId, origin: u64, assumed| {
         let shifts = placement::shifts(stack, disk, whole, to, unit);
         if let Some(shift) = shifts.single() {
             let behind = (shift + unit - origin % unit) % unit;
-            marks.push(StartUnit { word, unit, behind, assumed });
+            marks.push(StartUnit { kind, unit, behind, assumed });
         }
     };
     for (leaf, layer) in stack.leaves(disk) {
         if let Some((unit, source)) = layer.units.used(UnitKind::Granule) {
             let assumed = source == Source::Assumed;
-            put("granule", unit.length_bytes(), leaf, unit.origin_bytes(), assumed);
+            put(UnitKind::Granule, unit.length_bytes(), leaf, unit.origin_bytes(), assumed);
         }
     }
     for &array in &under {
         let layer = stack.layer(array);
         let laid = layer.mapping.stripes();
         if laid.is_empty() {
-            for (kind, word) in [(UnitKind::Chunk, "chunk"), (UnitKind::FullStripe, "full stripe")]
-            {
+            for kind in [UnitKind::Chunk, UnitKind::FullStripe] {
                 if let Some(bytes) = layer.units.used_bytes(kind).filter(|&bytes| bytes > 0) {
-                    put(word, bytes, array, 0, false);
+                    put(kind, bytes, array, 0, false);
                 }
             }
         }
         for laid in laid.iter().filter(|laid| laid.stripe.data_members() > 1) {
-            put("chunk", laid.stripe.chunk_bytes(), array, laid.start_bytes, false);
-            put("full stripe", laid.stripe.full_bytes(), array, laid.start_bytes, false);
+            put(UnitKind::Chunk, laid.stripe.chunk_bytes(), array, laid.start_bytes, false);
+            put(UnitKind::FullStripe, laid.stripe.full_bytes(), array, laid.start_bytes, false);
         }
     }
     marks
@@ -115,7 +114,7 @@ pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit>
 
 /// The granule of the first leaf, as the disk counts: what ends are put on.
 pub(crate) fn end_grid(marks: &[StartUnit]) -> Grid {
-    let granule = marks.iter().find(|mark| mark.word == "granule");
+    let granule = marks.iter().find(|mark| mark.kind == UnitKind::Granule);
     let sector = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
     granule.and_then(|mark| mark.grid().and(sector, UNIT_MAX)).unwrap_or(sector)
 }
@@ -179,10 +178,10 @@ impl PartitionNeeds {
         self.grid().holds(self.range.start_bytes())
     }
 
-    /// The unit that its data is off from `start`, in a word.
-    pub(crate) fn missed(&self, start: u64) -> Option<&'static str> {
+    /// The unit that its data is off from `start`.
+    pub(crate) fn missed(&self, start: u64) -> Option<UnitKind> {
         let missed = self.grids.iter().position(|grid| !grid.holds(start))?;
-        Some(WORDS[missed])
+        Some(LEVELS[missed])
     }
 
     /// Places for it, the best first. One that is aligned never moves to where it is worse.
@@ -262,15 +261,15 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
 }
 
 /// Returns where the partition may start so that all that lies in it is on `marks`, for each of
-/// [`WORDS`] with those before it, and which of them no start meets.
-fn grids(case: &RuleInput<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], Vec<&'static str>) {
+/// [`LEVELS`] with those before it, and which of them no start meets.
+fn grids(case: &RuleInput<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], Vec<UnitKind>) {
     let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
     let mut grids = [grid; 3];
     let mut unmet = Vec::new();
     let of = |level: usize| {
-        marks.iter().filter(move |mark| mark.word == WORDS[level]).map(move |mark| (level, mark))
+        marks.iter().filter(move |mark| mark.kind == LEVELS[level]).map(move |mark| (level, mark))
     };
-    for (level, mark) in (0..WORDS.len()).flat_map(of) {
+    for (level, mark) in (0..LEVELS.len()).flat_map(of) {
         let met = anchor(case, id, mark.unit).and_then(|anchor| {
             let over = (anchor + mark.behind) % mark.unit;
             let wanted = Grid { unit: mark.unit, remainder: (mark.unit - over) % mark.unit };
@@ -281,7 +280,7 @@ fn grids(case: &RuleInput<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], 
                 grid = met;
                 grids[level..].fill(grid);
             }
-            None => unmet.push(mark.word),
+            None => unmet.push(mark.kind),
         }
     }
     (grids, unmet)
@@ -289,8 +288,8 @@ fn grids(case: &RuleInput<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], 
 
 /// Starts that differ from `now` by multiples of the units that are not met; `None` where they are
 /// too far apart.
-fn kept(now: u64, marks: &[StartUnit], unmet: &[&str]) -> Option<Grid> {
-    let units = marks.iter().filter(|mark| unmet.contains(&mark.word)).map(|mark| mark.unit);
+fn kept(now: u64, marks: &[StartUnit], unmet: &[UnitKind]) -> Option<Grid> {
+    let units = marks.iter().filter(|mark| unmet.contains(&mark.kind)).map(|mark| mark.unit);
     let unit = units.into_iter().try_fold(1, lcm).filter(|&unit| unit <= UNIT_MAX)?;
     Some(Grid { unit, remainder: now % unit })
 }

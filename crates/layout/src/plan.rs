@@ -37,9 +37,9 @@ pub struct DiskPlan {
     pub old_sector_bytes: u64,
     /// The sector in which it will count.
     pub sector_bytes: u64,
-    /// Units that starts are aligned to: each one's name, length in bytes, and true if it is
+    /// Units that starts are aligned to: each one's purpose, length in bytes, and true if it is
     /// assumed.
-    pub units: Vec<(&'static str, u64, bool)>,
+    pub units: Vec<(UnitKind, u64, bool)>,
     /// Every partition, in order of number.
     pub rows: Vec<PlannedPartition>,
     /// Moves, in order.
@@ -53,7 +53,7 @@ pub struct DiskPlan {
     /// Free space that is to be blanked, since superblocks that have moved would be found there.
     pub leftovers: Vec<ByteRange>,
     /// Misalignments that no move mends.
-    pub unmended: Vec<String>,
+    pub unmended: Vec<Unmended>,
     /// Steps after the plan.
     pub afterwards: Vec<String>,
 }
@@ -77,6 +77,17 @@ pub struct PlannedPartition {
     pub new: ByteRange,
     /// Why it is changed, or stays although it is misaligned.
     pub why: String,
+}
+
+/// Misalignment that no move mends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmended {
+    /// The partition's number.
+    pub number: u32,
+    /// Misalignment and advice, in a sentence.
+    pub what: String,
+    /// True if the partition could be aligned if there were room.
+    pub lacks_room: bool,
 }
 
 impl PlannedPartition {
@@ -150,10 +161,11 @@ pub fn plan_around(
     }
     let mut plan = ground.plan(case.judgments)?;
     let stays = |row: &PlannedPartition| {
-        let reason = held.get(&row.number)?;
-        Some(format!("partition {} stays where it is: {reason}", row.number))
+        let (number, reason) = (row.number, held.get(&row.number)?);
+        let what = format!("partition {number} stays where it is: {reason}");
+        Some(Unmended { number, what, lacks_room: false })
     };
-    let stay: Vec<String> = plan.rows.iter().filter_map(stays).collect();
+    let stay: Vec<Unmended> = plan.rows.iter().filter_map(stays).collect();
     plan.unmended.extend(stay);
     Ok(plan)
 }
@@ -261,7 +273,7 @@ impl<'a> SurveyedDisk<'a> {
             |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
         let taken = rows.iter().map(|row| row.new).chain(regions.iter().filter_map(written));
         let leftovers = moves::leftovers(&moves, taken);
-        let unit = |mark: &StartUnit| (mark.word, mark.unit, mark.assumed);
+        let unit = |mark: &StartUnit| (mark.kind, mark.unit, mark.assumed);
         let units = self.marks.iter().skip(1).map(unit).collect();
         Ok(DiskPlan {
             disk: self.disk,
@@ -370,15 +382,16 @@ impl<'a> SurveyedDisk<'a> {
     }
 
     /// Returns the misalignments that this partition keeps, and what would help.
-    fn unmended(&self, piece: &PartitionNeeds, row: &PlannedPartition) -> Vec<String> {
-        let mut found = Vec::new();
+    fn unmended(&self, piece: &PartitionNeeds, row: &PlannedPartition) -> Vec<Unmended> {
         let number = piece.number;
+        let mut found = Vec::new();
+        let mut put = |what, lacks_room| found.push(Unmended { number, what, lacks_room });
         let sector = self.room.sector;
         let missed = piece.missed(row.new.start_bytes()).filter(|_| piece.wants);
         if let Some(missed) = missed {
             let stays = match missed {
-                "granule" => "stays misaligned".to_owned(),
-                unit => format!("stays off the {unit}"),
+                UnitKind::Granule => "stays misaligned".to_owned(),
+                unit => format!("stays off the {}", unit.words()),
             };
             let why = match &piece.fixed {
                 Some(reason) => reason.clone(),
@@ -386,7 +399,7 @@ impl<'a> SurveyedDisk<'a> {
             };
             let start = piece.grid().after(row.new.start_bytes());
             let end = self.room.ends.before(row.new.end_bytes());
-            found.push(match start.zip(end).filter(|(start, end)| end > start) {
+            let what = match start.zip(end).filter(|(start, end)| end > start) {
                 Some((start, end)) => format!(
                     "partition {number} {stays}: {why}. Back it up, recreate it at \
                      sector {} ({}) with {} sectors, restore",
@@ -397,7 +410,8 @@ impl<'a> SurveyedDisk<'a> {
                 None => format!(
                     "partition {number} {stays}: {why}. Back it up, delete it, restore elsewhere"
                 ),
-            });
+            };
+            put(what, piece.fixed.is_none());
         } else if piece.wants
             && self.room.ends.holds(row.new.start_bytes())
             && !self.room.ends.holds(row.new.end_bytes())
@@ -411,14 +425,16 @@ impl<'a> SurveyedDisk<'a> {
             } else {
                 "its content needs every byte, and the space after it is taken"
             };
-            found.push(format!("the end of partition {number} stays off the granule: {why}"));
+            put(format!("the end of partition {number} stays off the granule: {why}"), false);
         }
         if piece.wants && !piece.unmet.is_empty() {
-            found.push(format!(
+            let units: Vec<&str> = piece.unmet.iter().map(|unit| unit.words()).collect();
+            let what = format!(
                 "partition {number} holds data at several offsets within the {}: no start aligns \
                  all of it",
-                piece.unmet.join(" and the ")
-            ));
+                units.join(" and the ")
+            );
+            put(what, false);
         }
         found
     }

@@ -15,11 +15,18 @@ pub struct NoPlan {
     pub reason: String,
     /// Advice, where there is any.
     pub hint: Option<String>,
+    /// True if the table is damaged, which a finding of its own says.
+    pub is_damage: bool,
 }
 
 impl NoPlan {
     pub(crate) fn new(reason: impl Into<String>, hint: Option<String>) -> NoPlan {
-        NoPlan { reason: reason.into(), hint }
+        NoPlan { reason: reason.into(), hint, is_damage: false }
+    }
+
+    fn damage(reason: impl Into<String>) -> NoPlan {
+        let hint = "mend the table first: straddle check --explain TARGET shows what is wrong";
+        NoPlan { is_damage: true, ..NoPlan::new(reason, Some(hint.to_owned())) }
     }
 }
 
@@ -30,8 +37,6 @@ pub(crate) fn reject_unsound(
     table: &PartitionTable,
 ) -> Result<(), NoPlan> {
     let layer = case.stack.layer(disk);
-    let mends =
-        "mend the table first: straddle check --explain TARGET shows what is wrong".to_owned();
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
         let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";
@@ -57,10 +62,10 @@ pub(crate) fn reject_unsound(
     let is_bad = |kind: ProblemKind| kind.spoils_table() || kind == ProblemKind::Unreadable;
     let bad = layer.problems.iter().find(|problem| is_bad(problem.kind));
     if let Some(problem) = bad {
-        return Err(NoPlan::new(problem.detail.clone(), Some(mends)));
+        return Err(NoPlan::damage(problem.detail.clone()));
     }
     if table.partitions.iter().any(|one| one.range.length_bytes() == 0) {
-        return Err(NoPlan::new("a partition has no length", Some(mends)));
+        return Err(NoPlan::damage("a partition has no length"));
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub(crate) fn unknown(target: &Target) -> String {
         return refusal.message.clone();
     }
     // The topmost one decides; what is below it may be unknown and matter to nobody.
-    let is_unknown = |layer: &&LayerReport| layer.verdict == Verdict::Unknown && layer.is_judged();
+    let is_unknown = |layer: &&LayerReport| layer.verdict == Verdict::Unknown && !layer.not_judged;
     let layer = target.layers.iter().rfind(is_unknown);
     layer.map_or_else(
         || "unknown".to_owned(),

@@ -143,7 +143,7 @@ impl Summary {
                 LayerType::FileSystem | LayerType::Swap => self.file_systems += 1,
                 _ => {}
             }
-            let is_unknown = layer.verdict == Verdict::Unknown && layer.is_judged();
+            let is_unknown = layer.verdict == Verdict::Unknown && !layer.not_judged;
             self.unknown_layers += u64::from(is_unknown);
         }
         for finding in &target.findings {
@@ -200,6 +200,9 @@ pub struct LayerReport {
     pub verdict: Verdict,
     /// Why, in a few words; may be empty when it is aligned.
     pub reason: String,
+    /// True if it is unknown since nobody asked: it lies beneath the file of a loop device.
+    #[serde(default)]
+    pub not_judged: bool,
     /// True if the verdict rests on an assumed granule.
     pub assumed: bool,
     /// True if it is the first layer, from the leaf up, that makes things bad.
@@ -216,13 +219,10 @@ pub struct LayerReport {
     pub problems: Vec<Problem>,
 }
 
-/// Start of the reason where a layer is unknown since nobody asked about it.
-pub const NOT_JUDGED: &str = "not judged: ";
-
 impl LayerReport {
-    /// True if it was asked about: what lies beneath the file of a loop device was not.
-    pub(crate) fn is_judged(&self) -> bool {
-        !self.reason.starts_with(NOT_JUDGED)
+    /// Its verdict in words.
+    pub(crate) fn words(&self) -> &'static str {
+        if self.not_judged { "not judged" } else { self.verdict.words() }
     }
 }
 

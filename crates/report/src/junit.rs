@@ -136,10 +136,9 @@ impl CaseOutcome<'_> {
             }
             CaseOutcome::NotKnown(layer) => {
                 let reason = xml_text(&layer.reason);
-                let words = layer.verdict.words();
+                let words = layer.words();
                 let message = match reason.is_empty() {
                     true => words.to_owned(),
-                    false if !layer.is_judged() => reason,
                     false => format!("{words}: {reason}"),
                 };
                 empty(xml, "skipped", &[("message", message)])

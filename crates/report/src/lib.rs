@@ -46,7 +46,7 @@ pub use changes::{
     changes_metrics, changes_tree, names_target,
 };
 pub use digest::{Digest, Note};
-pub use document::{Document, Fact, Finding, LayerReport, NOT_JUDGED, Summary, Target, Verdicts};
+pub use document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use monitor_answer::{MonitorAnswer, MonitorState};

@@ -16,10 +16,22 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns a refusal of what is misused or cannot be done here, with what to do next.
+    /// Returns a refusal of what is misused or cannot be done here.
     #[must_use]
-    pub fn misuse(message: impl Into<String>, hint: Option<String>) -> Refusal {
+    pub fn new(message: impl Into<String>, hint: Option<String>) -> Refusal {
         Refusal { message: message.into(), hint, kind: RefusalKind::Misuse }
+    }
+
+    /// Returns the same with what to do next.
+    #[must_use]
+    pub fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
+        Refusal::new(message, Some(hint.into()))
+    }
+
+    /// Returns a refusal of what was tried and came to no verdict.
+    #[must_use]
+    pub fn undecided(message: impl Into<String>, hint: Option<String>) -> Refusal {
+        Refusal { kind: RefusalKind::NoVerdict, ..Refusal::new(message, hint) }
     }
 }
 

@@ -122,7 +122,7 @@ fn place(target: &Target, words: ViewWords<'_>) -> String {
 /// Returns what the target's disk or image is: its title and size. What lies beneath the file of a
 /// loop device is not the target.
 fn what(target: &Target, words: ViewWords<'_>) -> String {
-    let Some(root) = target.layers.iter().find(|layer| layer.is_judged()) else {
+    let Some(root) = target.layers.iter().find(|layer| !layer.not_judged) else {
         return String::new();
     };
     let title = words.text(&root.title);

@@ -88,13 +88,10 @@ impl ViewWords<'_> {
     /// Returns how a layer lies, short enough for a column.
     pub(crate) fn verdict(self, layer: &LayerReport) -> String {
         let bad = matches!(layer.verdict, Verdict::Misaligned | Verdict::ChunkOnly);
-        if !layer.is_judged() {
-            return "not judged".to_owned();
-        }
         if layer.inherited && bad {
             return "inherits it".to_owned();
         }
-        let words = layer.verdict.words();
+        let words = layer.words();
         match &layer.misalignment {
             Some(by) if bad => format!("{words}{}", self.distance(layer, by)),
             _ => words.to_owned(),

@@ -136,6 +136,8 @@ pub enum Why {
         /// The length that it must have.
         wanted_bytes: u64,
     },
+    /// It is a file of the same chain.
+    Circle,
     /// It could not be opened: the reason.
     Failed(String),
 }
@@ -153,6 +155,9 @@ impl fmt::Display for Unread {
                 "`{name}` is too short: it has {length_bytes} bytes, the image has {wanted_bytes} \
                  in it"
             ),
+            Why::Circle => {
+                write!(formatter, "`{name}`: it leads back to a file of the same chain")
+            }
             Why::Failed(reason) => write!(formatter, "`{name}`: {reason}"),
         }
     }

@@ -1,6 +1,6 @@
 //! A published number beside the model's.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Article that published a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,8 @@ impl Article {
 }
 
 /// Origin of what a model says of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LineOrigin {
     /// Nothing of the drive was set by this line or its like.

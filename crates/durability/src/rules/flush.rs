@@ -50,11 +50,10 @@ fn is_needless(under: &[&PathLayer]) -> bool {
 
 /// Returns whether a layer of this kind has a cache that is declared: a partition has its disk's.
 fn has_cache(kind: &SyncLayerKind) -> bool {
-    match kind {
-        SyncLayerKind::FileSystem { .. } | SyncLayerKind::File => false,
-        SyncLayerKind::Mapped(what) => what != "partition",
-        _ => true,
-    }
+    !matches!(
+        kind,
+        SyncLayerKind::FileSystem { .. } | SyncLayerKind::File | SyncLayerKind::Partition
+    )
 }
 
 /// Returns reasons from the layers' counts while syncs were made.

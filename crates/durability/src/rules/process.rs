@@ -180,8 +180,9 @@ fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
         }
     };
     let point = shell_word(&first.mount_point);
+    let Process { pid, options, .. } = process;
     let change =
-        format!("judge the other file system: straddle fsync {point} --pid {}", process.pid);
+        format!("judge the other file system: straddle fsync {point} --pid {pid}{options}");
     let seen = format!("{seen}, where no sync was tried: {}", first.path);
     vec![Reason::open("writes-elsewhere", at_best).seen(seen, source).changes(change)]
 }

@@ -55,10 +55,8 @@ fn meaning(setting: &ServerSetting, name: &str, title: &str) -> (Reason, String)
         Confidence::AtStart => "was started as",
         _ => "is",
     };
-    let is = match text.strip_prefix("no ") {
-        Some(option) => format!("{name} {since} {title} without `{option}`"),
-        None => format!("{name} {since} {title} with `{text}`"),
-    };
+    let with = if setting.is_absent { "without" } else { "with" };
+    let is = format!("{name} {since} {title} {with} `{text}`");
     match (setting.effect, &setting.standing) {
         (SyncEffect::Never, _) => (
             Reason::against("server-never-syncs", Grade::NotDurable),

@@ -208,7 +208,7 @@ fn setting(known: &KnownServer, given: &Given) -> Option<ServerSetting> {
         true => given.shown.clone(),
         false => format!("{} = {}", given.shown, given.value),
     };
-    Some(ServerSetting { text, source: given.source.clone(), effect, standing })
+    Some(ServerSetting { text, is_absent: false, source: given.source.clone(), effect, standing })
 }
 
 fn command_line(pid: u32) -> String {
@@ -238,7 +238,9 @@ fn etcd(running: &Running<'_>) -> Vec<ServerSetting> {
         return Vec::new();
     }
     let shown = |name: &str, value: &str| format!("{name}={}", cut(value));
-    let (text, source, value) = match (flag(FLAG), variable("ETCD_UNSAFE_NO_FSYNC")) {
+    let (flag, variable) = (flag(FLAG), variable("ETCD_UNSAFE_NO_FSYNC"));
+    let is_absent = flag.is_none() && variable.is_none();
+    let (text, source, value) = match (flag, variable) {
         (Some(value), _) => (shown(&format!("--{FLAG}"), &value), command_line(running.pid), value),
         (None, Some(value)) => {
             let source = format!("its environment, /proc/{}/environ", running.pid);
@@ -246,7 +248,7 @@ fn etcd(running: &Running<'_>) -> Vec<ServerSetting> {
         }
         (None, None) => {
             let source = format!("/proc/{0}/cmdline and /proc/{0}/environ", running.pid);
-            (format!("no --{FLAG}"), source, "false".to_owned())
+            (format!("--{FLAG}"), source, "false".to_owned())
         }
     };
     let effect = match value.as_str() {
@@ -255,7 +257,7 @@ fn etcd(running: &Running<'_>) -> Vec<ServerSetting> {
         // etcd does not start with it.
         _ => return Vec::new(),
     };
-    vec![ServerSetting { text, source, effect, standing: Confidence::InForce }]
+    vec![ServerSetting { text, is_absent, source, effect, standing: Confidence::InForce }]
 }
 
 #[cfg(test)]

@@ -57,7 +57,8 @@ pub(super) fn settings(running: &Running<'_>) -> Vec<ServerSetting> {
             false if name == "fsync" => SyncEffect::Synced,
             false => return None,
         };
-        Some(ServerSetting { text: format!("{name} = {}", cut(&value)), source, effect, standing })
+        let text = format!("{name} = {}", cut(&value));
+        Some(ServerSetting { text, is_absent: false, source, effect, standing })
     });
     let mut found: Vec<ServerSetting> = found.collect();
     if read.value("fsync").is_none() && read.is_whole() {
@@ -65,6 +66,7 @@ pub(super) fn settings(running: &Running<'_>) -> Vec<ServerSetting> {
             0,
             ServerSetting {
                 text: "fsync = on, the default".to_owned(),
+                is_absent: false,
                 source: "the command line, postgresql.auto.conf, postgresql.conf".to_owned(),
                 effect: SyncEffect::Synced,
                 standing: Read::standing(&read.files),

@@ -26,6 +26,8 @@ pub struct Server {
 pub struct ServerSetting {
     /// Its text, harmless to print: `fsync = off`.
     pub text: String,
+    /// True if the text is an option that was not given.
+    pub is_absent: bool,
     /// The file or command line that holds it: `postgresql.auto.conf`.
     pub source: String,
     /// Its effect on syncs.

@@ -264,7 +264,7 @@ fn etcd_is_read_by_its_flags_and_variables() {
     };
     let never = |text| [(text, SyncEffect::Never, Confidence::InForce)];
     let synced = |text| [(text, SyncEffect::Synced, Confidence::InForce)];
-    let none = synced("no --unsafe-no-fsync");
+    let none = synced("--unsafe-no-fsync");
     etcd(&["etcd"], &["PATH=/bin"], &none);
     etcd(&["etcd", "--unsafe-no-fsyncs", "--name", "a"], &[], &none);
     for flag in ["--unsafe-no-fsync", "-unsafe-no-fsync", "--unsafe-no-fsync=true"] {

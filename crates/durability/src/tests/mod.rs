@@ -185,7 +185,7 @@ fn barriers_that_are_off_are_seen_in_the_mount_and_by_the_counter() {
     ]);
     check(&needless, Grade::Consistent, "no-volatile-cache");
     // Nor on a partition of it, which has no cache of its own to declare.
-    let partition = || layer("sda1", SyncLayerKind::Mapped("partition".to_owned()), None, none());
+    let partition = || layer("sda1", SyncLayerKind::Partition, None, none());
     let needless = stack(vec![
         system("ext4", &["nobarrier"]),
         partition(),

@@ -7,6 +7,7 @@ fn with_process(files: Known<Vec<Library>>, calls: Known<Vec<CallFate>>) -> Evid
     let process = Process {
         pid: 7,
         name: "postgres".to_owned(),
+        options: " --rows none".to_owned(),
         tracer: None,
         files,
         absent: Known::yes(Vec::new(), Source::Procfs),
@@ -130,10 +131,14 @@ fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
     check(&writing(&both, None), Grade::Consistent, "writes-elsewhere");
     let found = check(&writing(&both[1..], None), Grade::Unproven, "writes-elsewhere");
     let change = found.reasons.iter().find_map(|reason| reason.change.as_deref());
-    assert_eq!(change, Some("judge the other file system: straddle fsync /mnt --pid 7"));
+    assert_eq!(
+        change,
+        Some("judge the other file system: straddle fsync /mnt --pid 7 --rows none")
+    );
     // Of a server it is its log that counts.
     let setting = ServerSetting {
-        text: "no --unsafe-no-fsync".to_owned(),
+        text: "--unsafe-no-fsync".to_owned(),
+        is_absent: true,
         source: "/proc/7/cmdline".to_owned(),
         effect: SyncEffect::Synced,
         standing: Confidence::InForce,

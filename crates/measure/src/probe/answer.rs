@@ -4,11 +4,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::Interval;
 
+/// Question of a panel of comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PanelKind {
+    /// Multiples at which a write must start.
+    Alignment,
+    /// The first such place.
+    Origin,
+    /// Multiples that a write must be long.
+    Size,
+    /// Turns of a misaligned write.
+    Turns,
+    /// Boundaries between members of an array.
+    Chunk,
+    /// Costs at multiples of the chunk alone.
+    Shared,
+    /// Members of an array.
+    Members,
+    /// Reads in flight at once.
+    Depth,
+}
+
 /// One comparison of two arms, as it stood at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmComparison {
-    /// The panel that it belongs to: `alignment`, `size`, `chunk`.
-    pub panel: &'static str,
+    /// Panel that it belongs to.
+    pub panel: PanelKind,
     /// The arm, named for people.
     pub arm: String,
     /// With what.

@@ -41,7 +41,7 @@ mod questions;
 pub mod stripe;
 pub mod turn;
 
-pub use answer::{ArmComparison, Estimate, Reading, SLOWER_ABOVE, Unidentified};
+pub use answer::{ArmComparison, Estimate, PanelKind, Reading, SLOWER_ABOVE, Unidentified};
 pub use ask::{Ask, Pause};
 pub use budget::{ProbeBudget, Spending};
 pub use depth::Depth;
@@ -49,4 +49,4 @@ pub use granule::{Alignment, Granule};
 pub use probed_queue::ProbedQueue;
 pub use questions::{WriteAnswers, reads};
 pub use stripe::{DriveFacts, Stripe};
-pub use turn::{MisalignedTurns, Revolution};
+pub use turn::{MisalignedTurns, Revolution, TurnPolicy};

@@ -7,7 +7,7 @@
 
 use units::random::Random;
 
-use super::answer::{ArmComparison, Reading, SLOWER_ABOVE};
+use super::answer::{ArmComparison, PanelKind, Reading, SLOWER_ABOVE};
 use super::budget::{EndReason, Spending};
 use crate::Fault;
 use crate::experiment::shuffle;
@@ -58,7 +58,7 @@ pub(super) enum RatioQuestion {
 /// Arms to be compared.
 #[derive(Clone, Debug)]
 pub(super) struct Panel {
-    pub(super) name: &'static str,
+    pub(super) kind: PanelKind,
     pub(super) arms: Vec<String>,
     pub(super) pairings: Vec<Pairing>,
     /// The probability of an interval that misses, for each comparison.
@@ -175,7 +175,7 @@ impl Panel {
 
     fn compared(&self, pairing: Pairing, ratio: Interval, blocks: u64) -> ArmComparison {
         ArmComparison {
-            panel: self.name,
+            panel: self.kind,
             arm: self.arms[pairing.arm].clone(),
             against: self.arms[pairing.against].clone(),
             ratio,
@@ -237,7 +237,7 @@ mod tests {
 
     fn panel(arms: usize, wanted: RatioQuestion) -> Panel {
         Panel {
-            name: "test",
+            kind: PanelKind::Size,
             arms: (0..arms).map(|arm| format!("arm {arm}")).collect(),
             pairings: (1..arms).map(|arm| Pairing { arm, against: 0, wanted }).collect(),
             alpha: 0.001,

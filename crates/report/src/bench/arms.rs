@@ -53,7 +53,7 @@ impl Arms<'_> {
         let mut shown = Vec::new();
         for (name, figure) in figures {
             let values: Vec<Option<String>> = self.experiment.arms.iter().map(figure).collect();
-            if name == "median" || values.iter().any(Option::is_some) {
+            if shown.is_empty() || values.iter().any(Option::is_some) {
                 let known = |value: Option<String>| value.unwrap_or_else(|| UNKNOWN.to_owned());
                 shown.push((name, values.into_iter().map(known).collect()));
             }
@@ -76,9 +76,9 @@ impl Arms<'_> {
         let [baseline, name] = names;
         let interval = format!("ratio, {}", interval_title(self.experiment.alpha));
         grid.push(vec![quiet(""), baseline, name, quiet(interval)]);
-        for (label, values) in &figures {
+        for (place, (label, values)) in figures.iter().enumerate() {
             let mut row = vec![quiet(*label), cell(&*values[0]), cell(&*values[other])];
-            if *label == "median" {
+            if place == 0 {
                 row.push(cell(self.ratio(&arms[other])));
             }
             grid.push(row);

@@ -21,7 +21,7 @@ use measure::{CostVerdict, Interval, PairStep, Regime, Role};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
-pub use crate::refusal::Refusal;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 pub(crate) use arms::is_control;
@@ -74,6 +74,10 @@ pub struct BenchTarget {
     pub layers: Vec<String>,
     /// The kernel's name of the drive; `null` where there are several, or it is not known.
     pub drive: Option<String>,
+    /// True if that is a loop device with the page cache of its host file, which the first note
+    /// says.
+    #[serde(default)]
+    pub cached: bool,
     /// The drive's model; `null` when not known.
     pub model: Option<String>,
     /// The version of the drive's firmware; `null` when not known.

@@ -36,9 +36,8 @@ impl TextPage<'_> {
             self.bench_circumstances(bench);
         }
         // What all figures are of is said before them.
-        let of = bench.target.drive.as_ref().map(|drive| format!("{drive} goes through "));
-        let is_first = |note: &&String| of.as_ref().is_some_and(|of| note.starts_with(of));
-        let (first, others): (Vec<&String>, Vec<&String>) = bench.notes.iter().partition(is_first);
+        let (first, notes) =
+            bench.notes.split_at(usize::from(bench.target.cached).min(bench.notes.len()));
         self.notes(first);
         if let Some(scratch) = &bench.scratch {
             let line = scratch_line(scratch, &bench.target, words);
@@ -56,7 +55,7 @@ impl TextPage<'_> {
                 self.experiment(experiment, &bench.target);
             }
         }
-        self.notes(others);
+        self.notes(notes);
         self.refusal(bench.refusal.as_ref());
     }
 

@@ -10,6 +10,7 @@ use measure::fitness::Fitness;
 use super::{Interval, Measure, Measurement, RunValue};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
 use crate::fsync::{Fsync, FsyncRow, QuantileInterval};
+use crate::json::word;
 use crate::probe::{Answers, FoundDepth, Probe, ProbeAnswer};
 
 /// A figure of a result.
@@ -231,7 +232,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
         answer("chunk", chunk, |it| bytes(it.bytes)),
         answer("members", members, |it| it.count.to_string()),
         answer("queue depth", depth, reads),
-        answer("misaligned write", turns, |it| format!("{} turns, {}", it.turns, it.policy)),
+        answer("misaligned write", turns, |it| format!("{} turns, {}", it.turns, word(&it.policy))),
     ];
     if let Some(found) = &turn.value {
         figures.push(Figure {

@@ -8,6 +8,7 @@ mod list;
 mod published;
 mod simulated;
 
+use ::drive::published::LineOrigin;
 use serde::{Deserialize, Serialize};
 
 pub use list::{drive_list, drive_text};
@@ -106,6 +107,9 @@ pub struct SimulatedArm {
     /// The layer of a stack that it was done in, or `aligned` for the same elsewhere; `null`
     /// without a stack.
     pub layer: Option<String>,
+    /// True if it is the same at an aligned place, with which a layer of a stack is compared.
+    #[serde(default)]
+    pub reference: bool,
     /// The byte of the drive that the workload's place begins at; where the layer lies on several,
     /// that of the layer that spreads it over them.
     pub start_bytes: u64,
@@ -253,8 +257,8 @@ pub struct PublishedLine {
     pub error_percent: f64,
     /// By how many percent it may be off.
     pub bound_percent: f64,
-    /// `predicted`, `calibrated`, `fitted` (which does not count) or `derived`.
-    pub label: String,
+    /// Origin of the model's number; a fitted one does not count.
+    pub label: LineOrigin,
     /// The profile of the drive; `null` where none is needed.
     pub drive: Option<String>,
     /// True if it is within its bound.
@@ -278,8 +282,8 @@ pub(crate) enum PublishedStanding {
 
 impl PublishedLine {
     pub(crate) fn standing(&self) -> PublishedStanding {
-        match (self.label.as_str(), self.within, &self.note) {
-            ("fitted", ..) => PublishedStanding::Fitted,
+        match (self.label, self.within, &self.note) {
+            (LineOrigin::Fitted, ..) => PublishedStanding::Fitted,
             (_, true, _) => PublishedStanding::Within,
             (_, false, Some(_)) => PublishedStanding::Explained,
             (_, false, None) => PublishedStanding::Outside,

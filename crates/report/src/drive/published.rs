@@ -1,7 +1,10 @@
 //! Published numbers beside the models', for people.
 
-use super::{Published, PublishedLine};
+use ::drive::published::LineOrigin;
+
+use super::{Published, PublishedLine, PublishedStanding};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
+use crate::json::word;
 use crate::view_options::Look;
 
 /// From here on digits after the point say nothing.
@@ -20,16 +23,14 @@ pub fn published_table(published: &Published, look: &Look) -> String {
         page.push('\n');
         rest = others;
     }
-    let (counted, fitted): (Vec<_>, Vec<_>) =
-        published.lines.iter().partition(|line| line.label != "fitted");
-    let within = counted.iter().filter(|line| line.within).count();
-    let unexplained = counted.iter().filter(|line| !line.within && line.note.is_none()).count();
-    let explained = counted.len() - within - unexplained;
-    let mut text = format!("of {} numbers that count are within their bounds", counted.len());
+    let count = |standing| published.lines.iter().filter(|it| it.standing() == standing).count();
+    let (within, fitted) = (count(PublishedStanding::Within), count(PublishedStanding::Fitted));
+    let counted = published.lines.len() - fitted;
+    let mut text = format!("of {counted} numbers that count are within their bounds");
     for (number, words) in [
-        (explained, "outside, each for the reason above"),
-        (unexplained, "outside for no stated reason"),
-        (fitted.len(), "fitted, which do not count"),
+        (count(PublishedStanding::Explained), "outside, each for the reason above"),
+        (count(PublishedStanding::Outside), "outside for no stated reason"),
+        (fitted, "fitted, which do not count"),
     ] {
         if number > 0 {
             text.push_str(&format!("; {number} {words}"));
@@ -48,7 +49,7 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
             published_number(line.model),
             line.unit.clone(),
             error(line),
-            line.label.clone(),
+            word(&line.label),
             line.drive.clone().unwrap_or_default(),
         ],
     };
@@ -67,9 +68,9 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
 
 /// By how much the model is above, and whether that is outside of the bound.
 fn error(line: &PublishedLine) -> String {
-    let sign = match (line.within, line.label.as_str()) {
+    let sign = match (line.within, line.label) {
         (true, _) => "",
-        (false, "fitted") => " (fitted)",
+        (false, LineOrigin::Fitted) => " (fitted)",
         (false, _) => " outside",
     };
     error_percent(line) + sign

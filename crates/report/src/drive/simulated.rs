@@ -54,7 +54,7 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
 /// Returns what each of several drives under a layer did.
 fn leaves(simulation: &Simulation, look: &Look, page: &mut String) {
     // What it is compared with did the same elsewhere.
-    let own = simulation.arms.iter().filter(|arm| arm.layer.as_deref() != Some("aligned"));
+    let own = simulation.arms.iter().filter(|arm| !arm.reference);
     let rows = own.flat_map(|arm| {
         let one = move |leaf: &SimulatedLeaf| SheetRow {
             group: place(arm, look),
@@ -172,8 +172,7 @@ fn row(simulation: &Simulation, number: usize, look: &Look) -> SheetRow {
 /// The layer of a stack that is compared with this arm, which does the same at an aligned place;
 /// `None` of other arms.
 fn reference(simulation: &Simulation, number: usize) -> Option<&str> {
-    let is_reference = simulation.arms[number].layer.as_deref() == Some("aligned");
-    let against = u32::try_from(number).ok().filter(|_| is_reference)?;
+    let against = u32::try_from(number).ok().filter(|_| simulation.arms[number].reference)?;
     let later = simulation.arms.iter().skip(number + 1);
     later.filter(|arm| arm.against == against).find_map(|arm| arm.layer.as_deref())
 }

@@ -17,7 +17,7 @@ mod verdict_view;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::refusal::Refusal;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 pub use fio_json::fsync_fio_json;

@@ -11,7 +11,8 @@ use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
 use crate::bench::sentences;
-use crate::bench::{Arm, Bench, Experiment, Refusal, ScratchFacts};
+use crate::bench::{Arm, Bench, Experiment, ScratchFacts};
+use crate::refusal::Refusal;
 
 /// The most experiments that are drawn, and the most arms in a table.
 const EXPERIMENTS_MAX: usize = 24;

@@ -7,6 +7,7 @@ use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{self, cell, figure, head, table, told};
 use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
+use crate::json::word;
 use crate::probe::{
     Answers, Probe, ProbeAnswer, ProbeComparison, Reported, ResultFate, Tool, next,
 };
@@ -74,7 +75,7 @@ fn rows(answers: &Answers) -> Vec<AnswerRow<'_>> {
         }),
         row("Turns of a misaligned write", &answers.turns, |it| {
             let (low, high) = (number(it.low_turns), number(it.high_turns));
-            format!("{} ({low} to {high}), {}", it.turns, say(&it.policy))
+            format!("{} ({low} to {high}), {}", it.turns, word(&it.policy))
         }),
     ]
 }
@@ -179,7 +180,7 @@ fn method(probe: &Probe) -> Markup {
 fn compared(one: &ProbeComparison) -> table::Row {
     let ratio = one.interval;
     table::row([
-        head(&one.panel),
+        head(&word(&one.panel)),
         told(&one.arm),
         told(&one.against),
         figure(ratio_figure(ratio)),

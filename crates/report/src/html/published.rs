@@ -10,6 +10,7 @@ use crate::bench::figures::UNKNOWN;
 use crate::drive::{
     HUGE, Published, PublishedLine, PublishedStanding, error_percent, published_number, range,
 };
+use crate::json::word;
 
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
@@ -69,7 +70,7 @@ fn one(at: usize, line: &PublishedLine) -> Row {
         told(&line.unit),
         figure(error_percent(line)),
         figure(bound(line.bound_percent)),
-        told(&line.label),
+        told(&word(&line.label)),
         cell(answer(line)),
     ])
 }

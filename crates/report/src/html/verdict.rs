@@ -78,14 +78,12 @@ fn each(verdict: &FsyncVerdict) -> String {
 }
 
 fn limit(limit: &EngineLimit) -> Row {
-    let is_unsaid = limit.is_ours && !limit.source.starts_with("ours");
-    let source = html! { @if is_unsaid { "straddle's own: " } (say(&limit.source)) };
     row([
         head(limit.grade.word()),
         figure(format!("p{}", limit.quantile_percent)),
         figure(time(limit.limit_ns)),
         told(&limit.sentence),
-        cell(source),
+        cell(say(&limit.source)),
     ])
 }
 

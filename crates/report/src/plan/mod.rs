@@ -51,6 +51,9 @@ pub struct Layout {
     pub partitions: Vec<LayoutPartition>,
     /// Problems that no move of a partition mends, a sentence each.
     pub unmended: Vec<String>,
+    /// True if a partition stays misaligned since there is no room for an aligned start.
+    #[serde(default)]
+    pub lacks_room: bool,
     /// Next steps when all is done, a sentence each.
     pub afterwards: Vec<String>,
 }
@@ -101,12 +104,10 @@ impl Layout {
     /// Why nothing changes, in a few words.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        match &self.unmended[..] {
-            [] => "nothing to change",
-            left if left.iter().any(|line| line.contains("there is no room")) => {
-                "no room to move what is misaligned"
-            }
-            _ => "no move would help",
+        match self.unmended.is_empty() {
+            true => "nothing to change",
+            false if self.lacks_room => "no room to move what is misaligned",
+            false => "no move would help",
         }
     }
 

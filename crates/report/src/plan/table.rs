@@ -18,9 +18,10 @@ pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
     let view = PlanText { plan, words: ViewWords { look } };
     let mut text = view.head();
     text += &view.rows();
-    text += &view.each("why", |one| std::slice::from_ref(&one.why));
-    text += &view.each("now", |one| std::slice::from_ref(&one.gain));
-    text += &view.each("also", |one| &one.fix_ups);
+    let changed = || plan.partitions.iter().filter(|one| one.changes());
+    text += &view.each("why", plan.partitions.iter(), |one| std::slice::from_ref(&one.why));
+    text += &view.each("now", changed(), |one| std::slice::from_ref(&one.gain));
+    text += &view.each("also", changed(), |one| &one.fix_ups);
     for line in &plan.unmended {
         text += &view.said("left", line);
     }
@@ -76,12 +77,16 @@ impl PlanText<'_> {
         format!("{target}: {verdict}\n  {kind} table{units}\n")
     }
 
-    /// Returns what is said of partitions that change, each sentence once, after the numbers of
-    /// those that it is about.
-    fn each(&self, word: &str, said: impl Fn(&LayoutPartition) -> &[String]) -> String {
+    /// Returns what is said of `partitions`, each sentence once, after the numbers of those that it
+    /// is about.
+    fn each<'b>(
+        &self,
+        word: &str,
+        partitions: impl Iterator<Item = &'b LayoutPartition>,
+        said: impl Fn(&'b LayoutPartition) -> &'b [String],
+    ) -> String {
         let mut found: Vec<(&str, Vec<String>)> = Vec::new();
-        let stays = word == "why";
-        for partition in self.plan.partitions.iter().filter(|one| stays || one.changes()) {
+        for partition in partitions {
             for sentence in said(partition).iter().filter(|sentence| !sentence.is_empty()) {
                 let number = partition.number.to_string();
                 match found.iter_mut().find(|(other, _)| other == sentence) {

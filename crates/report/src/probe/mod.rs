@@ -11,11 +11,11 @@ mod table;
 mod tools;
 
 use measure::Interval;
-use measure::probe::{Reading, Unidentified};
+use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
-pub use crate::refusal::Refusal;
+use crate::refusal::Refusal;
 use crate::run::Run;
 
 pub use next_step::next;
@@ -240,8 +240,8 @@ pub struct FoundTurns {
     pub low_turns: f64,
     /// The interval's upper bound, in turns.
     pub high_turns: f64,
-    /// Policy of firmware that takes so many: `batched`, `per-sector`, `serial`.
-    pub policy: String,
+    /// Policy of firmware that takes so many.
+    pub policy: TurnPolicy,
 }
 
 /// Values that the kernel reports of the drive.
@@ -265,9 +265,8 @@ pub struct Reported {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeComparison {
-    /// The question it belongs to: `alignment`, `origin`, `size`, `chunk`, `members`,
-    /// `depth`.
-    pub panel: String,
+    /// Question that it belongs to.
+    pub panel: PanelKind,
     /// Arm that was compared.
     pub arm: String,
     /// With what.

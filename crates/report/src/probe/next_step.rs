@@ -109,6 +109,8 @@ fn wanting(one: &ProbeComparison) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use measure::probe::PanelKind;
+
     use super::super::{Answers, FoundAlignment, ProbeTarget, Spent};
     use super::*;
 
@@ -182,7 +184,7 @@ mod tests {
     fn how_much_more_follows_from_what_was_used_and_how_open_it_is() {
         let mut probe = probe(Some(Unidentified::Noise), Unidentified::NoSignal, true);
         probe.comparisons = vec![ProbeComparison {
-            panel: "alignment".to_owned(),
+            panel: PanelKind::Alignment,
             arm: "shifted".to_owned(),
             against: "aligned".to_owned(),
             interval: Interval { ratio: 1.3, low: 1.3 / 1.17, high: 1.3 * 1.17 },

@@ -5,6 +5,7 @@ use measure::probe::Unidentified;
 use units::prefix::Size;
 
 use super::{Answers, Probe, ProbeAnswer, Tool, next};
+use crate::json::word;
 use crate::text;
 use crate::view_options::Look;
 use crate::words::ViewWords;
@@ -114,7 +115,7 @@ impl ProbeText<'_> {
         });
         self.answer("turns", &answers.turns, |found| {
             let bounds = format!("{:.2} to {:.2}", found.low_turns, found.high_turns);
-            format!("{} for a misaligned write ({bounds}): {}", found.turns, found.policy)
+            format!("{} for a misaligned write ({bounds}): {}", found.turns, word(&found.policy))
         });
     }
 
@@ -154,7 +155,7 @@ impl ProbeText<'_> {
                 one.reading.word(),
                 one.blocks
             );
-            self.row(&one.panel, &line);
+            self.row(&word(&one.panel), &line);
         }
     }
 

@@ -88,6 +88,9 @@ pub struct TraceExtent {
     pub state: RunState,
     /// Flags that the file system gives it, in the words of `filefrag -v`.
     pub flags: Vec<Word>,
+    /// True if other files, or other parts of this one, use the same bytes.
+    #[serde(default)]
+    pub shared: bool,
     /// Place where it starts among the file system's own addresses, in bytes; `null` where it has
     /// no place.
     pub physical_bytes: Option<u64>,

@@ -1,5 +1,7 @@
 //! The trace for people: the way down, a row for each extent, the total, the cost.
 
+use std::fmt;
+
 use stack::UnitKind;
 use units::Source;
 use units::number::wide;
@@ -84,7 +86,7 @@ impl TraceText<'_> {
     fn row(&self, extent: &TraceExtent) -> Vec<String> {
         let words = self.words;
         let mut state = extent.state.word().to_owned();
-        if extent.flags.iter().any(|flag| flag == "shared") {
+        if extent.shared {
             state += ", shared";
         }
         vec![
@@ -235,18 +237,15 @@ impl TraceText<'_> {
     fn effort(&self, name: &str, effort: &TraceEffort, extra: &str) -> String {
         let mut text = String::new();
         if effort.told_ios > 0 {
-            let mean = |number: u64| mean(number, effort.told_ios);
-            let read = mean(effort.granules_read);
-            let granules = if read == "1" { "granule" } else { "granules" };
-            let mut moved = format!("{read} {granules} read");
-            if name == "write" {
+            let mean = |number: u64| Mean::of(number, effort.told_ios);
+            let mut moved = format!("{} read", mean(effort.granules_read).counted("granule"));
+            if effort.granules_written > 0 {
                 moved += &format!(", {} written", mean(effort.granules_written));
             }
             let mut parts = vec![moved];
             if effort.rmws > 0 {
-                let rmws = mean(effort.rmws);
-                let noun = if rmws == "1" { "read-modify-write" } else { "read-modify-writes" };
-                parts = vec![format!("{rmws} {noun} ({})", parts.concat())];
+                let rmws = mean(effort.rmws).counted("read-modify-write");
+                parts = vec![format!("{rmws} ({})", parts.concat())];
             }
             if effort.parity_updates > 0 {
                 parts.push(format!("{} parity updates", mean(effort.parity_updates)));
@@ -276,12 +275,26 @@ fn part_of(bytes: u64, fit: &TraceShare) -> String {
     words::share(bytes, fit.aligned_bytes.saturating_add(fit.misaligned_bytes))
 }
 
-/// A mean with one decimal, none where it is whole.
-fn mean(sum: u64, count: u64) -> String {
-    let tenths = (u128::from(sum) * 10 + u128::from(count) / 2) / u128::from(count.max(1));
-    match tenths % 10 {
-        0 => (tenths / 10).to_string(),
-        tenth => format!("{}.{tenth}", tenths / 10),
+/// A mean in tenths, printed with one decimal, none where it is whole.
+#[derive(Clone, Copy)]
+struct Mean(u128);
+
+impl Mean {
+    fn of(sum: u64, count: u64) -> Mean {
+        Mean((u128::from(sum) * 10 + u128::from(count) / 2) / u128::from(count.max(1)))
+    }
+
+    fn counted(self, noun: &str) -> String {
+        format!("{self} {noun}{}", if self.0 == 10 { "" } else { "s" })
+    }
+}
+
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % 10 {
+            0 => (self.0 / 10).fmt(f),
+            tenth => write!(f, "{}.{tenth}", self.0 / 10),
+        }
     }
 }
 
@@ -291,7 +304,7 @@ mod tests {
 
     #[test]
     fn means_have_a_decimal_only_where_they_are_not_whole() {
-        assert_eq!(mean(9, 2), "4.5");
-        assert_eq!(mean(8, 2), "4");
+        assert_eq!(Mean::of(9, 2).to_string(), "4.5");
+        assert_eq!(Mean::of(8, 2).counted("granule"), "4 granules");
     }
 }

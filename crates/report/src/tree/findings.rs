@@ -7,7 +7,7 @@ use anstyle::Style;
 use super::TreeText;
 use super::columns::{Columns, TreeLayout};
 use crate::colored_line::{CARE, GAP, Line, PLAIN, QUIET, severity_style};
-use crate::document::{Finding, LayerReport, NOT_JUDGED, Target};
+use crate::document::{Finding, LayerReport, Target};
 use crate::forest::Branch;
 use crate::text::{width, wrap};
 use stack::Verdict;
@@ -88,8 +88,7 @@ impl<'a> TreeText<'a> {
         }
         let below = target.layers.iter().find(|other| Some(&other.id) == layer.below.first());
         if below.is_none_or(|below| below.reason != layer.reason) {
-            let reason = layer.reason.strip_prefix(NOT_JUDGED).unwrap_or(&layer.reason);
-            self.paragraph(&branch.margin, "why", reason);
+            self.labeled(&branch.margin, CARE, "why", &layer.reason);
         }
     }
 
@@ -103,7 +102,10 @@ impl<'a> TreeText<'a> {
 
     /// `label` and then `text`, wrapped beside it.
     pub(super) fn paragraph(&mut self, margin: &str, label: &str, text: &str) {
-        let style = if label == "why" { CARE } else { QUIET };
+        self.labeled(margin, QUIET, label, text);
+    }
+
+    fn labeled(&mut self, margin: &str, style: Style, label: &str, text: &str) {
         for (number, part) in wrap(&self.words.text(text), self.room(margin)).iter().enumerate() {
             let mut line = self.labeled_line(margin, style, if number == 0 { label } else { "" });
             line.push(PLAIN, part);

@@ -1,5 +1,6 @@
 //! Results of drive models, for people and for programs.
 
+use drive::published::LineOrigin;
 use report::Look;
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, PUBLISHED_SCHEMA, Published, PublishedLine,
@@ -80,23 +81,23 @@ pub(crate) fn shifted() -> Simulation {
 
 /// The same in the layers of an image.
 pub(crate) fn stacked() -> Simulation {
-    let aligned = SimulatedArm { layer: Some(text("aligned")), ..arm(1) };
+    let aligned = SimulatedArm { layer: Some(text("aligned")), reference: true, ..arm(1) };
     let layer = Some(text("disk.raw#1 ext4"));
     let off = SimulatedArm { layer, start_bytes: 32_256, ..arm(3) };
     Simulation { arms: vec![aligned, off], ..shifted() }
 }
 
-fn line(article: &str, label: &str, model: f64, within: bool) -> PublishedLine {
+fn line(article: &str, label: LineOrigin, model: f64, within: bool) -> PublishedLine {
     PublishedLine {
         article: text(article),
-        what: format!("raw, {label}"),
+        what: format!("raw, {label:?}").to_lowercase(),
         unit: text("IOPS"),
         published: 118.5,
         published_max: 118.5,
         model,
         error_percent: (model / 118.5 - 1.0) * 100.0,
         bound_percent: 10.0,
-        label: text(label),
+        label,
         drive: Some(text("hdd-7200-512e")),
         within,
         note: None,
@@ -112,11 +113,14 @@ pub(crate) fn compared() -> Published {
         version: text("0.1.0"),
         seed: 1,
         lines: vec![
-            line(first, "predicted", 119.9, true),
-            PublishedLine { note, ..line(first, "calibrated", 80.0, false) },
-            line(first, "fitted", 200.0, false),
-            PublishedLine { published_max: 160.0, ..line("arrays", "predicted", 150.0, true) },
-            PublishedLine { drive: None, ..line("arrays", "derived", 118.5, true) },
+            line(first, LineOrigin::Predicted, 119.9, true),
+            PublishedLine { note, ..line(first, LineOrigin::Calibrated, 80.0, false) },
+            line(first, LineOrigin::Fitted, 200.0, false),
+            PublishedLine {
+                published_max: 160.0,
+                ..line("arrays", LineOrigin::Predicted, 150.0, true)
+            },
+            PublishedLine { drive: None, ..line("arrays", LineOrigin::Derived, 118.5, true) },
         ],
     }
 }

@@ -7,11 +7,11 @@ use measure::fitness::Fitness;
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
     Fsync, FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, ProcessWord, QuantileInterval, Refusal, Rounds, RowComparison, RowMethod,
-    Sustained, SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json,
-    fsync_plan_text, fsync_table,
+    LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, RowMethod, Sustained,
+    SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
+    fsync_table,
 };
-use report::{Look, Run};
+use report::{Look, Refusal, Run};
 use serde_json::Value;
 use testkit::schema;
 

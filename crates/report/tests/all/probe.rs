@@ -1,13 +1,13 @@
 //! A probe as it is printed, and its schema.
 
 use measure::Interval;
-use measure::probe::{Reading, Unidentified};
+use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns, PROBE_SCHEMA, Probe,
-    ProbeAnswer, ProbeComparison, ProbeTarget, Refusal, Reported, ResultFate, Spent, probe_json,
+    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, probe_json,
     probe_table, tools,
 };
-use report::{Look, Run};
+use report::{Look, Refusal, Run};
 use serde_json::Value;
 use testkit::schema;
 
@@ -31,7 +31,7 @@ fn platter() -> Probe {
     answers.depth = found(FoundDepth { reads: 32, is_of_member: false });
     let (turn_ns, low_ns, high_ns) = (8_333_333, 8_331_000, 8_335_000);
     answers.turn = found(FoundTurn { turn_ns, low_ns, high_ns });
-    let policy = "per-sector".to_owned();
+    let policy = TurnPolicy::PerSector;
     answers.turns = found(FoundTurns { turns: 3, low_turns: 2.97, high_turns: 3.02, policy });
     Probe {
         schema: PROBE_SCHEMA.to_owned(),
@@ -63,7 +63,7 @@ fn platter() -> Probe {
             ..Reported::default()
         },
         comparisons: vec![ProbeComparison {
-            panel: "alignment".to_owned(),
+            panel: PanelKind::Alignment,
             arm: "64 KiB, 512 bytes further".to_owned(),
             against: "64 KiB, 0 bytes further".to_owned(),
             interval: Interval { ratio: 3.0, low: 2.9, high: f64::INFINITY },

@@ -60,6 +60,7 @@ pub(crate) fn layer(
         length_bytes: None,
         verdict: Verdict::Aligned,
         reason: String::new(),
+        not_judged: false,
         assumed: false,
         first_bad: false,
         inherited: false,

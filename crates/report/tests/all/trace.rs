@@ -48,6 +48,7 @@ fn extent(offset_bytes: u64, state: RunState) -> TraceExtent {
         length_bytes: 8192,
         state,
         flags: vec!["shared".into(), "last".into()],
+        shared: true,
         physical_bytes: (state == RunState::Data).then_some(1 << 20),
         reason: if state == RunState::Encoded {
             "compressed\x1b[31m".to_owned()
@@ -134,7 +135,7 @@ pub(crate) fn sample() -> Trace {
 #[test]
 fn a_trace_is_valid_and_wholly_described() {
     let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
-    let refusal = Refusal::misuse("no".to_owned(), None);
+    let refusal = Refusal::new("no", None);
     let refused = Trace { refusal: Some(refusal), cost: None, ..sample() };
     for trace in [sample(), refused] {
         let document = serde_json::from_str(&trace.json()).expect("valid JSON");
@@ -170,6 +171,6 @@ fn what_is_shorter_than_an_io_at_the_end_of_the_range_is_named_as_left_out() {
 
 #[test]
 fn a_refused_trace_prints_nothing() {
-    let refusal = Refusal::misuse("no".to_owned(), None);
+    let refusal = Refusal::new("no", None);
     assert_eq!(table(&Trace { refusal: Some(refusal), ..sample() }, &Look::default()), "");
 }

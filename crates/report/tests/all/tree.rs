@@ -41,7 +41,8 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB  512e: 512 B logical, 4 KiB gran
 fn a_drive_that_nobody_asked_about_is_not_judged_and_counts_for_nothing() {
     let mut host = drive(0, "vda", "virtual disk", 1 << 38);
     host.verdict = Verdict::Unknown;
-    host.reason = format!("{}it lies beneath the loop's file", report::NOT_JUDGED);
+    host.not_judged = true;
+    host.reason = "it lies beneath the loop's file".to_owned();
     let image = layer(1, &[0], LayerType::File, "img", "file");
     let found = document(vec![target("m", Verdict::Aligned, vec![host, image])]);
     let text = plain(&people(&found, ViewShape::Tree, &Look { width: Some(100), ..LOOK }));

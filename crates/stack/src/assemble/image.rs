@@ -62,7 +62,7 @@ impl Assembler<'_> {
             let name = reference.path.to_string();
             let index = layers.len();
             let opened = match reference.path.is_cut() {
-                true => Err(NotOpened::Failed("no path is so long".to_owned())),
+                true => Err(Why::Failed("no path is so long".to_owned())),
                 false => self.reference(link, reference.path.raw(), raw, seen),
             };
             match opened {
@@ -73,17 +73,12 @@ impl Assembler<'_> {
                     });
                     disks.push(Some(opened.disk));
                 }
-                Err(error) => {
-                    let why = match error {
-                        NotOpened::Outside => Why::Outside,
-                        NotOpened::Failed(reason) if reason == CIRCLE => {
-                            let detail = format!("`{name}`: {reason}");
-                            problems.push(Problem::new(ProblemKind::Chain, 0, detail));
-                            Why::Failed(reason)
-                        }
-                        NotOpened::Failed(reason) => Why::Failed(reason),
-                    };
-                    layers.push(Err(Unread { name, why }));
+                Err(why) => {
+                    let unread = Unread { name, why };
+                    if unread.why == Why::Circle {
+                        problems.push(Problem::new(ProblemKind::Chain, 0, unread.to_string()));
+                    }
+                    layers.push(Err(unread));
                     disks.push(None);
                 }
             }
@@ -126,14 +121,17 @@ impl Assembler<'_> {
         path: &[u8],
         raw: bool,
         seen: &mut Vec<FileIdentity>,
-    ) -> Result<Opened, NotOpened> {
-        let file = self.files.open_beside(&link.path, path)?;
+    ) -> Result<Opened, Why> {
+        let file = self.files.open_beside(&link.path, path).map_err(|error| match error {
+            NotOpened::Outside => Why::Outside,
+            NotOpened::Failed(reason) => Why::Failed(reason),
+        })?;
         if seen.contains(&file.identity) {
-            return Err(NotOpened::Failed(CIRCLE.to_owned()));
+            return Err(Why::Circle);
         }
         if seen.len() >= CHAIN_MAX {
             let reason = format!("the chain is longer than {CHAIN_MAX} files");
-            return Err(NotOpened::Failed(reason));
+            return Err(Why::Failed(reason));
         }
         let name =
             units::text::escape(file.path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
@@ -151,9 +149,6 @@ impl Assembler<'_> {
         }
     }
 }
-
-/// The note about a file that is its own backing file, directly or not.
-const CIRCLE: &str = "it leads back to a file of the same chain";
 
 /// Returns whether reference `index` of an image, of so many bytes, ends before the extents that
 /// the image has in it.

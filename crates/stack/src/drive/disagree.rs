@@ -46,7 +46,8 @@ fn capacity(drive: &KernelDrive, found: &mut Vec<String>) {
     logical(drive, "READ CAPACITY (16)", said.logical_bytes, found);
     physical(drive, "READ CAPACITY (16)", said.physical_bytes, found);
     if said.physical_bytes.is_some() {
-        origin(drive, "READ CAPACITY (16)", Some(said.lowest_aligned_bytes), found);
+        let lowest = Some(said.lowest_aligned_bytes);
+        origin(drive, "READ CAPACITY (16)", (said.physical_bytes, lowest), found);
     }
 }
 
@@ -61,7 +62,7 @@ fn ata(drive: &KernelDrive, found: &mut Vec<String>) {
         ));
     }
     physical(drive, "ATA IDENTIFY", said.physical_bytes, found);
-    origin(drive, "ATA IDENTIFY", said.lowest_aligned_bytes, found);
+    origin(drive, "ATA IDENTIFY", (said.physical_bytes, said.lowest_aligned_bytes), found);
 }
 
 fn logical(drive: &KernelDrive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
@@ -91,12 +92,13 @@ fn physical(drive: &KernelDrive, source: &str, said: Option<u64>, found: &mut Ve
 
 /// Origins are compared only where both have physical sectors of the same length; else the other
 /// sentence says enough.
-fn origin(drive: &KernelDrive, source: &str, said: Option<u64>, found: &mut Vec<String>) {
+fn origin(
+    drive: &KernelDrive,
+    source: &str,
+    (own, said): (Option<u64>, Option<u64>),
+    found: &mut Vec<String>,
+) {
     let physical = drive.physical_bytes.value().copied().unwrap_or(0);
-    let own = match source {
-        "ATA IDENTIFY" => drive.said.ata.value().and_then(|said| said.physical_bytes),
-        _ => drive.said.capacity.value().and_then(|said| said.physical_bytes),
-    };
     let (Some(&kernel), Some(said)) = (drive.alignment_offset_bytes.value(), said) else { return };
     let Ok(kernel) = u64::try_from(kernel) else { return };
     if kernel != said && own == Some(physical) {

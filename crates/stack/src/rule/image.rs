@@ -34,13 +34,15 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
             for unread in references.iter().filter_map(|reference| reference.as_ref().err()) {
                 let severity = match unread.why {
                     Why::Outside => Severity::Info,
-                    Why::Short { .. } | Why::Failed(_) => Severity::Warning,
+                    Why::Short { .. } | Why::Circle | Why::Failed(_) => Severity::Warning,
                 };
                 let finding = finding("ST503", severity, id).says(unread.to_string());
                 found.push(finding.fixed_by([match unread.why {
                     Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
                     Why::Short { .. } => damage::whole_file(),
-                    Why::Failed(_) => Remedy::tell("put it where the image says it is"),
+                    Why::Circle | Why::Failed(_) => {
+                        Remedy::tell("put it where the image says it is")
+                    }
                 }]));
             }
         }

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use report::RefusalKind;
-use report::bench::Refusal;
+use report::Refusal;
 
 /// Writing to a raw device, and the words that allow it.
 #[derive(Debug, Args)]
@@ -35,14 +34,11 @@ impl RawDevice {
             return Ok(());
         }
         let name = units::text::escape(directory.as_os_str().as_encoded_bytes());
-        Err(Refusal {
-            message: format!(
+        Err(Refusal::hinted(
+            format!(
                 "cannot write to the device {name}: a directory, and --write-device is for devices"
             ),
-            hint: Some(format!(
-                "name the device, or measure in a scratch file: straddle {command} {name}"
-            )),
-            kind: RefusalKind::Misuse,
-        })
+            format!("name the device, or measure in a scratch file: straddle {command} {name}"),
+        ))
     }
 }

@@ -144,6 +144,7 @@ pub(crate) fn target(path: String, place: Option<&MeasuredBytes>) -> BenchTarget
         path,
         layers: place.map(|place| place.layers.clone()).unwrap_or_default(),
         drive: drive.map(|drive| drive.name.clone()),
+        cached: place.is_some_and(|place| place.cached.is_some()),
         model: drive.and_then(|drive| drive.model.clone()),
         firmware: drive.and_then(|drive| drive.firmware.clone()),
         rotating: drive.and_then(|drive| drive.rotating),

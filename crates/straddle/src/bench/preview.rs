@@ -27,8 +27,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<CommandOutcome> {
     let plan = match planned(session) {
         Ok(plan) => plan,
         Err(Halt::Refused(refusal)) => {
-            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
-            return Ok(CommandOutcome::of_refusal(refusal.kind, said));
+            return Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal)));
         }
         Err(Halt::Void(reason)) => return Ok(CommandOutcome::NoVerdict(printer::error(&reason))),
         Err(Halt::Interrupted) => {

@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use host::claim::Claim;
 use host::engine::{Access, open_pinned};
 use host::{FileDisk, Pinned};
-use report::bench::{Refusal, ScratchFacts};
+use report::Refusal;
+use report::bench::ScratchFacts;
 use units::prefix::Size;
 
 use super::in_scratch_file::each;
@@ -14,7 +15,7 @@ use super::plan::{self, MethodBudget};
 use super::session::{Results, Session};
 use super::work::ArmWork;
 use super::{announcement, document};
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 use crate::shared::measure_target::cannot;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
@@ -87,7 +88,7 @@ pub(super) fn unsupported(session: &Session<'_>) -> Result<(), Refusal> {
         let message = "cannot run that on a raw device: jobs, requests, suites and commands need a \
                        scratch file";
         let hint = "name a directory on the drive: straddle bench DIRECTORY";
-        return Err(refused(message.to_owned(), Some(hint.to_owned())));
+        return Err(Refusal::hinted(message, hint));
     }
     Ok(())
 }

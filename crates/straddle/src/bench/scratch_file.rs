@@ -2,13 +2,14 @@
 
 use host::Pinned;
 use host::scratch::Scratch;
-use report::bench::{Refusal, ScratchFacts as Document};
+use report::Refusal;
+use report::bench::ScratchFacts as Document;
 use stack::UnitKind;
 use units::prefix::Size;
 
 use super::plan::{self, PlannedArm};
 use super::session::Session;
-use crate::shared::halt::{Halt, no_file, refused};
+use crate::shared::halt::{Halt, no_file};
 use crate::shared::measure_target::cannot;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
@@ -42,7 +43,7 @@ impl ScratchFile {
         if let Some(reason) = scratch::unusable(&scratch) {
             let message = format!("cannot measure in {name}: {reason}");
             let hint = "name a directory on ext4 or XFS on the same drive";
-            return Err(refused(message, Some(hint.to_owned())));
+            return Err(Refusal::hinted(message, hint));
         }
         let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
         let place =
@@ -61,9 +62,9 @@ impl ScratchFile {
             Some(&bytes) if bytes > 0 => {
                 Ok(bytes.max(self.place.logical_sector_bytes.unwrap_or(bytes)))
             }
-            _ => Err(refused(
+            _ => Err(Refusal::hinted(
                 format!("cannot bypass the page cache in {name}: no direct I/O there"),
-                Some("name a directory on ext4 or XFS on the same drive".to_owned()),
+                "name a directory on ext4 or XFS on the same drive",
             )),
         }
     }
@@ -120,5 +121,5 @@ pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), Refusal> {
         "cannot shift operations in a file in {name}: btrfs silently turns direct I/O that is not \
          on its sectors into buffered I/O"
     );
-    Err(refused(message, Some("name a directory on ext4 or XFS on the same drive".to_owned())))
+    Err(Refusal::hinted(message, "name a directory on ext4 or XFS on the same drive"))
 }

@@ -6,9 +6,8 @@ use std::time::Instant;
 use host::Interrupt;
 use host::scratch::ScratchPlan;
 use jiff::Timestamp;
-use report::bench::{
-    BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, Refusal, ScratchFacts,
-};
+use report::Refusal;
+use report::bench::{BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, ScratchFacts};
 use units::number::real;
 use units::prefix::Size;
 
@@ -17,7 +16,6 @@ use measure::{ArmPlan, ExperimentPlan, VerdictLimits};
 use super::plan::{self, MethodBudget, PlannedArm};
 use crate::arguments::SuiteSteps;
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
-use crate::shared::halt::refused;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::progress;
@@ -165,9 +163,9 @@ impl<'a> Session<'a> {
         let (needs, left) = (Size(bytes), Size(self.bytes_left()));
         // The comparison writes up to three times the scratch file, as `Budget::HEADLINE` allows.
         let more = self.written_bytes.saturating_add(bytes.saturating_mul(4)).div_ceil(1 << 20);
-        Err(refused(
+        Err(Refusal::hinted(
             format!("cannot write {what}: it needs {needs}, and {left} may still be written"),
-            Some(format!("allow more bytes: --bytes-max {more}M")),
+            format!("allow more bytes: --bytes-max {more}M"),
         ))
     }
 
@@ -203,7 +201,7 @@ impl<'a> Session<'a> {
     pub(crate) fn measures(&mut self, place: &MeasuredBytes) {
         self.cached.clone_from(&place.cached);
         if let Some(note) = place.cache_note() {
-            self.note(note);
+            self.notes.insert(0, note);
         }
     }
 

@@ -5,26 +5,23 @@
 //! Nothing else of the drive is touched, and the devices go with the process.
 
 use host::{LoopDevice, LoopPlan};
-use report::bench::Refusal;
+use report::Refusal;
 use units::ByteRange;
 use units::prefix::Size;
 
 use super::scratch_file::ScratchFile;
 use super::session::Session;
-use crate::shared::halt::{Halt, refused};
+use crate::shared::halt::Halt;
 
 /// Refuses to run `what` for an ordinary user, who has no loop devices.
 pub(crate) fn need_root(what: &str) -> Result<(), Refusal> {
     if host::is_root() {
         return Ok(());
     }
-    Err(refused(
+    Err(Refusal::hinted(
         format!("cannot run {what} on shifted devices: only root may attach loop devices"),
-        Some(
-            "run it with sudo, or measure inside the scratch file, which needs no root: straddle \
-             bench DIRECTORY"
-                .to_owned(),
-        ),
+        "run it with sudo, or measure inside the scratch file, which needs no root: straddle \
+         bench DIRECTORY",
     ))
 }
 
@@ -60,7 +57,7 @@ pub(crate) fn regions(
             ground.size(),
             Size(unit_bytes)
         );
-        refused(message, Some(session.longer_scratch()))
+        Refusal::hinted(message, session.longer_scratch())
     };
     let stretch = ground.place.stretch().ok_or_else(none)?;
     // Devices start on multiples of the unit and of 1 MiB within their part, as partitions do.

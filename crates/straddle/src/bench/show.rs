@@ -16,8 +16,7 @@ pub(super) fn result(
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
-    let refused = document.refusal.as_ref();
-    let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
+    let refused = document.refusal.as_ref().map(printer::refusal);
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let text = match arguments.printed.format() {
         BenchFormat::Json => bench::bench_json(document),
@@ -60,16 +59,16 @@ pub(super) fn outcome(
         return CommandOutcome::Interrupted(signal, said);
     }
     let any = |verdict| document.experiments.iter().any(|one| one.verdict == verdict);
+    let is_found = any(CostVerdict::Penalty);
     match &document.refusal {
-        Some(refusal) if refusal.kind != RefusalKind::NoVerdict => {
-            CommandOutcome::of_refusal(refusal.kind, said)
+        Some(refusal) if !is_found || refusal.kind != RefusalKind::NoVerdict => {
+            CommandOutcome::of_refusal(refusal, said)
         }
-        _ if any(CostVerdict::Penalty) => CommandOutcome::Found(said),
-        Some(_) => CommandOutcome::NoVerdict(said),
-        None if document.experiments.is_empty() => CommandOutcome::NoVerdict(said),
-        None if any(CostVerdict::Void) || any(CostVerdict::Inconclusive) => {
+        _ if is_found => CommandOutcome::Found(said),
+        _ if document.experiments.is_empty() => CommandOutcome::NoVerdict(said),
+        _ if any(CostVerdict::Void) || any(CostVerdict::Inconclusive) => {
             CommandOutcome::NoVerdict(said)
         }
-        None => CommandOutcome::Done,
+        _ => CommandOutcome::Done,
     }
 }

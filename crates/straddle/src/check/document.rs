@@ -79,8 +79,8 @@ fn unasked(layer: report::LayerReport) -> report::LayerReport {
     if layer.verdict != Verdict::Unknown {
         return layer;
     }
-    let reason = "it lies beneath the loop's file; its content was not looked at";
-    report::LayerReport { reason: format!("{}{reason}", report::NOT_JUDGED), ..layer }
+    let reason = "it lies beneath the loop's file; its content was not looked at".to_owned();
+    report::LayerReport { reason, not_judged: true, ..layer }
 }
 
 /// The numbers under which the document has the layers that it shows.
@@ -160,6 +160,7 @@ fn layer(
         length_bytes: title::length(layer),
         verdict: judgment.verdict,
         reason: judgment.reason.clone(),
+        not_judged: false,
         assumed: judgment.assumed,
         first_bad: bad.contains(&id),
         inherited: off(id) && below.iter().any(|&below| off(below)),

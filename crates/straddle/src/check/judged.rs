@@ -44,9 +44,7 @@ impl CheckTally {
         self.summary.merge(&shown.summary);
         self.answer.merge(shown.answer);
         self.has_opened |= shown.refusal.is_none();
-        if let Some(Refusal { message, hint, .. }) = &shown.refusal {
-            printer::refusal(message, hint.as_deref());
-        }
+        shown.refusal.as_ref().map(printer::refusal);
         if let (Some(save), Some(element)) = (&mut self.save, &shown.saved) {
             save.take(element)?;
         }

@@ -68,7 +68,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     if let Some(signal) = interrupt.signal() {
         let judged = tally.summary.targets;
         let message = format!("interrupted after {judged} of {} targets", targets.len());
-        let refusal = Refusal::misuse(message, None);
+        let refusal = Refusal::new(message, None);
         let shown =
             Shown::of(check, &press, target_stack::refused("straddle check".to_owned(), refusal));
         tally.take(&mut page, shown)?;

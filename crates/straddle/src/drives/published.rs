@@ -49,7 +49,7 @@ fn line(compared: &PublishedNumber) -> PublishedLine {
         model: compared.model,
         error_percent: compared.error_percent(),
         bound_percent: compared.bound_percent,
-        label: compared.standing.word().to_owned(),
+        label: compared.standing,
         drive: Some(compared.profile.to_owned()).filter(|profile| !profile.is_empty()),
         within: compared.is_within(),
         note: note.map(|&note| note.to_owned()),

@@ -83,7 +83,7 @@ pub(super) fn opened(
     }
     let found = images.iter().filter(|image| image.is_found).count();
     if found > FOUND_MAX {
-        return Err(refusal(
+        return Err(Refusal::hinted(
             format!("it holds {found} files, more than {FOUND_MAX}"),
             "name the files that belong together: --stack A B C",
         ));
@@ -91,16 +91,12 @@ pub(super) fn opened(
     match (&images[..], &devices[..]) {
         (images, []) => of_images(images),
         ([], devices) => of_devices(devices, inspected),
-        _ => Err(refusal(
-            "files and devices are mixed".to_owned(),
+        _ => Err(Refusal::hinted(
+            "files and devices are mixed",
             "name only files, or only devices; to make a device of a file: losetup --find --show \
              FILE",
         )),
     }
-}
-
-fn refusal(message: String, hint: &str) -> Refusal {
-    Refusal::misuse(message, Some(hint.to_owned()))
 }
 
 fn of_images(images: &[Image]) -> Result<StackInput, Refusal> {
@@ -120,7 +116,7 @@ fn of_images(images: &[Image]) -> Result<StackInput, Refusal> {
             None if image.is_found => {}
             None => {
                 let message = format!("{} is empty", shown(&image.path));
-                return Err(refusal(message, "name an image of a disk"));
+                return Err(Refusal::hinted(message, "name an image of a disk"));
             }
         }
     }
@@ -169,7 +165,7 @@ fn of_devices(
 ) -> Result<StackInput, Refusal> {
     let machine = inspected.machine();
     let machine =
-        machine.map_err(|why| refusal(why.clone(), "see what is known of them: straddle check"))?;
+        machine.map_err(|why| Refusal::hinted(why, "see what is known of them: straddle check"))?;
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
     nodes.sort_unstable();
     nodes.dedup();

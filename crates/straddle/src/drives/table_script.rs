@@ -40,15 +40,14 @@ pub(super) fn of_stdin() -> Read {
 fn rest(file: impl std::io::Read, mut bytes: Vec<u8>, name: &str) -> Read {
     let most = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let read = file.take(most).read_to_end(&mut bytes);
-    let refusal = |message, hint: &str| Refusal::misuse(message, Some(hint.to_owned()));
     read.map_err(|error| {
-        refusal(
+        Refusal::hinted(
             error.to_string(),
             "check the file, or dump the table again: sfdisk --dump /dev/sdX > plan",
         )
     })?;
     let read = script::read(&bytes).map(|script| stacked(script, name));
-    read.map_err(|error| refusal(error.to_string(), error.problem.hint()))
+    read.map_err(|error| Refusal::hinted(error.to_string(), error.problem.hint()))
 }
 
 /// The partitions of a script on a disk called `name`.

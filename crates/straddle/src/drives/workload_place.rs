@@ -93,18 +93,20 @@ pub(super) fn on_grounds<'a>(
         };
         let place = place.map_err(|why| format!("{name} {why}"))?;
         let against = u32::try_from(first + spots.len()).unwrap_or(u32::MAX);
-        let told = |layer: &str, start_bytes| SimulatedArm {
+        let told = |layer: &str, start_bytes, reference| SimulatedArm {
             layer: Some(layer.to_owned()),
             start_bytes,
+            reference,
             against,
             ..SimulatedArm::default()
         };
-        spots.push(WorkloadPlace { place, owner, told: told("aligned", place.start_bytes) });
+        let at_aligned = told("aligned", place.start_bytes, true);
+        spots.push(WorkloadPlace { place, owner, told: at_aligned });
         let own = Region { start_bytes: 0, length_bytes: *length_bytes };
         spots.push(WorkloadPlace {
             place: own,
             owner: Owner::Layer(ground),
-            told: told(name, *start_bytes),
+            told: told(name, *start_bytes, false),
         });
     }
     Ok(spots)

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use report::{MonitorAnswer, MonitorState, RefusalKind};
+use report::{MonitorAnswer, MonitorState, Refusal, RefusalKind};
 
 use crate::arguments::{Arguments, Command, Format};
 use crate::shared::printer::{self, Said};
@@ -42,8 +42,8 @@ pub(crate) enum CommandOutcome {
 
 impl CommandOutcome {
     /// The end of a command that was refused, or gave up.
-    pub(crate) fn of_refusal(kind: RefusalKind, said: Said) -> CommandOutcome {
-        match kind {
+    pub(crate) fn of_refusal(refusal: &Refusal, said: Said) -> CommandOutcome {
+        match refusal.kind {
             RefusalKind::Misuse => CommandOutcome::Misuse(said),
             RefusalKind::Safety => CommandOutcome::Refused(said),
             RefusalKind::NoVerdict => CommandOutcome::NoVerdict(said),

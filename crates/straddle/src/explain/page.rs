@@ -53,9 +53,11 @@ pub(crate) fn of_engine(profile: &Profile) -> String {
     for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
         let over = format!("above a {} of {}", profile.quantile.name(), Duration(limit.above_ns));
         wrap(&mut out, &format!("{grade} {over}: {}", limit.sentence), "  - ", "    ");
-        let source = limit.from();
-        let own = source.strip_prefix("ours:").map(|why| format!("straddle's own judgment:{why}"));
-        wrap(&mut out, &format!("from {}", own.unwrap_or(source)), "    ", "    ");
+        let source = match limit.is_ours() {
+            true => format!("straddle's own judgment: {}", limit.reason),
+            false => limit.from(),
+        };
+        wrap(&mut out, &source, "    from ", "    ");
     }
     section(&mut out, "What to do next", &[&profile.next]);
     let notes: Vec<&str> = profile.notes.iter().map(String::as_str).collect();

@@ -36,7 +36,8 @@ mod with_progress;
 use device::durable::DurableMethod;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
-use report::fsync::{FsyncScratch, Refusal, Sustained, fsync_json};
+use report::Refusal;
+use report::fsync::{FsyncScratch, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
@@ -114,8 +115,7 @@ fn possible(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<(), Halt> {
 fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     let plan = planned(session)?;
     refusal::writable(session)?;
-    let process = session.arguments.pid.map(honesty::asked).transpose();
-    let process = process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))?;
+    let process = session.arguments.pid.map(honesty::asked).transpose()?;
     // Before room is looked for: what was left takes some.
     scratch::clear_leftovers(session.directory()?);
     refusal::fits(session, &plan)?;

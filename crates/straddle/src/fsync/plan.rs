@@ -199,8 +199,7 @@ impl FsyncRunPlan {
 /// The profile of the engine that was named; `None` where none was.
 fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
     let Some(name) = &arguments.engine else { return Ok(None) };
-    let engines = engine::engines(&arguments.profiles)
-        .map_err(|refused| Halt::refused(refused.message, refused.hint))?;
+    let engines = engine::engines(&arguments.profiles)?;
     let found = engines.find(name).cloned();
     found.map(Some).map_err(|hint| {
         let name = escape(name.as_bytes());

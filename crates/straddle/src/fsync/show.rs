@@ -53,8 +53,7 @@ pub(super) fn result(
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
-    let refused = document.refusal.as_ref();
-    let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
+    let refused = document.refusal.as_ref().map(printer::refusal);
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let is_empty = document.rows.is_empty();
     let text = match arguments.printed.format() {
@@ -95,13 +94,12 @@ pub(super) fn outcome(
         FsyncFailOn::Failure => is_fail,
     };
     let wanted = arguments.rows != FsyncRows::None;
-    match (signal, document.refusal.as_ref().map(|refusal| refusal.kind)) {
+    match (signal, &document.refusal) {
         (Some(signal), _) => CommandOutcome::Interrupted(signal, said),
-        (None, Some(kind)) if kind != RefusalKind::NoVerdict => {
-            CommandOutcome::of_refusal(kind, said)
+        (None, Some(refusal)) if !fails || refusal.kind != RefusalKind::NoVerdict => {
+            CommandOutcome::of_refusal(refusal, said)
         }
         _ if fails => CommandOutcome::Found(said),
-        (None, Some(_)) => CommandOutcome::NoVerdict(said),
         _ if wanted && document.rows.iter().all(|row| row.operations == 0) => {
             CommandOutcome::NoVerdict(said)
         }

@@ -2,6 +2,7 @@
 
 mod source;
 
+use report::Refusal;
 use report::html::{Odd, Outlier};
 
 use crate::arguments::Report;
@@ -18,8 +19,9 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<CommandOutcome> {
     let mut outcome = CommandOutcome::Done;
     for unread in draft.missing() {
         let message = format!("cannot show {}: {}", unread.name, unread.reason);
+        let refusal = Refusal::hinted(message, &unread.hint);
         // A page that lacks a file is not the one that was asked for.
-        outcome = CommandOutcome::Misuse(printer::refusal(&message, Some(&unread.hint)));
+        outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
     }
     if draft.is_empty() {
         return Ok(outcome);

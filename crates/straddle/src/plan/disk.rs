@@ -3,16 +3,13 @@
 use std::rc::Rc;
 
 use host::ImageFiles;
-use report::{Refusal, RefusalKind};
+use report::Refusal;
 use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::target::{self, CheckTarget, What};
-
-/// Why there is no plan, and which exit code that is.
-pub(super) type Refused = (RefusalKind, Refusal);
 
 /// The stack of a target, and the kernel's name of the device that was meant.
 pub(super) fn assembled(
@@ -27,10 +24,8 @@ pub(super) fn assembled(
             Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))
         }
         What::Devices { nodes, meant } => {
-            let machine = inspected.machine().map_err(|reason| Refusal {
-                message: format!("cannot plan {}: {reason}", target.name),
-                hint: None,
-                ..Refusal::default()
+            let machine = inspected.machine().map_err(|reason| {
+                Refusal::new(format!("cannot plan {}: {reason}", target.name), None)
             })?;
             let device = meant.map(|id| machine.node(id).name.clone());
             let assembled = inspected.assemble(machine, nodes, on);

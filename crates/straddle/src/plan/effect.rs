@@ -197,6 +197,6 @@ mod tests {
         let held = BTreeMap::from([(1, "a move would raise ST202 in it".to_owned())]);
         let plan = layout::plan_around(&case, id, &held).expect("there is a plan");
         assert!(plan.is_empty());
-        assert!(plan.unmended.iter().any(|line| line.contains("would raise ST202")));
+        assert!(plan.unmended.iter().any(|one| one.what.contains("would raise ST202")));
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use layout::NoPlan;
+use report::Refusal;
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
-use report::{Refusal, RefusalKind};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::rule::{self, RuleInput};
-use stack::{LayerId, LayerKind, Mapping, Stack};
+use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
@@ -25,7 +25,7 @@ mod effect;
 mod new_disk;
 mod script;
 
-use disk::{Refused, assembled, meant, raw_copy, serial, unread};
+use disk::{assembled, meant, raw_copy, serial, unread};
 use script::PlannedDisk;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
@@ -53,10 +53,10 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
             document.instead = instead;
             (CommandOutcome::Done, None)
         }
-        Err((kind, refusal)) => {
-            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
+        Err(refusal) => {
+            let outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
             document.refusal = Some(refusal);
-            (CommandOutcome::of_refusal(kind, said), None)
+            (outcome, None)
         }
     };
     let json = document.json();
@@ -83,22 +83,18 @@ enum PlanAnswer {
     Nothing(String),
 }
 
-fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refused> {
+fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refusal> {
     let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
     let refuse = |reason: &str, hint: Option<String>| {
-        let message = format!("cannot plan {name}: {reason}");
-        (RefusalKind::NoVerdict, Refusal::misuse(message, hint))
+        Refusal::undecided(format!("cannot plan {name}: {reason}"), hint)
     };
     let [target] = &targets[..] else {
-        let hint = "name one image in it: straddle plan IMAGE".to_owned();
-        let (_, refusal) = refuse("a directory, not a disk", Some(hint));
-        return Err((RefusalKind::Misuse, refusal));
+        let message = format!("cannot plan {name}: a directory, not a disk");
+        return Err(Refusal::hinted(message, "name one image in it: straddle plan IMAGE"));
     };
     let on = plan.on.as_ref();
-    let opened = assembled(target, inspected, on);
-    let (Assembled { stack, .. }, device) =
-        opened.map_err(|refusal| (RefusalKind::Misuse, refusal))?;
+    let (Assembled { stack, .. }, device) = assembled(target, inspected, on)?;
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
         return without_table(&stack, device.as_deref(), &name, &refuse);
     };
@@ -163,8 +159,8 @@ fn without_table(
     stack: &Stack,
     device: Option<&str>,
     name: &str,
-    refuse: &dyn Fn(&str, Option<String>) -> Refused,
-) -> Result<PlanAnswer, Refused> {
+    refuse: &dyn Fn(&str, Option<String>) -> Refusal,
+) -> Result<PlanAnswer, Refusal> {
     let disk = meant(stack, device).ok_or_else(|| refuse("no such disk is known", None))?;
     if let Some(reason) = unread(stack, disk) {
         return Err(refuse(&reason, None));
@@ -228,8 +224,8 @@ fn fill(document: &mut Layout, found: &PlannedDisk) {
     document.table = Some(plan.table.word().into());
     document.old_sector_bytes = plan.old_sector_bytes;
     document.sector_bytes = plan.sector_bytes;
-    let unit = |&(unit, unit_bytes, assumed): &(&'static str, u64, bool)| LayoutUnit {
-        unit: unit.into(),
+    let unit = |&(unit, unit_bytes, assumed): &(UnitKind, u64, bool)| LayoutUnit {
+        unit: unit.words().into(),
         unit_bytes,
         assumed,
     };
@@ -255,6 +251,8 @@ fn fill(document: &mut Layout, found: &PlannedDisk) {
             }
         })
         .collect();
-    document.unmended = plan.unmended.iter().chain(also_left).cloned().collect();
+    let unmended = plan.unmended.iter().map(|one| &one.what);
+    document.unmended = unmended.chain(also_left).cloned().collect();
+    document.lacks_room = plan.unmended.iter().any(|one| one.lacks_room);
     document.afterwards = plan.afterwards.clone();
 }

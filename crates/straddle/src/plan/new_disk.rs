@@ -2,12 +2,12 @@
 
 use format::image::ImageLayout;
 use layout::Advice;
-use report::{Refusal, RefusalKind};
+use report::Refusal;
 use stack::judge;
 use stack::{LayerId, LayerKind, Stack};
 use units::text::shell_word;
 
-use super::disk::{Refused, assembled, meant, unread};
+use super::disk::{assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::CommandOutcome;
 use crate::shared::inspected_machine::InspectedMachine;
@@ -20,33 +20,22 @@ pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<C
             printer::print(&text)?;
             Ok(CommandOutcome::Done)
         }
-        Err((kind, refusal)) => {
-            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
-            Ok(CommandOutcome::of_refusal(kind, said))
-        }
+        Err(refusal) => Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal))),
     }
 }
 
-fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refused> {
+fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
     let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
-    let refuse = |kind, reason: &str, hint: Option<String>| {
-        (
-            kind,
-            Refusal {
-                message: format!("cannot plan {name}: {reason}"),
-                hint,
-                ..Refusal::default()
-            },
-        )
+    let refuse = |reason: &str, hint: Option<String>| {
+        Refusal::undecided(format!("cannot plan {name}: {reason}"), hint)
     };
     let misuse = |reason| {
-        let hint = "name one disk: straddle plan --new /dev/sdX".to_owned();
-        refuse(RefusalKind::Misuse, reason, Some(hint))
+        let hint = "name one disk: straddle plan --new /dev/sdX";
+        Refusal::hinted(format!("cannot plan {name}: {reason}"), hint)
     };
     let [target] = &targets[..] else { return Err(misuse("it is not one disk")) };
-    let (assembled, device) = assembled(target, inspected, plan.on.as_ref())
-        .map_err(|refusal| (RefusalKind::Misuse, refusal))?;
+    let (assembled, device) = assembled(target, inspected, plan.on.as_ref())?;
     let stack = &assembled.stack;
     let outer = meant(stack, device.as_deref()).ok_or_else(|| misuse("no such disk is known"))?;
     // The disk of an image is what its format gives a guest.
@@ -57,11 +46,11 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refused> {
     {
         let reason = judge::judge(stack, disk).reason;
         let hint = format!("see which command repairs it: straddle check {}", shell_word(&name));
-        return Err(refuse(RefusalKind::NoVerdict, &reason, Some(hint)));
+        return Err(refuse(&reason, Some(hint)));
     }
     let withheld = withheld(stack, disk, &name);
     let advice = layout::advice(stack, disk, &shell_word(&name))
-        .map_err(|none| refuse(RefusalKind::NoVerdict, &none.reason, none.hint))?;
+        .map_err(|none| refuse(&none.reason, none.hint))?;
     let shown = |one: &&Advice| !one.erases || withheld.is_none();
     let mut text = format!("{name}: layout for a new disk\n");
     for one in advice.iter().filter(shown) {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use measure::Interval;
-use measure::probe::{ArmComparison, Estimate, Reading, WriteAnswers};
+use measure::probe::{ArmComparison, Estimate, PanelKind, Reading, WriteAnswers};
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundCount, FoundDepth, FoundTurn, FoundTurns,
     PROBE_SCHEMA, Probe as Document, ProbeAnswer as Said, ProbeComparison, ProbeTarget, Reported,
@@ -99,7 +99,7 @@ pub(super) fn answer(
             turns: turns.turns,
             low_turns: turns.low,
             high_turns: turns.high,
-            policy: turns.policy().to_owned(),
+            policy: turns.policy(),
         });
     }
     answers.chunk = said(&found.stripe.chunk, |bytes| FoundBytes { bytes: *bytes });
@@ -141,7 +141,7 @@ fn said<T, U>(answer: &Estimate<T>, map: impl FnOnce(&T) -> U) -> Said<U> {
 
 fn comparison(one: &ArmComparison) -> ProbeComparison {
     ProbeComparison {
-        panel: one.panel.to_owned(),
+        panel: one.panel,
         arm: one.arm.clone(),
         against: one.against.clone(),
         interval: match one.blocks {
@@ -196,9 +196,9 @@ fn kept(
 fn saved_granule(found: &ProbeResults) -> Option<SavedGranule> {
     let granule = &found.written.as_ref()?.granule;
     let Estimate::Found { value, alpha, said_by } = &granule.alignment else { return None };
-    let shifts = granule.compared.iter().filter(|one| one.panel == "alignment");
+    let shifts = granule.compared.iter().filter(|one| one.panel == PanelKind::Alignment);
     // The panel that says it is the last one.
-    let last = granule.compared.iter().rfind(|one| one.panel == "alignment")?;
+    let last = shifts.clone().next_back()?;
     let own = shifts.filter(|one| one.against == last.against);
     let (slower, others): (Vec<_>, Vec<_>) = own.partition(|one| one.reading == Reading::Slower);
     let low = slower.iter().map(|one| one.ratio.low).fold(f64::INFINITY, f64::min);

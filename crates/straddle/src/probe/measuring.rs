@@ -9,11 +9,12 @@ use measure::Fault;
 use measure::probe::{
     self, Ask, ProbeBudget, ProbedQueue, Spending, Stripe, WriteAnswers, depth, granule, stripe,
 };
-use report::probe::{Probe as Document, Refusal};
+use report::Refusal;
+use report::probe::Probe as Document;
 
-use super::open_target::OpenTarget;
+use super::open_target::{OpenTarget, unopened};
 use super::pauses::Pauses;
-use super::session::{Session, refused, undecided};
+use super::session::Session;
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
@@ -84,7 +85,8 @@ pub(super) fn run(
     document.spent.operations = whole.operations();
     match target.moved() {
         Some(reason) => {
-            Err(undecided(reason, Some("probe again, on a file system that nobody else writes to")))
+            let hint = "probe again, on a file system that nobody else writes to".to_owned();
+            Err(Refusal::undecided(reason, Some(hint)))
         }
         None => Ok(found),
     }
@@ -125,11 +127,11 @@ impl Asking<'_, '_> {
 
     /// Returns what durable writes say that use `purse`; all bytes are theirs.
     fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<WriteAnswers, Refusal> {
-        let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
-        let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
+        let mut buffers =
+            Buffers::new(1, granule::BUFFER_BYTES).map_err(|error| unopened(&error))?;
         buffers.fill(ask.seed);
         let file = self.target.open(Access::Write)?;
-        let mut queue = SyncQueue::new(vec![file], buffers).map_err(engine)?;
+        let mut queue = SyncQueue::new(vec![file], buffers).map_err(|error| unopened(&error))?;
         self.watched.begin("durable writes");
         let mut purse = purse.with_bytes(self.whole.left(now_ns()).written_bytes);
         let watched = &mut *self.watched;
@@ -146,8 +148,7 @@ impl Asking<'_, '_> {
     /// A queue of this depth; `Err` with the reason where there is no io_uring: the rest is still
     /// found then.
     fn deep(&self, depth: u16, buffer_bytes: u32) -> Result<Result<UringQueue, String>, Refusal> {
-        let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
-        let mut buffers = Buffers::new(depth, buffer_bytes).map_err(engine)?;
+        let mut buffers = Buffers::new(depth, buffer_bytes).map_err(|error| unopened(&error))?;
         buffers.fill(self.run.seed);
         let file = self.target.open(Access::Read)?;
         let queue = UringQueue::new(vec![file], buffers);
@@ -216,6 +217,6 @@ impl Asking<'_, '_> {
 }
 
 fn faulty(fault: &Fault) -> Refusal {
-    let hint = "look for the error in the kernel's log: dmesg -T | straddle explain -";
-    undecided(format!("cannot finish the measurement: {fault}"), Some(hint))
+    let hint = "look for the error in the kernel's log: dmesg -T | straddle explain -".to_owned();
+    Refusal::undecided(format!("cannot finish the measurement: {fault}"), Some(hint))
 }

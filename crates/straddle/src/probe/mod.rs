@@ -22,7 +22,8 @@ mod session;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::probe::{Probe as Document, Refusal, probe_json, probe_table};
+use report::Refusal;
+use report::probe::{Probe as Document, probe_json, probe_table};
 
 use crate::arguments::Probe;
 use crate::exit::{CUT_OFF, CommandOutcome};
@@ -81,8 +82,7 @@ fn show(
     document: &Document,
     destination: Option<Destination>,
 ) -> anyhow::Result<CommandOutcome> {
-    let refused = document.refusal.as_ref();
-    let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
+    let refused = document.refusal.as_ref().map(printer::refusal);
     let signal = run.interrupt.signal();
     let said = signal.map(|_| printer::interrupted()).or(refused);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
@@ -96,7 +96,7 @@ fn show(
     kept?;
     Ok(match (&document.refusal, signal) {
         (_, Some(signal)) => CommandOutcome::Interrupted(signal, said),
-        (Some(refusal), None) => CommandOutcome::of_refusal(refusal.kind, said),
+        (Some(refusal), None) => CommandOutcome::of_refusal(refusal, said),
         (None, None) if document.dry_run || document.answers.found_any() => CommandOutcome::Done,
         (None, None) => CommandOutcome::NoVerdict(said),
     })

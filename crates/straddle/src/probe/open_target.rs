@@ -3,16 +3,17 @@
 use std::os::fd::OwnedFd;
 
 use host::claim::Claim;
-use host::engine::{Access, open_pinned};
+use host::engine::{Access, EngineError, open_pinned};
 use host::scratch::Scratch;
 use host::{FileDisk, Pinned};
-use report::probe::{Probe as Document, Refusal};
+use report::Refusal;
+use report::probe::Probe as Document;
 use stack::drive::KernelDrive;
 
 use super::drive_identity::{drive, placed};
 use super::pauses::Pauses;
 use super::preflight::{no_file, possible, raw_bytes, scratch_bytes, usable};
-use super::session::{Session, refused};
+use super::session::Session;
 use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
@@ -37,6 +38,17 @@ enum SiteBase {
     Scratch(Scratch),
     Claimed(Claim),
     Device(Pinned),
+}
+
+/// The device at `node`, opened for reading.
+pub(super) fn device_disk(node: &Pinned) -> Result<FileDisk, Refusal> {
+    FileDisk::of(node)
+        .map_err(|error| Refusal::new(error.to_string(), error.hint().map(str::to_owned)))
+}
+
+/// That no queue can be had.
+pub(super) fn unopened(error: &EngineError) -> Refusal {
+    Refusal::new(error.to_string(), error.hint().map(str::to_owned))
 }
 
 impl OpenTarget {
@@ -100,8 +112,7 @@ impl OpenTarget {
                 (SiteBase::Claimed(claim), length_bytes)
             }
             false => {
-                let disk = FileDisk::of(node);
-                let disk = disk.map_err(|error| refused(error.to_string(), error.hint()))?;
+                let disk = device_disk(node)?;
                 (SiteBase::Device(node.clone()), device::Disk::length_bytes(&disk))
             }
         };
@@ -127,12 +138,15 @@ impl OpenTarget {
 
     /// It, opened past the page cache.
     pub(super) fn open(&self, access: Access) -> Result<OwnedFd, Refusal> {
-        let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         match &self.ground {
-            SiteBase::Scratch(scratch) => scratch.open(access, true).map_err(engine),
-            SiteBase::Device(node) => open_pinned(node, Access::Read, true).map_err(engine),
+            SiteBase::Scratch(scratch) => {
+                scratch.open(access, true).map_err(|error| unopened(&error))
+            }
+            SiteBase::Device(node) => {
+                open_pinned(node, Access::Read, true).map_err(|error| unopened(&error))
+            }
             SiteBase::Claimed(claim) => claim.try_clone().map_err(|error| {
-                refused(format!("cannot open the claimed device again: {error}"), None)
+                Refusal::new(format!("cannot open the claimed device again: {error}"), None)
             }),
         }
     }

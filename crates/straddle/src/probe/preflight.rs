@@ -4,9 +4,9 @@ use std::path::Path;
 
 use host::Pinned;
 use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_unit_in};
-use report::probe::Refusal;
+use report::Refusal;
 
-use super::session::{Session, refused};
+use super::session::Session;
 use crate::shared::printer::shown;
 use crate::shared::scratch;
 
@@ -31,7 +31,7 @@ pub(super) fn scratch_bytes(run: &Session<'_>) -> Result<u64, Refusal> {
     let bytes = bytes - bytes % PAGE_BYTES;
     if bytes < SCRATCH_BYTES_LEAST {
         let message = "cannot probe with fewer than 48 MiB: there is no room to compare anything";
-        return Err(refused(message, Some("allow more: --bytes-max 256M")));
+        return Err(Refusal::hinted(message, "allow more: --bytes-max 256M"));
     }
     Ok(bytes)
 }
@@ -50,10 +50,8 @@ pub(super) fn raw_bytes(run: &Session<'_>, node: &Path, device_bytes: u64) -> Re
             "cannot probe {}: it has {device_bytes} bytes, and at least 16 MiB are needed",
             shown(node)
         );
-        return Err(refused(
-            message,
-            Some("name the drive that it is a part of; to list drives: lsblk -p"),
-        ));
+        let hint = "name the drive that it is a part of; to list drives: lsblk -p";
+        return Err(Refusal::hinted(message, hint));
     }
     Ok(length_bytes)
 }
@@ -76,14 +74,14 @@ pub(super) fn possible(
             "cannot probe in {name}: btrfs turns direct I/O that is not on its sectors into \
              buffered I/O"
         );
-        return Err(refused(message, Some(ELSEWHERE)));
+        return Err(Refusal::hinted(message, ELSEWHERE));
     }
     let step = direct_unit_in(directory).map_err(|error| no_file(&error))?;
     match step.value() {
         Some(step) if *step > 0 => Ok((plan, *step)),
         _ => {
             let message = format!("cannot bypass the page cache in {name}: no direct I/O there");
-            Err(refused(message, Some(ELSEWHERE)))
+            Err(Refusal::hinted(message, ELSEWHERE))
         }
     }
 }
@@ -92,11 +90,11 @@ pub(super) fn possible(
 pub(super) fn no_file(error: &ScratchError) -> Refusal {
     // Without compression it would be refused as well: btrfs alone compresses.
     if matches!(error, ScratchError::Compressed { .. }) {
-        return refused(error.to_string(), Some(ELSEWHERE));
+        return Refusal::hinted(error.to_string(), ELSEWHERE);
     }
     let room_bytes = error.room_bytes().filter(|bytes| *bytes >= SCRATCH_BYTES_LEAST);
     let smaller = room_bytes.map(|bytes| format!("--bytes-max {}M", (bytes >> 20) * 3));
-    refused(error.to_string(), error.hint(smaller.as_deref()).as_deref())
+    Refusal::new(error.to_string(), error.hint(smaller.as_deref()))
 }
 
 fn plan(run: &Session<'_>, length_bytes: u64) -> ScratchPlan {
@@ -118,7 +116,7 @@ pub(super) fn usable(scratch: &Scratch, directory: &Path) -> Result<(), Refusal>
         None => Ok(()),
         Some(reason) => {
             let message = format!("cannot probe in {}: {reason}", shown(directory));
-            Err(refused(message, Some(ELSEWHERE)))
+            Err(Refusal::hinted(message, ELSEWHERE))
         }
     }
 }

@@ -1,14 +1,15 @@
 //! `probe --dry-run`: what would be written, where and for how long; and what would be refused.
 
-use host::{FileDisk, Pinned, claim, file_facts};
+use host::{Pinned, claim, file_facts};
 use report::Refusal;
 use report::probe::Probe as Document;
 use stack::UnitKind;
 use units::prefix::Size;
 
 use super::document;
+use super::open_target::device_disk;
 use super::preflight::{possible, raw_bytes, scratch_bytes};
-use super::session::{Session, refused};
+use super::session::Session;
 use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
@@ -74,7 +75,7 @@ fn in_directory(
 }
 
 fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(), Refusal> {
-    let disk = FileDisk::of(node).map_err(|error| refused(error.to_string(), error.hint()))?;
+    let disk = device_disk(node)?;
     let length_bytes = raw_bytes(run, node.given(), device::Disk::length_bytes(&disk))?;
     drop(disk);
     found.target.length_bytes = length_bytes;

@@ -178,7 +178,7 @@ pub(crate) fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) ->
 /// Returns what untorn writes of `largest` bytes allow a database.
 pub(crate) fn guards(largest: &Known<u64>) -> impl Iterator<Item = Fact> {
     durability::untorn::guards(largest).into_iter().map(|guard| Fact {
-        key: guard.setting.into(),
+        key: guard.setting.word().into(),
         value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
         source: Some(Source::Derived),
         reason: Some(guard.reason),

@@ -4,8 +4,7 @@ use host::engine::EngineError;
 use host::scratch::ScratchError;
 use host::{CommandError, LoopError, MountError, OpenError};
 use measure::Fault;
-use report::RefusalKind;
-use report::bench::Refusal;
+use report::{Refusal, RefusalKind};
 
 /// Why a measurement ended before its time.
 #[derive(Clone, Debug)]
@@ -18,35 +17,25 @@ pub(crate) enum Halt {
     Refused(Refusal),
 }
 
-/// A refusal that is no matter of safety: it cannot be done here.
-pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Refusal {
-    Refusal { message: message.into(), hint, kind: RefusalKind::Misuse }
-}
-
-/// Returns what was tried and came to no verdict.
-pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> Refusal {
-    Refusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
-}
-
 impl Halt {
     /// It cannot be done here.
     pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(refused(message, hint))
+        Halt::Refused(Refusal::new(message, hint))
     }
 
     /// It cannot be done here, and `hint` may help.
     pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Halt {
-        Halt::Refused(refused(message, Some(hint.into())))
+        Halt::Refused(Refusal::hinted(message, hint))
     }
 
     /// It was tried, and came to no verdict.
     pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(undecided(message, hint))
+        Halt::Refused(Refusal::undecided(message, hint))
     }
 
     /// Returns a halt because what was measured failed, which is a finding.
     pub(crate) fn fault(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(Refusal { kind: RefusalKind::Fault, ..refused(message, hint) })
+        Halt::Refused(Refusal { kind: RefusalKind::Fault, ..Refusal::new(message, hint) })
     }
 
     /// The refusal that a document shows; `None` where the user wants no more.
@@ -54,7 +43,7 @@ impl Halt {
         match self {
             Halt::Interrupted => None,
             Halt::Refused(refusal) => Some(refusal),
-            Halt::Void(reason) => Some(undecided(reason, None)),
+            Halt::Void(reason) => Some(Refusal::undecided(reason, None)),
         }
     }
 
@@ -62,7 +51,7 @@ impl Halt {
     pub(crate) fn busy() -> Halt {
         let message = "cannot measure at a queue depth above 1: the drive is busy with other I/O";
         let hint = "run it when the drive is idle, or measure all the same: --share 100";
-        Halt::Refused(undecided(message, Some(hint.to_owned())))
+        Halt::undecided(message, Some(hint.to_owned()))
     }
 }
 
@@ -70,7 +59,7 @@ impl Halt {
 pub(crate) fn no_file(error: &ScratchError) -> Refusal {
     let mebibytes = error.room_bytes().map(|bytes| bytes >> 20).filter(|number| *number > 0);
     let smaller = mebibytes.map(|number| format!("--scratch {number}M"));
-    refused(error.to_string(), error.hint(smaller.as_deref()))
+    Refusal::new(error.to_string(), error.hint(smaller.as_deref()))
 }
 
 impl From<Refusal> for Halt {
@@ -82,7 +71,7 @@ impl From<Refusal> for Halt {
 /// It cannot be done here, for a reason that is all there is to say.
 impl From<String> for Halt {
     fn from(reason: String) -> Halt {
-        Halt::Refused(refused(reason, None))
+        Halt::Refused(Refusal::new(reason, None))
     }
 }
 
@@ -98,7 +87,7 @@ impl From<CommandError> for Halt {
     fn from(error: CommandError) -> Halt {
         match error {
             CommandError::Interrupted { .. } => Halt::Interrupted,
-            _ => Halt::Refused(refused(error.to_string(), error.hint().map(str::to_owned))),
+            _ => Halt::Refused(Refusal::new(error.to_string(), error.hint().map(str::to_owned))),
         }
     }
 }
@@ -117,7 +106,7 @@ macro_rules! refusals {
     ($($error:ty),*) => {$(
         impl From<$error> for Halt {
             fn from(error: $error) -> Halt {
-                Halt::Refused(refused(error.to_string(), error.hint().map(str::to_owned)))
+                Halt::Refused(Refusal::new(error.to_string(), error.hint().map(str::to_owned)))
             }
         }
     )*};

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use report::bench::Refusal;
+use report::Refusal;
 use workload::JobFile;
 
-use crate::shared::halt::refused;
 use crate::shared::printer::shown;
 
 /// The longest job file that is read, in bytes: more than `workload` takes.
@@ -17,18 +16,17 @@ const TEXT_BYTES_MAX: u64 = 1 << 20;
 /// When it cannot be read, or holds no jobs; the hint says what to do.
 pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, Refusal> {
     let name = shown(path);
-    let wrong = |message: String, hint: String| refused(message, Some(hint));
     let mut told = Vec::new();
     for word in set {
         let (option, value) = word.split_once('=').unwrap_or((word, ""));
         told.push((option.to_owned(), value.to_owned()));
     }
     let bytes = host::read_input(path, TEXT_BYTES_MAX).map_err(|error| {
-        let hint = "name a job file of fio; standard input is not read".to_owned();
-        wrong(format!("cannot read the job file {name}: {error}"), hint)
+        let hint = "name a job file of fio; standard input is not read";
+        Refusal::hinted(format!("cannot read the job file {name}: {error}"), hint)
     })?;
     let words = String::from_utf8_lossy(&bytes);
     JobFile::parse(&words, &told).map_err(|error| {
-        wrong(format!("cannot run the job file {name}: {error}"), error.hint().to_owned())
+        Refusal::hinted(format!("cannot run the job file {name}: {error}"), error.hint().to_owned())
     })
 }

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use host::{PathIdentity, Pinned};
-use report::bench::Refusal;
+use report::Refusal;
 use units::text::shell_word;
 
-use crate::shared::halt::refused;
 use crate::shared::printer::shown;
 
 /// Place where is measured.
@@ -28,9 +27,9 @@ impl MeasureTarget {
     pub(crate) fn of(path: &Path, command: &str) -> Result<MeasureTarget, Refusal> {
         let name = shown(path);
         let pinned = Pinned::at(path).map_err(|error| {
-            refused(
+            Refusal::hinted(
                 format!("cannot measure in {name}: {error}"),
-                Some("check the path, or name another directory on the drive".to_owned()),
+                "check the path, or name another directory on the drive",
             )
         })?;
         match pinned.identity() {
@@ -40,12 +39,12 @@ impl MeasureTarget {
             PathIdentity::File { .. } if pinned.is_directory() => {
                 Ok(MeasureTarget::Directory(pinned))
             }
-            PathIdentity::File { .. } => Err(refused(
+            PathIdentity::File { .. } => Err(Refusal::hinted(
                 format!("cannot measure in {name}: neither a directory nor a block device"),
-                Some(format!(
+                format!(
                     "measure in its directory: straddle {command} {}",
                     shell_word(&parent(path))
-                )),
+                ),
             )),
         }
     }
@@ -61,7 +60,7 @@ fn parent(path: &Path) -> String {
 
 /// Refuses to do `what` ("probe /data") since where the bytes lie is not known.
 pub(crate) fn cannot(what: &str, refusal: Refusal) -> Refusal {
-    refused(format!("cannot {what}: {}", refusal.message), refusal.hint)
+    Refusal { message: format!("cannot {what}: {}", refusal.message), ..refusal }
 }
 
 #[cfg(test)]

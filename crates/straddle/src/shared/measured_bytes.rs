@@ -219,7 +219,7 @@ fn no_unit(wanted: UnitKind) -> Refusal {
         }
         _ => ("the granule of its drive is unknown", "see what is known of it: straddle check"),
     };
-    Refusal::misuse(message.to_owned(), Some(hint.to_owned()))
+    Refusal::hinted(message, hint)
 }
 
 fn drive(stack: &Stack, leaf: LayerId) -> Option<Drive> {
@@ -306,11 +306,7 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
         (Some(image), _) => format!("see what is known: straddle trace {}", shell_word(&image)),
         (None, _) => "see where a file there is: straddle trace FILE".to_owned(),
     };
-    Refusal {
-        message: format!("the place of byte {at_bytes} on the drive is unknown: {why}"),
-        hint: Some(hint),
-        ..Refusal::default()
-    }
+    Refusal::hinted(format!("the place of byte {at_bytes} on the drive is unknown: {why}"), hint)
 }
 
 /// Returns what [`MeasuredBytes::stretch`] does, of these runs and this unit.

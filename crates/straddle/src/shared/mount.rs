@@ -73,9 +73,6 @@ fn point(mount: &MountLine) -> &Path {
     Path::new(OsStr::from_bytes(mount.point.raw()))
 }
 
-/// Why nothing lies beneath a file.
-pub(crate) const IN_MEMORY: &str = "so its bytes are in memory alone";
-
 /// Types whose files are in memory.
 const MEMORY: [&str; 10] = [
     "tmpfs",
@@ -134,22 +131,18 @@ pub(crate) fn away(kind: &str) -> Option<Away> {
 /// Why a file of this mount cannot be traced; `None` when it may be.
 pub(crate) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refusal> {
     let kind = mount.kind.as_str();
-    let refuse = |reason: String, hint: Option<String>| {
-        Some(Refusal {
-            message: format!("cannot trace {name}: {reason}"),
-            hint,
-            ..Refusal::default()
-        })
+    let refuse = |reason: String, hint: String| {
+        Some(Refusal::hinted(format!("cannot trace {name}: {reason}"), hint))
     };
     match away(kind)? {
         Away::Memory => {
             let hint = "copy it to a file system on a disk, and trace the copy".to_owned();
-            refuse(format!("it is on {kind}, {IN_MEMORY}"), Some(hint))
+            refuse(format!("it is on {kind}, so its bytes are in memory alone"), hint)
         }
         Away::Network => {
             let server = &mount.source;
             let hint = "run straddle trace on the machine that has the disks".to_owned();
-            refuse(format!("its bytes are on another machine, {server} ({kind})"), Some(hint))
+            refuse(format!("its bytes are on another machine, {server} ({kind})"), hint)
         }
         Away::Overlay => {
             let hint = match below_overlay(mount, path) {
@@ -164,14 +157,14 @@ pub(crate) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refu
                 "it is on an overlay, whose files are in other directories: {}",
                 layers(mount)
             );
-            refuse(reason, Some(hint))
+            refuse(reason, hint)
         }
         Away::Program => {
             let hint = "name the file or device that the program uses: findmnt shows its source"
                 .to_owned();
             let reason =
                 format!("it is on {kind}, and only the program that serves it knows where");
-            refuse(reason, Some(hint))
+            refuse(reason, hint)
         }
     }
 }

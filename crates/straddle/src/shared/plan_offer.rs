@@ -18,10 +18,10 @@ pub(crate) fn before_erasing(case: &RuleInput<'_>, findings: &mut [Finding]) {
             continue;
         }
         let plan = plans.entry(disk).or_insert_with(|| layout::plan(case, disk));
-        if let Err(NoPlan { reason, hint }) = plan {
+        if let Err(NoPlan { reason, hint, is_damage }) = plan {
             finding.remedies.retain(|remedy| !remedy.is_plan());
             // The finding on what is damaged stands beside this one.
-            let hint = hint.as_ref().filter(|hint| !hint.contains("TARGET"));
+            let hint = hint.as_ref().filter(|_| !*is_damage);
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             finding.remedies.push(Remedy::tell(format!("no plan: {reason}{hint}")));
         }
@@ -43,9 +43,8 @@ pub(crate) fn before_erasing(case: &RuleInput<'_>, findings: &mut [Finding]) {
 /// Returns whether a plan moves `partition`, and leaves nothing wrong in it.
 fn mends(plan: &DiskPlan, partition: LayerId) -> bool {
     let Some(row) = plan.rows.iter().find(|row| row.layer == partition) else { return false };
-    let name = format!("partition {} ", row.number);
     row.old.start_bytes() != row.new.start_bytes()
-        && !plan.unmended.iter().any(|line| line.contains(&name))
+        && !plan.unmended.iter().any(|one| one.number == row.number)
 }
 
 /// The disk whose table is planned for a finding on layer `id`, and the partition that the layer

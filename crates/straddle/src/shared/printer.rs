@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
-use report::Look;
+use report::{Look, Refusal};
 
 use crate::arguments::Color;
 
@@ -206,9 +206,9 @@ pub(crate) fn note(message: &str) -> Said {
 }
 
 /// Why something was refused, and what to do next.
-pub(crate) fn refusal(message: &str, hint: Option<&str>) -> Said {
-    let hint = hint.map(|hint| format!("\nhint: {hint}"));
-    error(&format!("{message}{}", hint.unwrap_or_default()))
+pub(crate) fn refusal(refusal: &Refusal) -> Said {
+    let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+    error(&format!("{}{}", refusal.message, hint.unwrap_or_default()))
 }
 
 /// That a signal ended it.

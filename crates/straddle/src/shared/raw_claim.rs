@@ -3,8 +3,7 @@
 
 use host::Pinned;
 use host::claim::{Claim, ClaimPlan, ClaimRefusal};
-use report::RefusalKind;
-use report::bench::Refusal;
+use report::{Refusal, RefusalKind};
 
 use crate::arguments::RawDevice;
 use crate::shared::existing_data::contents;
@@ -34,8 +33,8 @@ fn with_plan<Done>(
     let confirm = asked.confirm.as_deref();
     let plan =
         ClaimPlan { node, confirm, overwrites_data: asked.overwrite_data, contents: &contents };
-    ask(plan).map_err(|error| {
-        let hint = error.hint();
-        Refusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
+    ask(plan).map_err(|error| Refusal {
+        kind: RefusalKind::Safety,
+        ..Refusal::new(error.to_string(), error.hint())
     })
 }

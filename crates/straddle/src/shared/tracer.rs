@@ -19,7 +19,7 @@ use units::{ByteRange, Known, Source, text};
 
 use crate::shared::btrfs;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::mount;
+use crate::shared::mount::{self, Away};
 
 /// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -62,8 +62,8 @@ pub(crate) struct Traced {
     pub(crate) mount: MountLine,
 }
 
-/// That the file at `path` is the one behind a loop device.
-fn confirm(name: &str, path: &Path) -> Result<(), String> {
+/// The facts of the file at `path`, if it is the one behind a loop device.
+fn confirm(name: &str, path: &Path) -> Result<FileFacts, String> {
     let node = Path::new("/dev").join(name.replace('!', "/"));
     let behind = host::loop_file(&node)
         .map_err(|error| format!("cannot confirm which file is behind it: {error}"))?;
@@ -74,7 +74,7 @@ fn confirm(name: &str, path: &Path) -> Result<(), String> {
         )
     })?;
     if (behind.device, behind.inode) == (facts.device, facts.inode) {
-        return Ok(());
+        return Ok(facts);
     }
     let path = text::escape(path.as_os_str().as_bytes());
     Err(format!(
@@ -85,8 +85,7 @@ fn confirm(name: &str, path: &Path) -> Result<(), String> {
 
 /// A refusal to trace `name`.
 pub(crate) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
-    let hint = hint.map(str::to_owned);
-    Refusal { message: format!("cannot trace {name}: {reason}"), hint, ..Refusal::default() }
+    Refusal::new(format!("cannot trace {name}: {reason}"), hint.map(str::to_owned))
 }
 
 impl<'a> Tracer<'a> {
@@ -134,14 +133,12 @@ impl<'a> Tracer<'a> {
                 let hint = "name a file in it; for a mount point: straddle check DIRECTORY";
                 return refused(name, "a directory, not a file", Some(hint));
             }
-            Refusal::misuse(error.to_string(), error.hint().map(str::to_owned))
+            Refusal::new(error.to_string(), error.hint().map(str::to_owned))
         })?;
         if disk.is_block_device() {
             return Err(refused(name, "it became a block device", None));
         }
-        let mounts = self.mounts.get_or_insert_with(|| mount::table(self.inspected.tree()));
-        let mount = mount::of(self.inspected.tree(), mounts, &facts, path);
-        let mount = mount.ok_or_else(|| {
+        let mount = self.mount(&facts, path).ok_or_else(|| {
             let hint = Some("mount it: mount -t proc proc /proc");
             refused(name, "/proc/self/mountinfo does not list its mount", hint)
         })?;
@@ -178,6 +175,11 @@ impl<'a> Tracer<'a> {
             Space::Unknown { .. } => None,
         };
         Ok(Traced { id, system, length_bytes: facts.length_bytes, runs, facts, mount })
+    }
+
+    fn mount(&mut self, facts: &FileFacts, path: &Path) -> Option<MountLine> {
+        let mounts = self.mounts.get_or_insert_with(|| mount::table(self.inspected.tree()));
+        mount::of(self.inspected.tree(), mounts, facts, path)
     }
 
     /// Notes what a reader of the trace of the file at `path` should know.
@@ -277,10 +279,8 @@ impl<'a> Tracer<'a> {
     /// The layer of a block device, added with all that it lies on unless it is there.
     pub(crate) fn device(&mut self, (major, minor): (u32, u32)) -> Result<LayerId, Refusal> {
         let number = Number { major, minor };
-        let lost = |reason: &str, hint: &str| Refusal {
-            message: format!("cannot find the device {number}: {reason}"),
-            hint: Some(hint.to_owned()),
-            ..Refusal::default()
+        let lost = |reason: &str, hint: &str| {
+            Refusal::hinted(format!("cannot find the device {number}: {reason}"), hint)
         };
         let missing = || lost("not in /sys/block", "to list block devices: lsblk");
         let inspected = self.inspected;
@@ -317,13 +317,19 @@ impl<'a> Tracer<'a> {
     /// The loop devices at the bottom of `upper`, as [`Tracer::behind_loops`] has them, but for
     /// those over files in memory: nothing lies beneath them that has granules.
     pub(crate) fn loops_on_disks(&mut self, upper: &Stack) -> Vec<(LayerId, Mapping)> {
-        let in_memory = |mapping: &Mapping| match mapping {
-            Mapping::Unknown { reason, .. } => reason.ends_with(mount::IN_MEMORY),
-            _ => false,
-        };
         let mut behind = self.behind_loops(upper);
-        behind.retain(|(_, mapping)| !in_memory(mapping));
+        behind.retain(|(id, mapping)| match (mapping, &upper.layer(*id).kind) {
+            (Mapping::Unknown { .. }, LayerKind::Drive(drive)) => !self.is_in_memory(&drive.name),
+            _ => true,
+        });
         behind
+    }
+
+    fn is_in_memory(&mut self, name: &str) -> bool {
+        let Ok(path) = self.backing_file(name) else { return false };
+        let Ok(facts) = confirm(name, &path) else { return false };
+        let mount = self.mount(&facts, &path);
+        mount.is_some_and(|mount| mount::away(&mount.kind) == Some(Away::Memory))
     }
 
     /// The loop devices at the bottom of `upper`, and how they lie on the files behind them.
@@ -347,21 +353,21 @@ impl<'a> Tracer<'a> {
         behind
     }
 
+    fn loop_file(&self, name: &str, file: &str) -> Result<Vec<u8>, String> {
+        let path = format!("/sys/block/{name}/loop/{file}");
+        self.inspected.tree().bytes(&path).map_err(|error| error.to_string())
+    }
+
+    fn backing_file(&self, name: &str) -> Result<PathBuf, String> {
+        let path = self.loop_file(name, "backing_file")?;
+        Ok(PathBuf::from(OsStr::from_bytes(path.trim_ascii_end())))
+    }
+
     fn loop_mapping(&mut self, name: &str) -> Result<Mapping, String> {
-        let base = format!("/sys/block/{name}/loop");
-        let read = |file: &str| {
-            self.inspected
-                .tree()
-                .bytes(&format!("{base}/{file}"))
-                .map_err(|error| error.to_string())
-        };
-        let mut path = read("backing_file")?;
-        while path.last().is_some_and(u8::is_ascii_whitespace) {
-            path.pop();
-        }
-        let offset = String::from_utf8_lossy(&read("offset")?).trim().parse::<u64>();
+        let path = self.backing_file(name)?;
+        let offset =
+            String::from_utf8_lossy(&self.loop_file(name, "offset")?).trim().parse::<u64>();
         let offset_bytes = offset.map_err(|error| format!("its offset is no number: {error}"))?;
-        let path = PathBuf::from(OsStr::from_bytes(&path));
         if matches!(host::identity(&path), Ok(PathIdentity::Block { .. })) {
             return self.on_device(&path, offset_bytes);
         }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use device::ExtentFlags;
+use durability::untorn::GuardSetting;
 use report::trace::{
     TRACE_SCHEMA, Trace as Document, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent,
     TraceLayer, TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold,
@@ -82,7 +84,7 @@ pub(super) fn of(
         total: sum(&total, count, &numbers),
         cost,
         refusal: None,
-        ..refused(run, &trace.file, Refusal::misuse(String::new(), None))
+        ..refused(run, &trace.file, Refusal::new("", None))
     }
 }
 
@@ -133,25 +135,25 @@ pub(super) fn guard_notes(traced: &Traced, file: &Path) -> Vec<String> {
         .filter(|guard| is_guarded(guard.setting, file))
         .map(|guard| {
             let value = if guard.is_allowed_off { "could be off" } else { "keep it on" };
-            format!("{}: {value}: {}", guard.setting, guard.reason)
+            format!("{}: {value}: {}", guard.setting.word(), guard.reason)
         })
         .collect()
 }
 
 /// Returns whether a file is one of those that `setting` is about: InnoDB's tablespaces, or a
 /// relation of PostgreSQL, which is a number in `base/DATABASE`, `global` or a tablespace.
-fn is_guarded(setting: &str, file: &Path) -> bool {
+fn is_guarded(setting: GuardSetting, file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let mut above = file.components().rev().skip(1).filter_map(|part| part.as_os_str().to_str());
-    match setting.contains("innodb") {
-        true => {
+    match setting {
+        GuardSetting::InnodbDoublewrite => {
             name.ends_with(".ibd")
                 || name.ends_with(".ibu")
                 || name.starts_with("ibdata")
                 || name.starts_with("undo_")
         }
-        false => {
+        GuardSetting::FullPageWrites => {
             name.split('.').all(is_number)
                 && above.any(|part| part == "base" || part == "global" || part.starts_with("PG_"))
         }
@@ -190,6 +192,7 @@ impl ExtentListing<'_> {
             length_bytes: part.length_bytes(),
             state: run.state,
             flags: run.flags.words().map(Into::into).collect(),
+            shared: run.flags.has(ExtentFlags::SHARED),
             physical_bytes: run.physical_bytes.map(|bytes| bytes.saturating_add(into)),
             reason: run.state.reason().to_owned(),
             alignment: shares(&own, self.numbers),

@@ -23,9 +23,9 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<CommandOutcome> {
     let traced = match tracer.file(&trace.file).and_then(|traced| reached(trace, traced)) {
         Ok(traced) => traced,
         Err(refusal) => {
-            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
+            let outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
             print(trace, &document::refused(run, &trace.file, refusal))?;
-            return Ok(CommandOutcome::Misuse(said));
+            return Ok(outcome);
         }
     };
     tracer.note(&traced, &trace.file);
@@ -54,15 +54,11 @@ fn reached(trace: &Trace, traced: Traced) -> Result<Traced, Refusal> {
         return Ok(traced);
     }
     let name = shown(&trace.file);
-    Err(Refusal {
-        message: format!(
-            "cannot trace {name} from {}: the file ends at {}",
-            Exact(trace.offset),
-            Exact(end)
-        ),
-        hint: Some(format!("trace all of it: straddle trace {name}")),
-        ..Refusal::default()
-    })
+    let (offset, end) = (Exact(trace.offset), Exact(end));
+    Err(Refusal::hinted(
+        format!("cannot trace {name} from {offset}: the file ends at {end}"),
+        format!("trace all of it: straddle trace {name}"),
+    ))
 }
 
 /// Returns where what is allocated ends.

@@ -8,7 +8,7 @@ use device::Queue;
 use units::random::Random;
 
 use super::super::ProbedQueue;
-use super::super::answer::{ArmComparison, Reading, Unidentified};
+use super::super::answer::{ArmComparison, PanelKind, Reading, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, RatioQuestion};
 use super::super::places::Places;
@@ -31,7 +31,7 @@ pub(super) fn compare<Q: Queue>(
 ) -> Result<(Vec<ArmComparison>, Refused), Fault> {
     let seed = probed.ask.seed(92);
     let panel = Panel {
-        name: "depth",
+        kind: PanelKind::Depth,
         arms: [depth, 2 * depth].map(|depth| format!("{depth} reads in flight")).to_vec(),
         pairings: vec![Pairing { arm: 0, against: 1, wanted: RatioQuestion::Slower }],
         alpha: probed.ask.share(),

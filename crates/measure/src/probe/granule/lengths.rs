@@ -2,7 +2,7 @@
 
 use device::Queue;
 
-use super::super::answer::{Estimate, Reading, Unidentified};
+use super::super::answer::{Estimate, PanelKind, Reading, Unidentified};
 use super::super::panel::{Pairing, PanelResult, RatioQuestion};
 use super::super::pattern::{self, ShiftPattern};
 use super::{Alignment, HOME_BYTES, Search, WHOLE_BYTES, WriteArm};
@@ -24,7 +24,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             .iter()
             .map(|length| WriteArm { shift_bytes: start, length_bytes: *length })
             .collect();
-        let seen = self.panel("size", &arms, lengths.pairings.clone(), 100)?;
+        let seen = self.panel(PanelKind::Size, &arms, lengths.pairings.clone(), 100)?;
         if let Some(reason) = &seen.void {
             let not = |reason: &String| Unidentified::Contradiction.because(reason);
             return Ok((not(reason), Unidentified::Contradiction.because(reason)));

@@ -31,7 +31,7 @@ use device::Queue;
 use units::Unit;
 
 use super::ProbedQueue;
-use super::answer::{ArmComparison, Estimate, Unidentified};
+use super::answer::{ArmComparison, Estimate, PanelKind, Unidentified};
 use super::operations::Operations;
 use super::panel::{Pairing, Panel, PanelResult, RatioQuestion};
 use crate::{Fault, SlotOrder, Slots, SlotsPlan};
@@ -104,7 +104,7 @@ pub(super) fn against_shifted<Q: Queue>(
     let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
     let pairings =
         vec![pair(1, RatioQuestion::Control), pair(2, RatioQuestion::Rounds(TURNS_ROUNDS))];
-    let seen = search.panel("turns", &arms, pairings, 100)?;
+    let seen = search.panel(PanelKind::Turns, &arms, pairings, 100)?;
     Ok(Shifted { seen, arms: arms.len() })
 }
 
@@ -121,9 +121,9 @@ struct WriteArm {
 }
 
 impl WriteArm {
-    fn name(&self, panel: &str) -> String {
+    fn name(&self, panel: PanelKind) -> String {
         match panel {
-            "size" => format!("{} bytes", self.length_bytes),
+            PanelKind::Size => format!("{} bytes", self.length_bytes),
             _ => format!("64 KiB, {} bytes further", self.shift_bytes),
         }
     }
@@ -138,7 +138,7 @@ struct Search<'a, 'b, 'c, Q: Queue> {
 impl<Q: Queue> Search<'_, '_, '_, Q> {
     fn panel(
         &mut self,
-        name: &'static str,
+        kind: PanelKind,
         arms: &[WriteArm],
         pairings: Vec<Pairing>,
         percent: u64,
@@ -158,8 +158,8 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             Fault::Void(format!("there is no room to compare anything: {error}"))
         })?;
         let panel = Panel {
-            name,
-            arms: arms.iter().map(|arm| arm.name(name)).collect(),
+            kind,
+            arms: arms.iter().map(|arm| arm.name(kind)).collect(),
             pairings,
             alpha: self.probed.ask.share(),
             seed,

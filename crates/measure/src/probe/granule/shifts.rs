@@ -2,7 +2,7 @@
 
 use device::Queue;
 
-use super::super::answer::{Estimate, Reading, Unidentified};
+use super::super::answer::{Estimate, PanelKind, Reading, Unidentified};
 use super::super::budget::EndReason;
 use super::super::panel::{Pairing, PanelResult, RatioQuestion};
 use super::super::pattern::{self, ShiftPattern};
@@ -22,7 +22,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// The alignment, before its size confirms it.
     pub(super) fn alignment(&mut self) -> Result<Estimate<Alignment>, Fault> {
         let shifts = self.shifts();
-        let first = self.shift_panel("alignment", 0, &shifts, MOST)?;
+        let first = self.shift_panel(PanelKind::Alignment, 0, &shifts, MOST)?;
         match self.judged(&first, &shifts, 0) {
             Ok(found) => return Ok(found),
             Err(ShiftPattern::Flat | ShiftPattern::Elsewhere | ShiftPattern::Odd)
@@ -30,7 +30,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             Err(pattern) => return Ok(refused(pattern, &first)),
         }
         let residues = self.residues();
-        let screen = self.shift_panel("origin", 0, &residues, 75)?;
+        let screen = self.shift_panel(PanelKind::Origin, 0, &residues, 75)?;
         let Some(origin) = best(&screen, &residues) else {
             let pattern = match screen.ended {
                 EndReason::Settled => {
@@ -40,7 +40,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             };
             return Ok(refused(pattern, &screen));
         };
-        let again = self.shift_panel("alignment", origin, &shifts, MOST)?;
+        let again = self.shift_panel(PanelKind::Alignment, origin, &shifts, MOST)?;
         Ok(match self.judged(&again, &shifts, origin) {
             Ok(found) => found,
             Err(pattern) => refused(pattern, &again),
@@ -97,7 +97,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// Shifts against none, after `origin`; the first pairing is the control.
     fn shift_panel(
         &mut self,
-        name: &'static str,
+        kind: PanelKind,
         origin: u64,
         shifts: &[u64],
         percent: u64,
@@ -105,14 +105,14 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
         let arm = |shift: u64| WriteArm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
         let arms: Vec<WriteArm> =
             [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
-        let wanted = |shift: &u64| match name {
-            "origin" => RatioQuestion::Faster,
+        let wanted = |shift: &u64| match kind {
+            PanelKind::Origin => RatioQuestion::Faster,
             // From here on chunks are crossed elsewhere: see `pattern::of_shifts`.
             _ if *shift >= HOME_BYTES => RatioQuestion::Slower,
             _ => RatioQuestion::Exactly,
         };
         let pairings = Pairing::with_control(shifts.iter().map(wanted));
-        self.panel(name, &arms, pairings, percent)
+        self.panel(kind, &arms, pairings, percent)
     }
 }
 

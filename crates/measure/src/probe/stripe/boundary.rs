@@ -8,7 +8,7 @@
 
 use device::Queue;
 
-use super::super::answer::{Reading, Unidentified};
+use super::super::answer::{PanelKind, Reading, Unidentified};
 use super::super::panel::{Pairing, RatioQuestion};
 use super::super::places::Comb;
 use super::search::{Refused, Search, refused};
@@ -43,7 +43,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             pair(0, 2, RatioQuestion::Slower),
             pair(0, 3, RatioQuestion::Slower),
         ];
-        let seen = match self.panel("shared", &arms, pairings, 50)? {
+        let seen = match self.panel(PanelKind::Shared, &arms, pairings, 50)? {
             Ok(seen) => seen,
             Err(refused) => return Ok(Err(refused)),
         };

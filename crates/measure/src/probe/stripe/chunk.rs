@@ -2,7 +2,7 @@
 
 use device::Queue;
 
-use super::super::answer::Unidentified;
+use super::super::answer::{PanelKind, Unidentified};
 use super::super::panel::{Pairing, RatioQuestion};
 use super::super::pattern::{self, ShiftPattern};
 use super::super::places::Comb;
@@ -31,7 +31,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             .map(|center| (format!("across odd multiples of {center} bytes"), comb(center)))
             .collect();
         let pairings = Pairing::with_control(candidates.iter().map(|_| RatioQuestion::Slower));
-        let seen = match self.panel("chunk", &arms, pairings, 100)? {
+        let seen = match self.panel(PanelKind::Chunk, &arms, pairings, 100)? {
             Ok(seen) => seen,
             Err(refused) => return Ok(Err(refused)),
         };

@@ -8,7 +8,7 @@
 
 use device::Queue;
 
-use super::super::answer::{Reading, Unidentified};
+use super::super::answer::{PanelKind, Reading, Unidentified};
 use super::super::panel::{Pairing, RatioQuestion};
 use super::super::places::Comb;
 use super::search::{Refused, Search, refused};
@@ -69,7 +69,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             .collect();
         let pairings = Pairing::with_control(arms[2..].iter().map(|_| RatioQuestion::AnySlower));
         self.rounds = round;
-        let seen = match self.panel("members", &arms, pairings, 100)? {
+        let seen = match self.panel(PanelKind::Members, &arms, pairings, 100)? {
             Ok(seen) => seen,
             Err(refused) => return Ok(Err(refused)),
         };

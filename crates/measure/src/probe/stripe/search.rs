@@ -4,7 +4,7 @@ use device::Queue;
 use units::random::Random;
 
 use super::super::ProbedQueue;
-use super::super::answer::{ArmComparison, Reading, Unidentified};
+use super::super::answer::{ArmComparison, PanelKind, Reading, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, PanelResult};
 use super::super::places::{Comb, Places};
@@ -66,7 +66,7 @@ impl<'a, 'b, 'c, Q: Queue> Search<'a, 'b, 'c, Q> {
     /// Compares arms of reads, with so many percent of what may still be used.
     pub(super) fn panel(
         &mut self,
-        name: &'static str,
+        kind: PanelKind,
         arms: &[(String, Comb)],
         pairings: Vec<Pairing>,
         percent: u64,
@@ -78,14 +78,14 @@ impl<'a, 'b, 'c, Q: Queue> Search<'a, 'b, 'c, Q> {
             return Ok(refused(Unidentified::NotTried, reason));
         }
         let depth = self.probed.queue.depth();
-        let part = match name {
-            "chunk" => 70,
-            "shared" => 71,
+        let part = match kind {
+            PanelKind::Chunk => 70,
+            PanelKind::Shared => 71,
             _ => 72 + self.rounds,
         };
         let seed = self.probed.ask.seed(part);
         let panel = Panel {
-            name,
+            kind,
             arms: arms.iter().map(|(name, _)| name.clone()).collect(),
             pairings,
             alpha: self.probed.ask.share(),

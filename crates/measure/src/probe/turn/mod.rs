@@ -22,5 +22,5 @@
 mod policy;
 mod revolution;
 
-pub use policy::{MisalignedTurns, policy};
+pub use policy::{MisalignedTurns, TurnPolicy, policy};
 pub use revolution::{Revolution, find, find_again};

@@ -1,6 +1,7 @@
 //! Number of turns that a misaligned write takes.
 
 use device::Queue;
+use serde::{Deserialize, Serialize};
 
 use super::super::ProbedQueue;
 use super::super::answer::{Estimate, Unidentified};
@@ -14,7 +15,7 @@ const WHOLE_WITHIN: f64 = 0.25;
 /// Number of turns a misaligned write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MisalignedTurns {
-    /// 1, 2, 3 or 4.
+    /// 2, 3 or 4.
     pub turns: u8,
     /// Lower bound of the difference from an aligned write, in turns, plus 1.
     pub low: f64,
@@ -22,16 +23,27 @@ pub struct MisalignedTurns {
     pub high: f64,
 }
 
+/// Policy of firmware for a misaligned write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnPolicy {
+    /// One pass reads both sectors, the next one writes them: 2 turns.
+    Batched,
+    /// Sector by sector: 3 turns.
+    PerSector,
+    /// No pass is shared: 4 turns.
+    Serial,
+}
+
 impl MisalignedTurns {
-    /// Returns what the firmware does, in a word: `unseen` where a misaligned write takes one turn,
-    /// as with a buffer that does not forget.
+    /// Returns the policy that takes so many turns.
     #[must_use]
-    pub fn policy(&self) -> &'static str {
+    pub fn policy(&self) -> TurnPolicy {
         match self.turns {
-            0 | 1 => "unseen",
-            2 => "batched",
-            3 => "per-sector",
-            _ => "serial",
+            0..=2 => TurnPolicy::Batched,
+            3 => TurnPolicy::PerSector,
+            _ => TurnPolicy::Serial,
         }
     }
 }

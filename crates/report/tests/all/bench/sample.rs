@@ -26,6 +26,7 @@ pub(crate) fn disk() -> Bench {
             path: "/data".to_owned(),
             layers: vec!["ext4".to_owned(), "sda1".to_owned(), "sda".to_owned()],
             drive: Some("sda".to_owned()),
+            cached: false,
             model: Some("WDC WD60EFRX".to_owned()),
             firmware: Some("82.00A82".to_owned()),
             rotating: Some(true),
@@ -214,7 +215,7 @@ pub(crate) fn whole() -> Bench {
         verdict: CostVerdict::Small,
         ..penalty()
     };
-    let refusal = report::bench::Refusal {
+    let refusal = report::Refusal {
         message: "stopped".to_owned(),
         hint: Some("try again".to_owned()),
         kind: report::RefusalKind::Safety,

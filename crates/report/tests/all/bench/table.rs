@@ -1,8 +1,8 @@
 //! The table, as a person reads it.
 
 use measure::Role;
-use report::Look;
-use report::bench::{Bench, Refusal, table};
+use report::bench::{Bench, table};
+use report::{Look, Refusal};
 
 use super::sample::{arm, comparison, disk, drive_counts, no_penalty, penalty, void};
 use crate::sample::{plain, same};

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use measure::probe::Reading;
+use measure::probe::{PanelKind, Reading};
 use measure::{Interval, PairStep};
 use report::bench::{Bench, bench_json};
 use report::compare::compare_json;
@@ -118,7 +118,7 @@ pub(crate) fn probe() -> Probe {
             granule_source: Some(units::Source::Sysfs),
         },
         comparisons: vec![Compared {
-            panel: text("alignment"),
+            panel: PanelKind::Alignment,
             arm: text("at 8 KiB"),
             against: text("at 16 KiB"),
             interval: Interval { ratio: 1.8, low: 1.7, high: 1.9 },

@@ -22,28 +22,21 @@ pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, Refusal> {
     for path in files {
         let shown = path.display().to_string();
         let file = escape(shown.as_bytes());
-        let text = text(path).map_err(|(reason, way)| Refusal {
-            message: format!("cannot read the profile {file}: {reason}"),
-            hint: Some(format!("{way}; {FORMAT}")),
-            ..Refusal::default()
+        let text = text(path).map_err(|(reason, way)| {
+            let message = format!("cannot read the profile {file}: {reason}");
+            Refusal::hinted(message, format!("{way}; {FORMAT}"))
         })?;
-        let profile = Profile::parse(&shown, &text).map_err(|error| Refusal {
-            message: error.to_string(),
-            hint: Some(error.hint().to_string()),
-            ..Refusal::default()
-        })?;
+        let profile = Profile::parse(&shown, &text)
+            .map_err(|error| Refusal::hinted(error.to_string(), error.hint().to_string()))?;
         let name = profile.name.to_ascii_lowercase();
         if let Some((_, other)) = known.iter().find(|(taken, _)| *taken == name) {
-            return Err(Refusal {
-                message: format!(
+            return Err(Refusal::hinted(
+                format!(
                     "cannot use both {other} and {file}: both are profiles of `{}`",
                     profile.name
                 ),
-                hint: Some(
-                    "leave out one of them, or change the value of its key `name`".to_owned(),
-                ),
-                ..Refusal::default()
-            });
+                "leave out one of them, or change the value of its key `name`",
+            ));
         }
         known.push((name, file));
         engines.add(profile);

@@ -58,10 +58,7 @@ pub(super) fn of(tree: &dyn KernelTree, node: &BlockDevice) -> CountedLayer {
     let kind = match &node.kind {
         NodeKind::Partition { .. } => {
             // Flushes are counted for the whole disk (blk_account_io_flush in block/blk-flush.c).
-            return CountedLayer::without_queue(
-                &name,
-                SyncLayerKind::Mapped("partition".to_owned()),
-            );
+            return CountedLayer::without_queue(&name, SyncLayerKind::Partition);
         }
         NodeKind::Disk => disk(tree, &node.name),
         NodeKind::Md(_) => SyncLayerKind::Mapped("md array".to_owned()),

@@ -12,14 +12,12 @@ use super::process_words;
 /// Returns what was seen, and what follows.
 pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
     let mut would_change: Vec<String> = Vec::new();
-    for change in grading.reasons.iter().filter_map(|reason| reason.change.clone()) {
+    let proof = (grading.grade <= honesty::Grade::Unproven).then(|| POWER_CUT.to_owned());
+    let changes = grading.reasons.iter().filter_map(|reason| reason.change.clone());
+    for change in changes.chain(proof) {
         if !would_change.contains(&change) {
             would_change.push(change);
         }
-    }
-    let is_named = would_change.iter().any(|change| change == POWER_CUT);
-    if grading.grade <= honesty::Grade::Unproven && !is_named {
-        would_change.push(POWER_CUT.to_owned());
     }
     Honesty {
         grade: grading.grade,
@@ -81,6 +79,7 @@ fn kind(kind: &SyncLayerKind) -> String {
         SyncLayerKind::File => "file".to_owned(),
         SyncLayerKind::Loop(Some(true)) => "loop, direct".to_owned(),
         SyncLayerKind::Loop(_) => "loop, through the page cache".to_owned(),
+        SyncLayerKind::Partition => "partition".to_owned(),
         SyncLayerKind::Mapped(what) => what.clone(),
         SyncLayerKind::Drive(_) => "drive".to_owned(),
         SyncLayerKind::Lost(_) => "unknown".to_owned(),

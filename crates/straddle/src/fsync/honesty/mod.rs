@@ -51,11 +51,10 @@ pub(crate) fn look(
     let (times, ended) =
         sync_windows::tried(inspected.tree(), directory, &mut found, time, interrupt);
     if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
-        return Err(Refusal {
-            message: format!("cannot go on: a sync failed, and is not tried again: {error}"),
-            hint: Some("what was written may be lost; see the kernel's log: dmesg -T".into()),
-            ..Refusal::default()
-        });
+        return Err(Refusal::hinted(
+            format!("cannot go on: a sync failed, and is not tried again: {error}"),
+            "what was written may be lost; see the kernel's log: dmesg -T",
+        ));
     }
     let untried = match ended {
         Some(error) => Some(Untried {

@@ -95,7 +95,7 @@ fn is_missing(name: &str) -> bool {
 /// When there is none, or nothing to look at.
 pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     let look = host::look_at_process(pid)
-        .map_err(|error| Refusal::misuse(error.to_string(), error.hint()))?;
+        .map_err(|error| Refusal::new(error.to_string(), error.hint()))?;
     let mut kind = ProgramKind::of(std::env::consts::ARCH);
     let absent = match (&look.preloads, &look.mapped) {
         (Known::Yes(fact), Known::Yes(mapped)) => {
@@ -125,7 +125,20 @@ pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     let (name, tracer) = (look.name, look.tracer);
     let server = server(pid, &name, files.value().map_or(&[][..], Vec::as_slice));
     let writes = Known::no("they were not looked at");
-    Ok(Process { pid, name, tracer, files, absent, threads, alike, missed, calls, server, writes })
+    Ok(Process {
+        pid,
+        name,
+        options: String::new(),
+        tracer,
+        files,
+        absent,
+        threads,
+        alike,
+        missed,
+        calls,
+        server,
+        writes,
+    })
 }
 
 /// The server that process `pid` is, with what can be read of its settings.

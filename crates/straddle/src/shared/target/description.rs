@@ -79,7 +79,7 @@ pub(crate) fn joined_names(names: &[&str]) -> String {
 /// A target that cannot be used.
 pub(super) fn refused(name: String, message: String, hint: Option<&str>) -> CheckTarget {
     let hint = hint.map(str::to_owned);
-    CheckTarget { name, what: What::Refused(Refusal::misuse(message, hint)), found: None }
+    CheckTarget { name, what: What::Refused(Refusal::new(message, hint)), found: None }
 }
 
 /// A device of a machine, with all that it is joined to.

@@ -58,14 +58,13 @@ pub(super) fn targets(path: &Path, inspected: &InspectedMachine) -> Vec<CheckTar
 
 /// Why the directory called `name` cannot be judged: it holds no disk image.
 pub(crate) fn holds_none(name: &str) -> Refusal {
-    Refusal {
-        message: format!("cannot read {name}: no disk image is in it"),
-        hint: Some(format!(
+    Refusal::hinted(
+        format!("cannot read {name}: no disk image is in it"),
+        format!(
             "name a directory of disk images, or its mount point, which this shows: findmnt -T {}",
             shell_word(name)
-        )),
-        ..Refusal::default()
-    }
+        ),
+    )
 }
 
 /// Returns whether a directory is on another file system than the one that holds it, or is the

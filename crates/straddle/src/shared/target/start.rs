@@ -27,11 +27,8 @@ pub(crate) fn start_odd(path: &Path, what: &str) -> Start {
 /// # Errors
 /// When it cannot be opened; says why, and what helps.
 pub(crate) fn start_file(path: &Path) -> Result<Start, Refusal> {
-    let disk = FileDisk::open(path).map_err(|error| Refusal {
-        message: error.to_string(),
-        hint: error.hint().map(str::to_owned),
-        ..Refusal::default()
-    })?;
+    let disk = FileDisk::open(path)
+        .map_err(|error| Refusal::new(error.to_string(), error.hint().map(str::to_owned)))?;
     let identity = match disk.identity() {
         PathIdentity::File { device, inode } => FileIdentity { device, inode },
         PathIdentity::Block { major, minor } => {

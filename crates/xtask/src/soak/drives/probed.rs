@@ -98,7 +98,7 @@ impl ProbeFindings {
                 let (panel, arm, against) = (one.panel, &one.arm, &one.against);
                 let reading = one.reading.word();
                 format!(
-                    "{panel}: {arm} / {against}: {low:.3} to {high:.3} {reading} {}",
+                    "{panel:?}: {arm} / {against}: {low:.3} to {high:.3} {reading} {}",
                     one.blocks
                 )
             })
