@@ -59,6 +59,7 @@ pub use run::Run;
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};
+pub use text::hang;
 pub use tree::tree;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.

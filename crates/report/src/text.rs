@@ -120,6 +120,19 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
     lines
 }
 
+/// `line` in at most `limit` columns. What is too long goes on below the text that follows the last
+/// gap of two blanks in the first half of the line.
+#[must_use]
+pub fn hang(line: &str, limit: usize) -> String {
+    if width(line) <= limit {
+        return line.to_owned();
+    }
+    let half = line.floor_char_boundary(limit.div_euclid(2));
+    let (label, text) = line.split_at(line[..half].rfind("  ").map_or(0, |gap| gap + 2));
+    let indent = format!("\n{}", " ".repeat(width(label)));
+    label.to_owned() + &wrap(text, limit.saturating_sub(width(label))).join(&indent)
+}
+
 /// The words of `text`, each with the number before it: `reads`, `4 KiB`.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
@@ -228,6 +241,14 @@ mod tests {
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("of a 512 KiB chunk", 8), ["of a", "512 KiB", "chunk"]);
         assert_eq!(wrap("a abcdefghijklmnopqr b", 8), ["a", "abcdefgh", "ijklmnop", "qr b"]);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below_its_text() {
+        let line = "  write  one two three";
+        assert_eq!(hang(line, 22), line);
+        assert_eq!(hang(line, 18), "  write  one two\n         three");
+        assert_eq!(hang("error: no such file", 14), "error: no such\nfile");
     }
 
     #[test]

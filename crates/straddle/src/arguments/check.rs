@@ -186,6 +186,10 @@ impl FromStr for RuleChange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<RuleChange, String> {
+        if text.contains(',') {
+            let each = text.replace(',', " --rule ");
+            return Err(format!("expected one CODE=SEVERITY; repeat --rule: --rule {each}"));
+        }
         let (code, severity) = text
             .split_once('=')
             .ok_or("expected CODE=SEVERITY, such as ST106=warning or ST106=off")?;
@@ -213,5 +217,7 @@ mod tests {
         assert!("ST999=info".parse::<RuleChange>().is_err());
         assert!("ST106=loud".parse::<RuleChange>().is_err());
         assert!("ST106".parse::<RuleChange>().is_err());
+        let several = "ST101=off,ST102=off".parse::<RuleChange>().unwrap_err();
+        assert!(several.ends_with("repeat --rule: --rule ST101=off --rule ST102=off"), "{several}");
     }
 }
