@@ -62,12 +62,19 @@ pub use schema::{DocumentSchema, SCHEMAS};
 pub use text::hang;
 pub use tree::tree;
 
-/// The closing lines of the views for people, when `shown` of the targets were shown.
+/// The closing lines of the views for people, when `shown` of the targets were shown and the user
+/// switched the rules with the codes `off` off.
 #[must_use]
-pub fn closing(summary: &Summary, shown: u64, shape: ViewShape, look: &Look) -> String {
+pub fn closing(
+    summary: &Summary,
+    shown: u64,
+    off: &[&str],
+    shape: ViewShape,
+    look: &Look,
+) -> String {
     let words = words::ViewWords { look };
     match shape {
-        ViewShape::Tree => footer::of_trees(summary, shown, words),
-        ViewShape::Lines => footer::of_lines(summary, shown, words),
+        ViewShape::Tree => footer::of_trees(summary, shown, off, words),
+        ViewShape::Lines => footer::of_lines(summary, shown, off, words),
     }
 }
