@@ -256,6 +256,7 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// Cost; `null` when it costs no I/O or that is unknown.
     pub cost: Option<Cost>,
-    /// Remedies, in the words of the tools that the user will type.
+    /// Remedies, in the words of the tools that the user will type. A line that begins with `or` is
+    /// another way; others go on with the line before.
     pub remedies: Vec<String>,
 }

@@ -145,7 +145,7 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
             Exact(miss.unit.misalignment(start)),
             Exact(granule)
         ));
-        finding.remedies = remedy::planned_as_raw(case, part).unwrap_or_default();
+        finding.remedies.extend(remedy::planned_as_raw(case, part));
         Some(finding)
     };
     case.stack.above(id).iter().filter_map(off).collect()

@@ -236,7 +236,7 @@ fn told_of_none(
     ));
     finding.remedies.push(Remedy::tell("nothing to do if a controller hides an array"));
     finding.remedies.push(match system.kind {
-        "xfs" => Remedy::tell("otherwise mount it with -o noalign"),
+        "xfs" => Remedy::tell("mount it with -o noalign"),
         _ => tell_stripe(case, id, system, (0, 0)),
     });
     Some(finding)

@@ -311,6 +311,6 @@ fn finding(found: &rule::Finding, numbers: &Numbers, changes: &[RuleChange]) -> 
         layer,
         evidence: found.evidence.clone(),
         cost: found.cost.clone(),
-        remedies: found.remedies.iter().map(ToString::to_string).collect(),
+        remedies: found.fixes(),
     })
 }
