@@ -15,6 +15,7 @@ use super::{Finding, Remedy, RuleInput, Severity, damage, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::{Mapping, Why};
+use crate::placement::COMPRESSED;
 use crate::unit::UnitKind;
 
 pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
@@ -50,9 +51,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
         }
         if image.kind == ImageKind::VmdkStream {
             let mut finding = finding("ST504", Severity::Info, id);
-            finding
-                .evidence
-                .push("every grain is compressed, so nothing has an alignment".to_owned());
+            finding.evidence.push(COMPRESSED.to_owned());
             finding.remedies.push(converted(case, id, "raw".to_owned()));
             found.push(finding);
         }

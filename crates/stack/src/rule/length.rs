@@ -7,6 +7,7 @@ use units::{SectorSize, Source};
 use super::remedy::{Command, Growth};
 use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
+use crate::judge::Verdict;
 use crate::layer::{Bare, LayerKind};
 use crate::mapping::Mapping;
 use crate::unit::UnitKind;
@@ -107,8 +108,11 @@ fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Option<Reme
 }
 
 fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
-    // Where the start is off, so is the end, or it is right by chance: the start is told.
-    if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
+    // Where the start is off, so is the end, or it is right by chance: the start is told. Where
+    // nothing has a place, an end has none.
+    let judgment = case.judgment(id);
+    let has_place = judgment.granule.is_none() && judgment.verdict != Verdict::NotExpressible;
+    if !has_place || rarely::why(case, id).is_some() {
         return None;
     }
     let length = case.stack.layer(id).length()?;
