@@ -190,7 +190,27 @@ fn split(text: &str, limit: usize) -> (&str, &str) {
     (text, "")
 }
 
-/// Rows in columns, `gap` blanks apart; those in `right` end together.
+/// Same as [`columns`], where those in `spare` are emptied one after the other until it all fits
+/// `limit`.
+pub(crate) fn fitted<R: AsMut<[String]> + AsRef<[String]>>(
+    rows: &mut [R],
+    right: &[usize],
+    gap: usize,
+    limit: usize,
+    spare: &[usize],
+) -> String {
+    let mut text = columns(rows, right, gap);
+    for &column in spare {
+        if text.lines().all(|line| width(line) <= limit) {
+            break;
+        }
+        rows.iter_mut().filter_map(|row| row.as_mut().get_mut(column)).for_each(String::clear);
+        text = columns(rows, right, gap);
+    }
+    text
+}
+
+/// Rows in columns, `gap` blanks apart; those in `right` end together, empty ones are left out.
 pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize], gap: usize) -> String {
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
@@ -198,7 +218,8 @@ pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize], gap: usiz
     };
     let mut text = String::new();
     for row in rows {
-        let cells = row.as_ref().iter().enumerate().map(|(column, cell)| {
+        let cells = row.as_ref().iter().enumerate().filter(|&(column, _)| widest(column) > 0);
+        let cells = cells.map(|(column, cell)| {
             let blanks = " ".repeat(widest(column).saturating_sub(width(cell)));
             if right.contains(&column) { blanks + cell } else { cell.clone() + &blanks }
         });

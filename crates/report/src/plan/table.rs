@@ -2,7 +2,7 @@
 
 use super::{Layout, LayoutPartition};
 use crate::look::Look;
-use crate::text::columns;
+use crate::text::{fitted, hang};
 use crate::words::{ViewWords, count};
 
 /// The most partitions that are shown.
@@ -19,17 +19,17 @@ pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
     let mut text = view.head();
     text += &view.rows();
     text += &view.each("why", |one| std::slice::from_ref(&one.why));
-    text += &view.each("now", |one| std::slice::from_ref(&one.gain));
+    text += &view.each("cost", |one| std::slice::from_ref(&one.gain));
     text += &view.each("also", |one| &one.fix_ups);
     for line in &plan.unmended {
-        text += &view.said("left", line);
+        text += &view.said("remains", line);
     }
     if plan.changes {
         for line in &plan.afterwards {
-            text += &view.said("then", line);
+            text += &view.said("after", line);
         }
         let steps: Vec<String> = steps.iter().map(|step| view.words.command(step)).collect();
-        text += &format!("  next {}\n", steps.join("\n       "));
+        text += &format!("  next     {}\n", steps.join("\n           "));
     }
     text
 }
@@ -108,11 +108,14 @@ impl PlanText<'_> {
         if self.plan.partitions.is_empty() {
             return String::new();
         }
-        let head = ["", "type", "holds", "start sector", "", "sectors", "", "change"];
+        let [start, length] =
+            if self.is_in_sectors() { ["start sector", "sectors"] } else { ["start", "length"] };
+        let head = ["", "type", "holds", start, "", length, "", "change"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         rows.extend(self.plan.partitions.iter().take(ROWS_MAX).map(|one| self.row(one)));
         // Numbers end below each other.
-        let rows = columns(&rows, &[0, 3, 4, 5, 6], 1);
+        let limit = self.words.look.limit().saturating_sub(2);
+        let rows = fitted(&mut rows, &[0, 3, 4, 5, 6], 1, limit, &[1, 2, 7]);
         let mut text: String = rows.lines().map(|line| format!("  {line}\n")).collect();
         let more = self.plan.partitions.len().saturating_sub(ROWS_MAX);
         if more > 0 {
@@ -121,12 +124,19 @@ impl PlanText<'_> {
         text
     }
 
+    /// True if sectors mean the same before and after; else bytes are shown.
+    fn is_in_sectors(&self) -> bool {
+        self.plan.old_sector_bytes == self.plan.sector_bytes && self.plan.sector_bytes > 0
+    }
+
     fn row(&self, one: &LayoutPartition) -> [String; 8] {
-        let (old, new) = (self.plan.old_sector_bytes.max(1), self.plan.sector_bytes.max(1));
+        let size = |bytes: u64| match self.is_in_sectors() {
+            true => bytes.div_euclid(self.plan.sector_bytes).to_string(),
+            false => self.words.exact(bytes),
+        };
         let shown = |before: u64, after: u64| {
-            let (before, after) = (before.div_euclid(old), after.div_euclid(new));
-            let arrow = if before == after { String::new() } else { format!("-> {after}") };
-            (before.to_string(), arrow)
+            let arrow = if before == after { String::new() } else { format!("-> {}", size(after)) };
+            (size(before), arrow)
         };
         let (start, new_start) = shown(one.old_start_bytes, one.new_start_bytes);
         let (length, new_length) = shown(one.old_length_bytes, one.new_length_bytes);
@@ -151,21 +161,6 @@ impl PlanText<'_> {
 
     /// A line that says one thing, wrapped, the rest below its beginning.
     fn said(&self, word: &str, text: &str) -> String {
-        let text = self.words.text(text);
-        let columns = self.words.look.columns().saturating_sub(7);
-        let mut lines = vec![String::new()];
-        for part in text.split(' ') {
-            let line = lines.last_mut().expect("there is always a line");
-            let room = line.chars().count() + 1 + part.chars().count() <= columns;
-            if line.is_empty() {
-                line.push_str(part);
-            } else if room {
-                line.push(' ');
-                line.push_str(part);
-            } else {
-                lines.push(part.to_owned());
-            }
-        }
-        format!("  {word:<4} {}\n", lines.join("\n       "))
+        hang(&format!("  {word:<7}  {}", self.words.text(text)), self.words.look.columns()) + "\n"
     }
 }
