@@ -73,7 +73,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Show only targets with a warning or an error, and those that could not be judged
+    /// Show only targets with a warning or an error, and those not judged
     #[arg(long)]
     pub(crate) only_bad: bool,
 

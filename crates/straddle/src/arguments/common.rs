@@ -36,7 +36,7 @@ pub(crate) struct Bytes {
 pub(crate) struct Unknown {
     /// Exit with 0 instead of 5 where there is no verdict
     ///
-    /// For gates that accept what cannot be judged. Whatever was found still counts.
+    /// For gates that accept a missing verdict. Whatever was found still counts.
     #[arg(id = "allow_unknown", long = "allow-unknown", help_heading = "Exit code")]
     pub(crate) is_allowed: bool,
 }

@@ -79,7 +79,7 @@ fn unasked(layer: report::LayerReport) -> report::LayerReport {
     if layer.verdict != Verdict::Unknown {
         return layer;
     }
-    let reason = "it lies beneath the loop's file; its content was not looked at";
+    let reason = "beneath the loop device's file; no content of it was read";
     report::LayerReport { reason: format!("{}{reason}", report::NOT_JUDGED), ..layer }
 }
 
