@@ -154,8 +154,8 @@ pub struct Change {
     pub layer: Option<String>,
     /// Subject of the change.
     pub subject: Subject,
-    /// The layer's kind, `verdict`, the finding's code (the earlier one where another of its subject
-    /// took its place), or the fact's key with its unit.
+    /// The layer's kind, `verdict`, the finding's code (the earlier one where another of its
+    /// subject took its place), or the fact's key with its unit.
     pub key: String,
     /// Direction of the change.
     pub trend: Trend,

@@ -85,7 +85,7 @@ pub(crate) struct Check {
     /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
     /// are checked again, with its --on and --sysroot. Exit codes: 1 if something
     /// became worse at or above --fail-on (a changed fact counts as info); 0 if nothing did; 5 if
-    /// that cannot be determined: a target is unknown now, or no longer exists.
+    /// that cannot be determined: a target is unknown now, lost content, or no longer exists.
     #[arg(
         long,
         value_name = "BASELINE",

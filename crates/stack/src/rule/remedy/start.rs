@@ -135,10 +135,10 @@ fn partition_moved(
     table: PartitionTableInfo,
     miss: &Miss,
 ) -> Vec<Remedy> {
-    if matches!(table.kind, TableKind::Gpt | TableKind::Mbr) {
-        if let Some(plan) = plan(case, id).or_else(|| planned_as_raw(case, id)) {
-            return vec![plan];
-        }
+    if matches!(table.kind, TableKind::Gpt | TableKind::Mbr)
+        && let Some(plan) = plan(case, id).or_else(|| planned_as_raw(case, id))
+    {
+        return vec![plan];
     }
     let Some(next) = aligned_start(case.judgment(id), partition.range.start_bytes(), miss) else {
         return Vec::new();
