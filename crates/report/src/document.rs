@@ -42,7 +42,7 @@ pub struct Document {
 pub struct Summary {
     /// Targets, broken ones included.
     pub targets: u64,
-    /// Targets that could not be judged.
+    /// Targets that were not judged.
     pub broken_targets: u64,
     /// Drives and images.
     pub disks: u64,
@@ -81,7 +81,7 @@ pub struct Verdicts {
     pub undefined: u64,
     /// Not expressible.
     pub not_expressible: u64,
-    /// Unknown, targets that could not be judged among them.
+    /// Unknown, targets that were not judged among them.
     pub unknown: u64,
 }
 
@@ -162,9 +162,9 @@ impl Summary {
 pub struct Target {
     /// Name as given or found, escaped where it holds control characters.
     pub target: String,
-    /// Why it could not be judged; `null` when it was.
+    /// Why it was not judged; `null` when it was.
     pub refusal: Option<Refusal>,
-    /// The worst verdict of its layers; `unknown` when it could not be judged.
+    /// The worst verdict of its layers; `unknown` when it was not judged.
     pub verdict: Verdict,
     /// Its layers; each one's `below` names layers that stand before it.
     pub layers: Vec<LayerReport>,
@@ -256,6 +256,7 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// Cost; `null` when it costs no I/O or that is unknown.
     pub cost: Option<Cost>,
-    /// Remedies, in the words of the tools that the user will type.
+    /// Remedies, in the words of the tools that the user will type. A line that begins with `or` is
+    /// another way; others go on with the line before.
     pub remedies: Vec<String>,
 }

@@ -7,7 +7,12 @@ use crate::text::wrap;
 use crate::words::{ViewWords, count, severities};
 
 /// `1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.`
-pub(crate) fn of_trees(summary: &Summary, shown: u64, words: ViewWords<'_>) -> String {
+pub(crate) fn of_trees(
+    summary: &Summary,
+    shown: u64,
+    off: &[&str],
+    words: ViewWords<'_>,
+) -> String {
     let parts: Vec<String> = [
         (summary.disks, "disk"),
         (summary.partitions, "partition"),
@@ -17,7 +22,7 @@ pub(crate) fn of_trees(summary: &Summary, shown: u64, words: ViewWords<'_>) -> S
     .filter(|(number, _)| *number > 0)
     .map(|(number, noun)| count(number, noun))
     .collect();
-    let mut sentences: Vec<String> = findings(summary).into_iter().collect();
+    let mut sentences: Vec<String> = findings(summary, off).into_iter().collect();
     if summary.broken_targets > 0 {
         let targets = count(summary.broken_targets, "target");
         sentences.push(format!("{targets} could not be opened."));
@@ -33,7 +38,12 @@ pub(crate) fn of_trees(summary: &Summary, shown: u64, words: ViewWords<'_>) -> S
 }
 
 /// `1000 targets: 990 aligned, 8 misaligned, 2 could not be opened.` and the findings.
-pub(crate) fn of_lines(summary: &Summary, shown: u64, words: ViewWords<'_>) -> String {
+pub(crate) fn of_lines(
+    summary: &Summary,
+    shown: u64,
+    off: &[&str],
+    words: ViewWords<'_>,
+) -> String {
     let outcomes: Vec<String> = OUTCOMES
         .iter()
         .map(|outcome| (outcome.count(summary), outcome))
@@ -49,7 +59,7 @@ pub(crate) fn of_lines(summary: &Summary, shown: u64, words: ViewWords<'_>) -> S
         line += &format!(" ({} not shown)", summary.targets - shown);
     }
     let closing: Vec<String> =
-        findings(summary).into_iter().chain([ending("Done", summary, words)]).collect();
+        findings(summary, off).into_iter().chain([ending("Done", summary, words)]).collect();
     wrapped(&line, words) + &wrapped(&closing.join(" "), words)
 }
 
@@ -62,8 +72,8 @@ fn wrapped(text: &str, words: ViewWords<'_>) -> String {
 }
 
 /// `2 findings: 1 error, 1 warning.` or `2 warnings.` Where there are none, what is unknown is not
-/// passed over; nothing is said where no target could be judged.
-fn findings(summary: &Summary) -> Option<String> {
+/// passed over, nor are the rules that are `off`; nothing is said where no target was judged.
+fn findings(summary: &Summary, off: &[&str]) -> Option<String> {
     if summary.targets > 0 && summary.broken_targets == summary.targets {
         return None;
     }
@@ -71,18 +81,23 @@ fn findings(summary: &Summary) -> Option<String> {
     let kinds = severities(summary.errors, summary.warnings, summary.infos);
     Some(match (total, summary.unknown_layers) {
         (0, 0) if summary.verdicts.misaligned > 0 => {
-            let targets = count(summary.verdicts.misaligned, "misaligned target");
-            format!("No findings, but {targets}: their rules are off.")
+            let targets = are(summary.verdicts.misaligned, "target");
+            let verb = if off.len() == 1 { "is" } else { "are" };
+            let why = match off {
+                [] => String::new(),
+                off => format!(": {} {verb} off", off.join(", ")),
+            };
+            format!("No findings, but {targets} misaligned{why}.")
         }
         (0, 0) => "No findings.".to_owned(),
-        (0, unknown) => format!("No findings, but {} unknown.", are(unknown)),
+        (0, unknown) => format!("No findings, but {} unknown.", are(unknown, "layer")),
         (1, _) => "1 finding.".to_owned(),
         _ if kinds.len() == 1 => format!("{}.", kinds.join("")),
         _ => format!("{}: {}.", count(total, "finding"), kinds.join(", ")),
     })
 }
 
-fn are(layers: u64) -> String {
-    let verb = if layers == 1 { "is" } else { "are" };
-    format!("{} {verb}", count(layers, "layer"))
+fn are(number: u64, noun: &str) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(number, noun))
 }

@@ -59,18 +59,25 @@ pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};
 pub use target_lines::{TextRow, lines, rows};
-pub use text::wrap_words;
+pub use text::{hang, wrap_words};
 pub use text_blocks::Blocks;
 pub use tree::tree;
 pub use view_options::{Look, ViewShape};
 pub use words::percent;
 
-/// The closing lines of the views for people, when `shown` of the targets were shown.
+/// The closing lines of the views for people, when `shown` of the targets were shown and the user
+/// switched the rules with the codes `off` off.
 #[must_use]
-pub fn closing(summary: &Summary, shown: u64, shape: ViewShape, look: &Look) -> String {
+pub fn closing(
+    summary: &Summary,
+    shown: u64,
+    off: &[&str],
+    shape: ViewShape,
+    look: &Look,
+) -> String {
     let words = words::ViewWords { look };
     match shape {
-        ViewShape::Tree => footer::of_trees(summary, shown, words),
-        ViewShape::Lines => footer::of_lines(summary, shown, words),
+        ViewShape::Tree => footer::of_trees(summary, shown, off, words),
+        ViewShape::Lines => footer::of_lines(summary, shown, off, words),
     }
 }

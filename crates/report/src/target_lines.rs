@@ -3,12 +3,12 @@
 use anstyle::Style;
 
 use crate::colored_line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
-use crate::document::Target;
+use crate::document::{LayerReport, Target};
 use crate::outcome::{self, TargetOutcome};
 use crate::text::{shorten, shorten_middle, width};
 use crate::view_options::Look;
 use crate::words::ViewWords;
-use stack::Verdict;
+use stack::{LayerType, Verdict};
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
 const NAME_SHORTEST: usize = 24;
@@ -119,12 +119,17 @@ fn place(target: &Target, words: ViewWords<'_>) -> String {
     layer.map_or_else(String::new, |layer| words.text(&layer.reason))
 }
 
-/// Returns what the target's disk or image is: its title and size. What lies beneath the file of a
-/// loop device is not the target.
+/// Returns the title and size of the target's own device, else of its disk or image: not of what
+/// lies beneath the file of a loop device, judged or not.
 fn what(target: &Target, words: ViewWords<'_>) -> String {
-    let Some(root) = target.layers.iter().find(|layer| !layer.not_judged) else {
-        return String::new();
-    };
+    let layers = &target.layers;
+    let node = target.target.strip_prefix("/dev/").unwrap_or(&target.target);
+    let files: Vec<u32> =
+        layers.iter().filter(|it| it.kind == LayerType::File).map(|it| it.id).collect();
+    let own = layers.iter().find(|layer| layer.device.as_deref() == Some(node));
+    let is_loop = |layer: &&LayerReport| layer.below.iter().any(|id| files.contains(id));
+    let root = own.or_else(|| layers.iter().rfind(is_loop)).or_else(|| layers.first());
+    let Some(root) = root else { return String::new() };
     let title = words.text(&root.title);
     match root.length_bytes {
         Some(length) if title.is_empty() => words.size(length),

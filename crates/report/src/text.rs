@@ -157,6 +157,19 @@ fn filled(text: &str, limit: usize, breaks_words: bool) -> Vec<String> {
     lines
 }
 
+/// `line` in at most `limit` columns. What is too long goes on below the text that follows the last
+/// gap of two blanks in the first half of the line.
+#[must_use]
+pub fn hang(line: &str, limit: usize) -> String {
+    if width(line) <= limit {
+        return line.to_owned();
+    }
+    let half = line.floor_char_boundary(limit.div_euclid(2));
+    let (label, text) = line.split_at(line[..half].rfind("  ").map_or(0, |gap| gap + 2));
+    let indent = format!("\n{}", " ".repeat(width(label)));
+    label.to_owned() + &wrap(text, limit.saturating_sub(width(label))).join(&indent)
+}
+
 /// The words of `text`, each with the number before it: `reads`, `4 KiB`.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
@@ -214,7 +227,27 @@ fn split(text: &str, limit: usize) -> (&str, &str) {
     (text, "")
 }
 
-/// Rows in columns, `gap` blanks apart; those in `right` end together.
+/// Same as [`columns`], where those in `spare` are emptied one after the other until it all fits
+/// `limit`.
+pub(crate) fn fitted<R: AsMut<[String]> + AsRef<[String]>>(
+    rows: &mut [R],
+    right: &[usize],
+    gap: usize,
+    limit: usize,
+    spare: &[usize],
+) -> String {
+    let mut text = columns(rows, right, gap);
+    for &column in spare {
+        if text.lines().all(|line| width(line) <= limit) {
+            break;
+        }
+        rows.iter_mut().filter_map(|row| row.as_mut().get_mut(column)).for_each(String::clear);
+        text = columns(rows, right, gap);
+    }
+    text
+}
+
+/// Rows in columns, `gap` blanks apart; those in `right` end together, empty ones are left out.
 pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize], gap: usize) -> String {
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
@@ -222,7 +255,8 @@ pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize], gap: usiz
     };
     let mut text = String::new();
     for row in rows {
-        let cells = row.as_ref().iter().enumerate().map(|(column, cell)| {
+        let cells = row.as_ref().iter().enumerate().filter(|&(column, _)| widest(column) > 0);
+        let cells = cells.map(|(column, cell)| {
             let blanks = " ".repeat(widest(column).saturating_sub(width(cell)));
             if right.contains(&column) { blanks + cell } else { cell.clone() + &blanks }
         });
@@ -265,6 +299,14 @@ mod tests {
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("of a 512 KiB chunk", 8), ["of a", "512 KiB", "chunk"]);
         assert_eq!(wrap("a abcdefghijklmnopqr b", 8), ["a", "abcdefgh", "ijklmnop", "qr b"]);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_below_its_text() {
+        let line = "  write  one two three";
+        assert_eq!(hang(line, 22), line);
+        assert_eq!(hang(line, 18), "  write  one two\n         three");
+        assert_eq!(hang("error: no such file", 14), "error: no such\nfile");
     }
 
     #[test]

@@ -21,6 +21,11 @@ impl Look {
         self.width.unwrap_or(100).max(40)
     }
 
+    /// The columns to fit; no limit where a program reads it.
+    pub(crate) fn limit(&self) -> usize {
+        self.width.map_or(usize::MAX, |_| self.columns())
+    }
+
     /// The characters to draw with.
     pub(crate) fn glyphs(&self) -> &'static Glyphs {
         if self.ascii { &ASCII } else { &UNICODE }

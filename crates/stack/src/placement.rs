@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use format::image::{self, Image};
+use format::image::{self, Image, ImageKind};
 use units::{ByteRange, Unit};
 
 use crate::budget::WorkBudget;
@@ -14,6 +14,9 @@ use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Mapping, Segment, Unread};
 use crate::resolve;
+
+/// Why nothing in a stream-optimized VMDK has a place.
+pub(crate) const COMPRESSED: &str = "every grain is compressed, so nothing has an alignment";
 
 /// The most paths that one question follows; layouts that need more are called unknown.
 const PATHS_MAX: usize = 20_000;
@@ -261,6 +264,11 @@ impl PlacementWalk<'_> {
             self.obstacle(Obstacle::Unknown("the image's file was not given".to_owned()));
             return;
         };
+        if image.kind == ImageKind::VmdkStream {
+            // New grains are compressed, too.
+            self.obstacle(Obstacle::NotExpressible(COMPRESSED.to_owned()));
+            return;
+        }
         let unit = Unit::new(self.unit_bytes).expect("a unit has a length");
         let length = path.range.length_bytes();
         if let Some(shift) = image.constant_shift(unit) {

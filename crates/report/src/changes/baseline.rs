@@ -192,7 +192,6 @@ fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
     let trend = match () {
         () if has(Trend::Worse) => Trend::Worse,
         () if reason.is_some() => Trend::Unknown,
-        () if gone.is_some() => Trend::Vanished,
         () if has(Trend::Better) => Trend::Better,
         () => Trend::Changed,
     };

@@ -1,5 +1,6 @@
 //! Two looks at one target, side by side.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -24,11 +25,25 @@ pub(super) fn changes(before: &Target, after: &Target) -> Vec<Change> {
         }
     }
     if after.refusal.is_none() {
-        for (_, pair) in pairs(old.findings(), new.findings()) {
-            changes.extend(finding(&paths, &pair));
-        }
+        changes.extend(findings(&paths, old.findings(), new.findings()));
     }
     changes
+}
+
+/// Changes of findings. A code that another of its subject took the place of, on the same layer, is
+/// one change.
+fn findings(paths: &Paths, before: Vec<Keyed<'_>>, after: Vec<Keyed<'_>>) -> Vec<Change> {
+    let subject = |(place, code): (Option<Place>, &str)| (place, code.get(..3).map(str::to_owned));
+    let (mut same, mut gone, mut new) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, pair) in pairs(before, after) {
+        match pair {
+            TargetPair::Before(found) => gone.push((subject(key), found)),
+            TargetPair::After(found) => new.push((subject(key), found)),
+            both @ TargetPair::Both(..) => same.push(both),
+        }
+    }
+    same.extend(pairs(gone, new).into_iter().map(|(_, pair)| pair));
+    same.iter().filter_map(|pair| finding(paths, pair)).collect()
 }
 
 /// One look with the place of each layer.
@@ -40,6 +55,8 @@ struct Side<'a> {
 
 /// A finding and the place of its layer.
 type Found<'a> = (Option<Place>, &'a Finding);
+/// The same with the place and the code by which it is known again.
+type Keyed<'a> = ((Option<Place>, &'a str), Found<'a>);
 /// A layer and its place.
 type Placed<'a> = (Place, &'a LayerReport);
 
@@ -55,7 +72,7 @@ impl<'a> Side<'a> {
         placed.map(|(place, layer)| (place, (place, layer))).collect()
     }
 
-    fn findings(&self) -> Vec<((Option<Place>, &'a str), Found<'a>)> {
+    fn findings(&self) -> Vec<Keyed<'a>> {
         let keyed = |finding: &'a Finding| {
             let place = self.of_id.get(&finding.layer).copied();
             ((place, &*finding.code), (place, finding))
@@ -184,28 +201,40 @@ fn fact(name: &dyn Fn() -> String, key: String, pair: TargetPair<SeenValue>) -> 
 }
 
 fn finding(paths: &Paths, pair: &TargetPair<Found<'_>>) -> Option<Change> {
+    let (old, new) = match pair {
+        TargetPair::Both(old, new) => (Some(old), Some(new)),
+        TargetPair::Before(old) => (Some(old), None),
+        TargetPair::After(new) => (None, Some(new)),
+    };
+    let of = |found: Option<&Found<'_>>| found.map(|(_, it)| (it.severity, it.code.clone()));
+    if of(old) == of(new) {
+        return None;
+    }
+    let severity = |found: Option<&Found<'_>>| found.map(|(_, it)| it.severity);
+    let trend = match severity(new).cmp(&severity(old)) {
+        Ordering::Greater => Trend::Worse,
+        Ordering::Less => Trend::Better,
+        Ordering::Equal => Trend::Changed,
+    };
+    let key = old.or(new)?.1.code.as_ref();
     let seen = |(_, finding): &Found<'_>| {
-        let value = Some(finding.severity.word().to_owned());
-        Some(SeenValue { value, ..SeenValue::default() })
+        let word = finding.severity.word();
+        let value = if finding.code == key {
+            word.to_owned()
+        } else {
+            one_line(&format!("{} {word}", finding.code))
+        };
+        SeenValue { value: Some(value), ..SeenValue::default() }
     };
-    let (trend, one, before, after) = match pair {
-        TargetPair::Both((_, old), (_, new)) if old.severity == new.severity => return None,
-        TargetPair::Both(old, new) => {
-            let worse = new.1.severity > old.1.severity;
-            (if worse { Trend::Worse } else { Trend::Better }, new, seen(old), seen(new))
-        }
-        TargetPair::After(new) => (Trend::Worse, new, None, seen(new)),
-        TargetPair::Before(old) => (Trend::Better, old, seen(old), None),
-    };
-    let (place, finding) = one;
+    let (place, shown) = new.or(old)?;
     Some(Change {
         layer: place.map(|place| paths.name(place)),
         subject: Subject::Finding,
-        key: one_line(&finding.code),
+        key: one_line(key),
         trend,
-        severity: finding.severity,
-        title: one_line(&finding.title),
-        before,
-        after,
+        severity: if trend == Trend::Changed { Severity::Info } else { shown.severity },
+        title: one_line(&shown.title),
+        before: old.map(seen),
+        after: new.map(seen),
     })
 }

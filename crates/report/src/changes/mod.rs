@@ -31,7 +31,7 @@ pub struct Changes {
     pub version: String,
     /// The version of straddle that wrote the baseline.
     pub baseline_version: String,
-    /// Targets that changed or could not be judged; vanished ones last.
+    /// Targets that changed or were not judged; vanished ones last.
     pub targets: Vec<TargetChange>,
     /// Counts over all targets.
     pub summary: ChangeSummary,
@@ -53,9 +53,9 @@ pub struct ChangeSummary {
     pub worse: u64,
     /// Targets of which something became better and nothing worse.
     pub better: u64,
-    /// Targets that changed in something that is neither better nor worse.
+    /// Targets that changed in something that is neither better nor worse, or lost content.
     pub changed: u64,
-    /// Targets that could not be judged, and of which no known part became worse.
+    /// Targets that were not judged, and of which no known part became worse.
     pub unknown: u64,
     /// Wall time of the whole run in nanoseconds.
     pub elapsed_ns: u64,
@@ -96,7 +96,7 @@ pub struct TargetChange {
     pub verdict_after: Option<Verdict>,
     /// True if it could be judged now.
     pub answered: bool,
-    /// Why it could not be judged; `null` when it was.
+    /// Why it was not judged, or what of it is gone; `null` otherwise.
     pub reason: Option<String>,
     /// Subject of the change.
     pub changes: Vec<Change>,
@@ -141,7 +141,8 @@ pub struct Change {
     pub layer: Option<String>,
     /// Subject of the change.
     pub subject: Subject,
-    /// The layer's kind, `verdict`, the finding's code, or the fact's key with its unit.
+    /// The layer's kind, `verdict`, the finding's code (the earlier one where another of its
+    /// subject took its place), or the fact's key with its unit.
     pub key: String,
     /// Direction of the change.
     pub trend: Trend,

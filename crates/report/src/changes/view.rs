@@ -4,10 +4,11 @@ use anstyle::Style;
 
 use super::{Change, ChangeSummary, SeenValue, Subject, TargetChange, Trend};
 use crate::bench::figures::time;
-use crate::colored_line::{BAD, CARE, PLAIN};
+use crate::colored_line::{BAD, CARE, Flow, Line, PLAIN};
 use crate::digest::Note;
 use crate::monitor_answer::MonitorState;
 use crate::nagios::Metric;
+use crate::text::wrap;
 use crate::view_options::Look;
 use crate::words::{ViewWords, count, quantity};
 use stack::{Severity, Verdict};
@@ -20,36 +21,30 @@ pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
         // As it was: the last line counts it.
         return String::new();
     }
-    let is_there = change.verdict_after.is_some();
-    let head = shown(change.trend, is_there);
-    let mut text = format!("{}  {}", words.text(&change.target), painted(change.trend, head));
-    if let Some(reason) = &change.reason {
-        text += &format!(": {}", words.text(reason));
-    }
-    text.push('\n');
+    let mut text = String::new();
+    let reason = change.reason.as_ref().map(|reason| format!(": {}", words.text(reason)));
+    let head = format!("{}{}", change.trend.word(), reason.unwrap_or_default());
+    let flow = Flow { margin: "", indent: LABEL, limit: look.limit() };
+    let pieces = [(PLAIN, words.text(&change.target)), (style(change.trend), head)];
+    flow.write(Line::default(), pieces, &mut text);
     for one in &change.changes {
-        let word = shown(one.trend, is_there);
-        let pad = " ".repeat(9 - word.len());
-        text += &format!("  {}{pad}{}\n", painted(one.trend, word), line(one, words));
+        let mut line = Line::default();
+        line.push(style(one.trend), &format!("  {}", one.trend.word()));
+        line.advance(LABEL, 0);
+        flow.write(line, [(PLAIN, self::line(one, words))], &mut text);
     }
     text
 }
 
-/// The word for a trend: of a target that is there still, only a part is gone.
-fn shown(trend: Trend, is_there: bool) -> &'static str {
-    match trend {
-        Trend::Vanished if is_there => "gone",
-        other => other.word(),
-    }
-}
+/// Columns for the word before each change.
+const LABEL: usize = 11;
 
-fn painted(trend: Trend, word: &str) -> String {
-    let style: Style = match trend {
+fn style(trend: Trend) -> Style {
+    match trend {
         Trend::Worse => BAD,
         Trend::Unknown | Trend::Vanished => CARE,
         _ => PLAIN,
-    };
-    format!("{style}{word}{style:#}")
+    }
 }
 
 /// `sda/sda1: ST101 error: partition start is not on a sector`.
@@ -89,13 +84,19 @@ fn seen(seen: &SeenValue, key: &str, words: ViewWords<'_>) -> String {
 #[must_use]
 pub fn changes_closing(summary: &ChangeSummary, baseline_version: &str, look: &Look) -> String {
     let words = ViewWords { look };
-    format!(
-        "{} compared with a baseline of straddle {}: {}. Done in {}.\n",
+    let as_before = match summary.unchanged {
+        0 => String::new(),
+        same if same == summary.targets => String::new(),
+        same => format!(", {same} as before"),
+    };
+    let line = format!(
+        "{} compared with a baseline of straddle {}: {}{as_before}. Done in {}.",
         count(summary.targets, "target"),
         words.text(baseline_version),
         trends(summary),
         time(summary.elapsed_ns, words)
-    )
+    );
+    wrap(&line, look.limit()).join("\n") + "\n"
 }
 
 /// `2 worse, 1 vanished in 12 targets`.

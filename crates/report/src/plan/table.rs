@@ -1,7 +1,7 @@
 //! The plan for people: what changes, why, what it gains, what it leaves.
 
 use super::{Layout, LayoutPartition};
-use crate::text::{columns, shorten, wrap};
+use crate::text::{fitted, hang, shorten};
 use crate::view_options::Look;
 use crate::words::{ViewWords, count_of};
 
@@ -20,17 +20,17 @@ pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
     text += &view.rows();
     let changed = || plan.partitions.iter().filter(|one| one.changes());
     text += &view.each("why", plan.partitions.iter(), |one| std::slice::from_ref(&one.why));
-    text += &view.each("now", changed(), |one| std::slice::from_ref(&one.gain));
+    text += &view.each("cost", changed(), |one| std::slice::from_ref(&one.gain));
     text += &view.each("also", changed(), |one| &one.fix_ups);
     for line in &plan.unmended {
-        text += &view.said("left", line);
+        text += &view.said("remains", line);
     }
     if plan.changes {
         for line in &plan.afterwards {
-            text += &view.said("then", line);
+            text += &view.said("after", line);
         }
         let steps: Vec<String> = steps.iter().map(|step| view.words.command(step)).collect();
-        text += &format!("  next {}\n", steps.join("\n       "));
+        text += &format!("  next     {}\n", steps.join("\n           "));
     }
     text
 }
@@ -113,11 +113,14 @@ impl PlanText<'_> {
         if self.plan.partitions.is_empty() {
             return String::new();
         }
-        let head = ["", "type", "holds", "start sector", "", "sectors", "", "change"];
+        let [start, length] =
+            if self.is_in_sectors() { ["start sector", "sectors"] } else { ["start", "length"] };
+        let head = ["", "type", "holds", start, "", length, "", "change"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         rows.extend(self.plan.partitions.iter().take(ROWS_MAX).map(|one| self.row(one)));
         // Numbers end below each other.
-        let rows = columns(&rows, &[0, 3, 4, 5, 6], 1);
+        let limit = self.words.look.limit().saturating_sub(2);
+        let rows = fitted(&mut rows, &[0, 3, 4, 5, 6], 1, limit, &[1, 2, 7]);
         let mut text: String = rows.lines().map(|line| format!("  {line}\n")).collect();
         let more = self.plan.partitions.len().saturating_sub(ROWS_MAX);
         if more > 0 {
@@ -126,12 +129,19 @@ impl PlanText<'_> {
         text
     }
 
+    /// True if sectors mean the same before and after; else bytes are shown.
+    fn is_in_sectors(&self) -> bool {
+        self.plan.old_sector_bytes == self.plan.sector_bytes && self.plan.sector_bytes > 0
+    }
+
     fn row(&self, one: &LayoutPartition) -> [String; 8] {
-        let (old, new) = (self.plan.old_sector_bytes.max(1), self.plan.sector_bytes.max(1));
+        let size = |bytes: u64| match self.is_in_sectors() {
+            true => bytes.div_euclid(self.plan.sector_bytes).to_string(),
+            false => self.words.exact(bytes),
+        };
         let shown = |before: u64, after: u64| {
-            let (before, after) = (before.div_euclid(old), after.div_euclid(new));
-            let arrow = if before == after { String::new() } else { format!("-> {after}") };
-            (before.to_string(), arrow)
+            let arrow = if before == after { String::new() } else { format!("-> {}", size(after)) };
+            (size(before), arrow)
         };
         let (start, new_start) = shown(one.old_start_bytes, one.new_start_bytes);
         let (length, new_length) = shown(one.old_length_bytes, one.new_length_bytes);
@@ -156,7 +166,6 @@ impl PlanText<'_> {
 
     /// A line that says one thing, wrapped, the rest below its beginning.
     fn said(&self, word: &str, text: &str) -> String {
-        let lines = wrap(&self.words.text(text), self.words.look.columns() - 7);
-        format!("  {word:<4} {}\n", lines.join("\n       "))
+        hang(&format!("  {word:<7}  {}", self.words.text(text)), self.words.look.columns()) + "\n"
     }
 }

@@ -7,12 +7,16 @@ use units::Source;
 use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
-use crate::text::columns;
+use crate::text::{fitted, hang, wrap};
 use crate::view_options::Look;
 use crate::words::{self, ViewWords, count};
 
 /// Number of rows shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
+/// The column of places on the drive, which stand on lines of their own where they are too long.
+const PLACE: usize = 4;
+/// Blanks before such a line.
+const INDENT: &str = "    ";
 /// Number of copies of a piece shown.
 const COPIES_MAX: usize = 4;
 
@@ -23,13 +27,14 @@ pub fn table(trace: &Trace, look: &Look) -> String {
         return String::new();
     }
     let view = TraceText { trace, words: ViewWords { look } };
-    let mut text = view.head();
-    text += &view.rows();
-    text += &view.total();
+    let mut rest = view.total();
     if let Some(cost) = &trace.cost {
-        text += &view.cost(cost, trace.length_bytes);
+        rest += &view.cost(cost, trace.length_bytes);
     }
-    text
+    let fits = |text: &str| -> String {
+        text.lines().map(|line| hang(line, look.limit()) + "\n").collect()
+    };
+    fits(&view.head()) + &view.rows() + &fits(&rest)
 }
 
 struct TraceText<'a> {
@@ -73,7 +78,19 @@ impl TraceText<'_> {
         if rows.len() == 1 {
             return "\nnothing to trace: the range is empty\n".to_owned();
         }
-        let mut text = format!("\n{}", columns(&rows, &[0, 1, 3], 2));
+        let places: Vec<String> = rows.iter().map(|row| row[PLACE].clone()).collect();
+        let limit = self.words.look.limit();
+        let table = fitted(&mut rows, &[0, 1, 3], 2, limit, &[3, PLACE]);
+        let mut text = "\n".to_owned();
+        for ((line, place), row) in table.lines().zip(places).zip(&rows) {
+            text += &format!("{line}\n");
+            if row[PLACE].is_empty() && place != "-" {
+                let indent = format!("\n{INDENT}");
+                text += INDENT;
+                text += &wrap(&place, limit.saturating_sub(INDENT.len())).join(&indent);
+                text.push('\n');
+            }
+        }
         let shown = self.trace.extents.len().min(ROWS_MAX);
         let hidden = self.trace.extents.len() - shown;
         let more = wide(hidden) + self.trace.omitted_extents;
@@ -110,6 +127,9 @@ impl TraceText<'_> {
         let Some(piece) = extent.pieces.first() else { return "-".to_owned() };
         let shown = piece.copies.iter().take(COPIES_MAX).map(|copy| self.copy(copy));
         let mut text = shown.collect::<Vec<String>>().join(" = ");
+        if text.is_empty() {
+            text.push('-');
+        }
         if piece.copies.len() > COPIES_MAX {
             text += " = ...";
         }

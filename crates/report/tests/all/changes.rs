@@ -122,7 +122,7 @@ fn layers_that_appear_and_vanish_are_named_by_their_path() {
         words(&found.changes),
         ["appeared a.raw/swap swap - aligned", "vanished a.raw/a.raw#1 partition aligned -"]
     );
-    assert_eq!(found.trend, Trend::Vanished);
+    assert_eq!(found.trend, Trend::Changed);
     assert!(!found.answered && found.reason.is_some_and(|it| it.ends_with(" is gone")));
 }
 
@@ -138,7 +138,14 @@ fn a_finding_that_goes_with_its_content_is_vanished_and_never_better() {
     assert!(words.contains(&"changed target verdict misaligned empty".to_owned()), "{words:?}");
     assert!(words.iter().any(|line| line.starts_with("vanished b.raw/b.raw#1 ST101")), "{words:?}");
     assert!(words.iter().all(|line| !line.starts_with("better")), "{words:?}");
-    assert_eq!(found.trend, Trend::Vanished);
+    // The target itself is still there, and every view says so.
+    assert_eq!(found.trend, Trend::Changed);
+    let gone = "b.raw: changed: the partition b.raw#1 (gpt \"root\") is gone";
+    let text = plain(&changes_tree(&found, &Look::default()));
+    assert!(text.starts_with(&gone.replacen(":", " ", 1)), "{text}");
+    let mut digest = Digest::default();
+    digest.take(Note::of_change(&found, Some(Severity::Warning), &Look::default()));
+    assert!(report::npd("1 changed", digest, 4096).contains(gone));
     let answer = found.answer(Some(Severity::Warning));
     assert!(answer.found.is_none() && answer.unknown, "{answer:?}");
     // The same where the layers stay and nothing is on them.
@@ -146,7 +153,7 @@ fn a_finding_that_goes_with_its_content_is_vanished_and_never_better() {
     emptied.verdict = Verdict::Empty;
     emptied.findings.clear();
     let found = change(&old_image("b.raw"), &emptied).expect("a change");
-    assert_eq!((found.trend, found.answered), (Trend::Vanished, false), "{found:?}");
+    assert_eq!((found.trend, found.answered), (Trend::Changed, false), "{found:?}");
     let lost = |change: &Change| matches!(change.trend, Trend::Vanished | Trend::Changed);
     assert!(found.changes.iter().all(lost), "{found:?}");
 }
@@ -179,6 +186,33 @@ fn a_finding_whose_severity_changed_is_better_or_worse() {
     let found = change(&milder, &shifted_disk()).expect("a change");
     assert_eq!(words(&found.changes), ["worse sda/sda1 ST101 warning error"]);
     assert_eq!(found.answer(Some(Severity::Error)).state(), report::MonitorState::Critical);
+}
+
+#[test]
+fn a_code_that_another_of_its_subject_took_the_place_of_is_one_change() {
+    let coded = |code: &'static str, severity| {
+        let mut target = shifted_disk();
+        target.findings[0].code = code.into();
+        target.findings[0].severity = severity;
+        target
+    };
+    let assumed = coded("ST102", Severity::Warning);
+    for (after, expected, fails) in [
+        (coded("ST101", Severity::Warning), "changed sda/sda1 ST102 warning ST101 warning", false),
+        (coded("ST101", Severity::Error), "worse sda/sda1 ST102 warning ST101 error", true),
+        (coded("ST103", Severity::Info), "better sda/sda1 ST102 warning ST103 info", false),
+    ] {
+        let found = change(&assumed, &after).expect("a change");
+        assert_eq!(words(&found.changes), [expected]);
+        assert_eq!(found.answer(Some(Severity::Warning)).found.is_some(), fails, "{expected}");
+    }
+    let found = change(&assumed, &coded("ST101", Severity::Warning)).expect("a change");
+    let text = plain(&changes_tree(&found, &Look::default()));
+    assert!(text.contains("  changed  sda/sda1: ST102 warning -> ST101 warning: "), "{text}");
+    // Another subject is another matter.
+    let found = change(&assumed, &coded("ST303", Severity::Warning)).expect("a change");
+    let both = ["worse sda/sda1 ST303 - warning", "better sda/sda1 ST102 warning -"];
+    assert_eq!(words(&found.changes), both);
 }
 
 #[test]
@@ -310,11 +344,25 @@ fn the_counts_say_what_became_of_all_targets() {
     summary.add(change(&broken(), &broken()).as_ref());
     assert_eq!(changes_headline(&summary), "1 worse, 1 unknown in 3 targets");
     let text = changes_closing(&summary, "0.1.0", &Look::default());
-    let expected =
-        "3 targets compared with a baseline of straddle 0.1.0: 1 worse, 1 unknown. Done in 0 ns.\n";
+    let expected = "3 targets compared with a baseline of straddle 0.1.0: \
+                    1 worse, 1 unknown, 1 as before. Done in 0 ns.\n";
     assert_eq!(text, expected);
     let quiet = report::ChangeSummary { targets: 1, unchanged: 1, ..Default::default() };
     assert_eq!(changes_headline(&quiet), "nothing changed in 1 target");
+    let text = changes_closing(&quiet, "0.1.0", &Look::default());
+    assert!(text.ends_with(": nothing changed. Done in 0 ns.\n"), "{text}");
+}
+
+#[test]
+fn every_line_of_changes_fits_a_terminal_and_is_whole_in_a_pipe() {
+    let found = change(&image("b.raw"), &old_image("b.raw")).expect("a change");
+    let text = |width| {
+        let look = Look { width, ..Look::default() };
+        let summary = report::ChangeSummary { targets: 3, worse: 3, ..Default::default() };
+        plain(&(changes_tree(&found, &look) + &changes_closing(&summary, "0.1.0", &look)))
+    };
+    assert!(text(Some(50)).lines().all(|line| line.len() <= 50), "{}", text(Some(50)));
+    assert_eq!(text(None).lines().count(), found.changes.len() + 2, "{}", text(None));
 }
 
 /// Changes of every kind, for the schema.

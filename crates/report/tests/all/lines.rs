@@ -1,9 +1,11 @@
 //! One line for each of many targets.
 
-use report::{Look, Target, ViewShape};
+use report::{LayerReport, Look, Target, ViewShape};
+use stack::{LayerType, Verdict};
 
 use crate::sample::{
-    array, broken, document, hostile, image, old_image, plain, same, shifted_disk, unknowns,
+    MIB, array, broken, document, drive, hostile, image, layer, old_image, plain, same,
+    shifted_disk, target, unknowns,
 };
 use crate::whole::people;
 
@@ -51,6 +53,39 @@ a.raw       20 GiB, raw image                           aligned
 b.raw       20 GiB, raw image                           misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms; nothing was written.
+"#,
+    );
+}
+
+#[test]
+fn two_loop_devices_over_files_of_one_drive_are_shown_with_their_own_sizes() {
+    let loop_device = |number: u64| {
+        let name = format!("loop{number}");
+        let title = format!("loop over /srv/{number}.raw");
+        let own = LayerReport {
+            below: vec![2],
+            device: Some(name.clone()),
+            ..drive(3, &name, &title, (64 + number) * MIB)
+        };
+        let layers = vec![
+            drive(0, "vda", "virtual disk", 256 << 30),
+            layer(1, &[0], LayerType::FileSystem, "ext4", "ext4"),
+            layer(2, &[1], LayerType::File, "disk.raw", "file"),
+            own,
+        ];
+        target(&format!("/dev/{name}"), Verdict::Aligned, layers)
+    };
+    // A mount point is on the device, and has no name of one.
+    let mounted = Target { target: "/mnt".to_owned(), ..loop_device(2) };
+    check(
+        vec![loop_device(0), loop_device(1), mounted],
+        LOOK,
+        r#"
+/dev/loop0  64 MiB, loop over /srv/0.raw  aligned
+/dev/loop1  65 MiB, loop over /srv/1.raw  aligned
+/mnt        66 MiB, loop over /srv/2.raw  aligned
+3 targets: 3 aligned
+No findings. Done in 3 ms; nothing was written.
 "#,
     );
 }

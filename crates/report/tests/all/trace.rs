@@ -170,6 +170,17 @@ fn what_is_shorter_than_an_io_at_the_end_of_the_range_is_named_as_left_out() {
 }
 
 #[test]
+fn every_line_of_a_trace_fits_the_terminal_and_shows_every_copy() {
+    for width in [60, 80] {
+        let text = table(&sample(), &Look { width: Some(width), ..Look::default() });
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let copies = "sda @ 1049088 (sector 2049) = sdb @ 1049088";
+        assert!(words.join(" ").contains(copies), "{text}");
+    }
+}
+
+#[test]
 fn a_refused_trace_prints_nothing() {
     let refusal = Refusal::new("no", None);
     assert_eq!(table(&Trace { refusal: Some(refusal), ..sample() }, &Look::default()), "");

@@ -17,7 +17,7 @@ pub(crate) fn people(document: &Document, shape: ViewShape, look: &Look) -> Stri
         ViewShape::Lines => lines(&document.targets, look),
     };
     let shown = u64::try_from(document.targets.len()).expect("a number of targets");
-    page + &closing(&document.summary, shown, shape, look)
+    page + &closing(&document.summary, shown, &[], shape, look)
 }
 
 /// The document as it grows.

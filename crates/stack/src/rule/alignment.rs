@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use format::filesystem::Beside;
 use format::table::{PartitionRole, TableKind};
 use units::prefix::{Exact, Size};
-use units::{ByteRange, Source};
+use units::{ByteRange, Source, Unit};
 
 use super::cost::{Costed, Costs};
 use super::tops::{is_container, tops};
@@ -69,7 +69,7 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         } else {
             let mut finding = off(case, id, miss, costs);
             finding.evidence.extend(made_by(case, id, &mut makers));
-            let guests = guests_off(case, id, miss);
+            let guests = guests_off(case, id, miss.unit, assumed(case, miss));
             if let Some(first) = guests.first() {
                 // One copy mends both.
                 finding.remedies.clone_from(&first.remedies);
@@ -78,7 +78,22 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             found.extend(guests);
         }
     }
+    // Where the format gives no offsets, only the guest's own are left to judge.
+    for (id, _) in case.stack.iter().filter(|&(id, _)| is_not_expressible(case, id)) {
+        let leaf = case.stack.under(id).into_iter().find_map(|leaf| {
+            let layer = case.stack.layer(leaf);
+            layer.units.used(UnitKind::Granule).filter(|_| matches!(layer.mapping, Mapping::Leaf))
+        });
+        let Some((unit, source)) = leaf else { continue };
+        let guests = guests_off(case, id, unit, source == Source::Assumed);
+        found.extend(guests.into_iter().filter(|guest| !case.misaligned(guest.layer)));
+    }
     found
+}
+
+fn is_not_expressible(case: &RuleInput<'_>, id: LayerId) -> bool {
+    matches!(case.stack.layer(id).kind, LayerKind::ImageFormat(_))
+        && case.judgment(id).verdict == Verdict::NotExpressible
 }
 
 fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding {
@@ -114,12 +129,11 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
 
 /// Partitions of the guest's disk in image format `id` that are off on that disk, too: what is seen
 /// once the format puts nothing off.
-fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
+fn guests_off(case: &RuleInput<'_>, id: LayerId, unit: Unit, assumed: bool) -> Vec<Finding> {
     if !matches!(case.stack.layer(id).kind, LayerKind::ImageFormat(_)) {
         return Vec::new();
     }
-    let granule = miss.unit.length_bytes();
-    let assumed = assumed(case, miss);
+    let granule = unit.length_bytes();
     let off = |&part: &LayerId| {
         let layer = case.stack.layer(part);
         let Mapping::Linear(below) = &layer.mapping else { return None };
@@ -129,7 +143,7 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
                 let length = case.stack.layer(top).length().unwrap_or(1).max(1);
                 let all = ByteRange::new(0, length).expect("a range from 0 always exists");
                 let shifts = placement::shifts(case.stack, top, all, id, granule);
-                shifts.bytes.keys().any(|&shift| miss.unit.misalignment(shift) != 0)
+                shifts.bytes.keys().any(|&shift| !unit.aligns(shift))
             });
         if !is_off || is_container(case, part) || rarely::why(case, part).is_some() {
             return None;
@@ -140,10 +154,10 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
              does not change this",
             layer.name,
             case.place(part, start),
-            Exact(miss.unit.misalignment(start)),
+            Exact(unit.misalignment(start)),
             Exact(granule)
         ));
-        finding.remedies = remedy::planned_as_raw(case, part).unwrap_or_default();
+        finding.remedies.extend(remedy::planned_as_raw(case, part));
         Some(finding)
     };
     case.stack.above(id).iter().filter_map(off).collect()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use format::ProblemKind;
+use format::image::ImageKind;
 use format::table::{Partition, Repair};
 use units::prefix::Exact;
 
@@ -125,6 +126,11 @@ fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<S
     let mut finding = finding(code, severity, id);
     let more = texts.len().saturating_sub(SHOWN_MAX);
     texts.truncate(SHOWN_MAX);
+    let is_vhd = matches!(&case.stack.layer(id).kind, LayerKind::ImageFormat(image)
+        if matches!(image.kind, ImageKind::VhdDynamic | ImageKind::VhdFixed));
+    if let Some(grown) = texts.iter_mut().find(|text| is_vhd && text.contains("has grown")) {
+        *grown += "; a VHD's size is rounded up to whole cylinders";
+    }
     finding.evidence = texts;
     if more > 0 {
         finding.evidence.push(format!("and {more} more"));
@@ -152,17 +158,14 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
     if let Some(image) = remedy::image_file(case, id) {
         // What is wrong is the table of the guest's disk, which no tool mends in its image.
         if kind.spoils_table() && !layer.tables.is_empty() {
-            return remedy::as_raw(case, id);
+            return vec![remedy::as_raw(case, id)];
         }
         if kind == ProblemKind::Chain {
             // What opens the chain never ends where it is a circle.
-            return vec![
-                Remedy::when("look at its header alone", Command::ShowImage(image)),
-                Remedy::tell(
-                    "then give a copy its true backing file, or none with -b '': qemu-img rebase \
-                     -u -b BASE -F FORMAT COPY",
-                ),
-            ];
+            let rebase = "then give a copy its true backing file, or none with -b '': qemu-img \
+                          rebase -u -b BASE -F FORMAT COPY";
+            let look = Remedy::when("look at its header alone", Command::ShowImage(image));
+            return vec![look.then(Remedy::tell(rebase))];
         }
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }
@@ -180,13 +183,9 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             )]
         }
         (ProblemKind::Copies | ProblemKind::Outside, Some(Repair::Extend(bytes))) => {
-            let longer = length::grown(case, id, bytes);
-            match longer.is_empty() {
-                true => vec![Remedy::tell(format!(
-                    "the table was made for a disk of {bytes} bytes: use one of that size"
-                ))],
-                false => longer,
-            }
+            let made =
+                format!("the table was made for a disk of {bytes} bytes: use one of that size");
+            vec![length::grown(case, id, bytes).unwrap_or_else(|| Remedy::tell(made))]
         }
         (ProblemKind::Outside, _) => outside(case, id),
         (ProblemKind::Overlap, _) if !layer.tables.is_empty() => {
@@ -221,7 +220,7 @@ pub(super) fn whole_file() -> Remedy {
 fn outside(case: &RuleInput<'_>, id: LayerId) -> Vec<Remedy> {
     let tables = case.stack.layer(id).tables.iter();
     let ends = tables.flat_map(|table| &table.partitions).map(|part| part.range.end_bytes());
-    ends.max().map_or_else(Vec::new, |end| length::grown(case, id, end))
+    ends.max().and_then(|end| length::grown(case, id, end)).into_iter().collect()
 }
 
 /// Members that were not given, or are gone for good.

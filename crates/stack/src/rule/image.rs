@@ -15,6 +15,7 @@ use super::{Finding, Remedy, RuleInput, Severity, damage, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::{Mapping, Why};
+use crate::placement::COMPRESSED;
 use crate::unit::UnitKind;
 
 pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
@@ -47,8 +48,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
             }
         }
         if image.kind == ImageKind::VmdkStream {
-            let finding = finding("ST504", Severity::Info, id)
-                .says("every grain is compressed, so nothing has an alignment".to_owned());
+            let finding = finding("ST504", Severity::Info, id).says(COMPRESSED.to_owned());
             found.push(finding.fixed_by([converted(case, id, "raw".to_owned())]));
         }
         found.extend(listed(case, id, image));

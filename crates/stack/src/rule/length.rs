@@ -7,6 +7,7 @@ use units::{SectorSize, Source};
 use super::remedy::{Command, Growth};
 use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
+use crate::judge::Verdict;
 use crate::layer::{Bare, LayerKind};
 use crate::unit::UnitKind;
 
@@ -67,7 +68,7 @@ fn odd_disk(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
         case.stack.layer(id).name,
         Exact(length % sector)
     ));
-    finding.remedies = grown(case, id, length.checked_next_multiple_of(WHOLE_BYTES)?);
+    finding.remedies.extend(grown(case, id, length.checked_next_multiple_of(WHOLE_BYTES)?));
     Some(finding)
 }
 
@@ -78,35 +79,36 @@ fn is_packed(case: &RuleInput<'_>, id: LayerId) -> bool {
 }
 
 /// The file of a disk made `bytes` long, with the backup of its GPT at the new end.
-pub(super) fn grown(case: &RuleInput<'_>, id: LayerId, bytes: u64) -> Vec<Remedy> {
+pub(super) fn grown(case: &RuleInput<'_>, id: LayerId, bytes: u64) -> Option<Remedy> {
     let layer = case.stack.layer(id);
     let growth = match (&layer.kind, layer.length()) {
-        (LayerKind::ImageFile, Some(length)) => Growth::new(remedy::typed(layer), length, bytes),
-        _ => None,
+        (LayerKind::ImageFile, Some(length)) => Growth::new(remedy::typed(layer), length, bytes)?,
+        _ => return None,
     };
-    let Some(growth) = growth else { return Vec::new() };
-    let mut remedies = vec![Remedy::command(Command::Grow(growth))];
-    remedies.extend(remedy::rewrite_gpt(case, id, "then move the backup GPT to the end"));
-    remedies
+    let grow = Remedy::command(Command::Grow(growth));
+    Some(match remedy::rewrite_gpt(case, id, "then move the backup GPT to the end") {
+        Some(rewrite) => grow.then(rewrite),
+        None => grow,
+    })
 }
 
 /// A container made longer by the bytes that its last sector lacks.
-fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
-    let [below] = case.stack.layer(id).mapping.below()[..] else { return Vec::new() };
+fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Option<Remedy> {
+    let [below] = case.stack.layer(id).mapping.below()[..] else { return None };
     let longer = case.stack.layer(below).length().and_then(|length| length.checked_add(lacking));
     match (&case.stack.layer(below).kind, longer) {
-        (LayerKind::Partition(..), _) => remedy::plan(case, below).into_iter().collect(),
+        (LayerKind::Partition(..), _) => remedy::plan(case, below),
         (LayerKind::ImageFile, Some(bytes)) => grown(case, below, bytes),
-        (_, Some(bytes)) => {
-            vec![Remedy::tell(format!("make the device below it {bytes} bytes long"))]
-        }
-        _ => Vec::new(),
+        (_, bytes) => Some(Remedy::tell(format!("make the device below it {} bytes long", bytes?))),
     }
 }
 
 fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
-    // Where the start is off, so is the end, or it is right by chance: the start is told.
-    if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
+    // Where the start is off, so is the end, or it is right by chance: the start is told. Where
+    // nothing has a place, an end has none.
+    let judgment = case.judgment(id);
+    let has_place = judgment.granule.is_none() && judgment.verdict != Verdict::NotExpressible;
+    if !has_place || rarely::why(case, id).is_some() {
         return None;
     }
     let length = case.stack.layer(id).length()?;
@@ -145,7 +147,7 @@ fn luks_tail(case: &RuleInput<'_>, id: LayerId, sector: u64) -> Option<Finding> 
         case.stack.layer(id).name,
         Exact(length % sector)
     ));
-    finding.remedies = whole_sectors(case, id, sector - length % sector);
+    finding.remedies.extend(whole_sectors(case, id, sector - length % sector));
     Some(finding)
 }
 

@@ -60,8 +60,16 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// Cost of what was found, where that can be told.
     pub cost: Option<Cost>,
-    /// Ways to put it right here.
+    /// Ways to put it right here, of which one is enough.
     pub remedies: Vec<Remedy>,
+}
+
+impl Finding {
+    /// The fixes in lines: the steps of each; `or` begins each but the first.
+    #[must_use]
+    pub fn fixes(&self) -> Vec<String> {
+        remedy::lines(&self.remedies)
+    }
 }
 
 /// Facts that the rules look at.

@@ -226,7 +226,7 @@ fn told_of_none(
         Exact(width)
     ));
     let otherwise = match system.kind {
-        "xfs" => Remedy::tell("otherwise mount it with -o noalign"),
+        "xfs" => Remedy::tell("mount it with -o noalign"),
         _ => tell_stripe(case, id, system, (0, 0)),
     };
     let hidden = Remedy::tell("nothing to do if a controller hides an array");

@@ -99,7 +99,7 @@ fn who_is_refused_as_root_is_not_told_to_be_root() {
         let case = RuleInput { stack: &assembled.stack, judgments: &judgments, told: None };
         let findings = rule::findings(&case);
         let finding = findings.iter().find(|finding| finding.rule.code == "ST407").unwrap();
-        let fixes: Vec<String> = finding.remedies.iter().map(ToString::to_string).collect();
+        let fixes: Vec<String> = finding.fixes();
         assert_eq!(fixes.join("; ").contains("root"), asks_for_root, "{reason}: {fixes:?}");
     }
 }

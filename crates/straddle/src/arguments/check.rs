@@ -74,7 +74,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Show only targets that have a warning or an error, or could not be judged
+    /// Show only targets that have a warning or an error, or were not judged
     #[arg(long)]
     pub(crate) only_bad: bool,
 
@@ -86,7 +86,7 @@ pub(crate) struct Check {
     /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
     /// are checked again, with its --on and --sysroot. Exit codes: 0 nothing became worse;
     /// 1 something became worse, at or above --fail-on (a changed fact counts as info); 5 cannot
-    /// tell: a target is now unknown or gone.
+    /// tell: a target is now unknown, lost content, or no longer exists.
     #[arg(
         long,
         value_name = "BASELINE",
@@ -188,6 +188,10 @@ impl FromStr for RuleChange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<RuleChange, String> {
+        if text.contains(',') {
+            let each = text.replace(',', " --rule ");
+            return Err(format!("expected one CODE=SEVERITY; repeat --rule: --rule {each}"));
+        }
         let (code, severity) = text
             .split_once('=')
             .ok_or("expected CODE=SEVERITY, such as ST106=warning or ST106=off")?;
@@ -215,5 +219,7 @@ mod tests {
         assert!("ST999=info".parse::<RuleChange>().is_err());
         assert!("ST106=loud".parse::<RuleChange>().is_err());
         assert!("ST106".parse::<RuleChange>().is_err());
+        let several = "ST101=off,ST102=off".parse::<RuleChange>().unwrap_err();
+        assert!(several.ends_with("repeat --rule: --rule ST101=off --rule ST102=off"), "{several}");
     }
 }

@@ -79,7 +79,7 @@ fn unasked(layer: report::LayerReport) -> report::LayerReport {
     if layer.verdict != Verdict::Unknown {
         return layer;
     }
-    let reason = "it lies beneath the loop's file; its content was not looked at".to_owned();
+    let reason = "beneath the loop device's file; no content of it was read".to_owned();
     report::LayerReport { reason, not_judged: true, ..layer }
 }
 
@@ -312,6 +312,6 @@ fn finding(found: &rule::Finding, numbers: &Numbers, changes: &[RuleChange]) -> 
         layer,
         evidence: found.evidence.clone(),
         cost: found.cost.clone(),
-        remedies: found.remedies.iter().map(ToString::to_string).collect(),
+        remedies: found.fixes(),
     })
 }

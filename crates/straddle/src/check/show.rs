@@ -12,7 +12,7 @@ use report::{
     Notifications, Run, Summary, Target, TargetChange, TextRow, ViewShape, names_target,
 };
 
-use crate::arguments::{Check, Format};
+use crate::arguments::{Check, Format, RuleChange};
 use crate::shared::{printer, target};
 
 /// Presentation of targets.
@@ -33,6 +33,8 @@ pub(crate) struct Press {
     asked: Vec<String>,
     /// Baseline to compare with, where only changes are shown.
     baseline: Option<Baseline>,
+    /// The codes of rules that the user switched off.
+    off: Vec<&'static str>,
     /// Rules that may fire, where the format lists them.
     rules: Vec<report::RuleInfo<'static>>,
 }
@@ -86,10 +88,24 @@ impl Press {
         let fails = check.fail_on.severity().unwrap_or(stack::Severity::Error);
         let least = check.fail_on.severity();
         let message_bytes = usize::from(check.message_bytes);
+        let is_off = |change: &&RuleChange| change.severity.is_none();
+        let off = check.rules.iter().filter(is_off).map(|change| change.code).collect();
         let rules = rules();
         let many = AtomicBool::new(many);
         let asked = asked.iter().map(|path| printer::shown(&target::plain(path))).collect();
-        Ok(Press { run, format, look, many, fails, least, message_bytes, asked, baseline, rules })
+        Ok(Press {
+            run,
+            format,
+            look,
+            many,
+            fails,
+            least,
+            message_bytes,
+            asked,
+            baseline,
+            off,
+            rules,
+        })
     }
 
     /// From now on for one target: those that were named turned out to be one stack.
@@ -326,7 +342,8 @@ impl<'a> Pieces<'a> {
                 if self.press.is_for_many() && shape == ViewShape::Tree && self.shown > 0 {
                     self.output.write_all(b"\n")?;
                 }
-                let text = report::closing(summary, self.shown, shape, &self.press.look);
+                let (off, look) = (&self.press.off, &self.press.look);
+                let text = report::closing(summary, self.shown, off, shape, look);
                 match is_saved {
                     true => text.replace("nothing was", "nothing but the baseline was"),
                     false => text,

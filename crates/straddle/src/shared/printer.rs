@@ -192,10 +192,13 @@ fn behind_number<'a>(before: &str, part: &'a str) -> Option<&'a str> {
     before.ends_with(words).then_some(behind)
 }
 
-/// Why the command line was not understood.
+/// Why the command line was not understood, in lines that fit the terminal.
 pub(crate) fn misuse(error: &clap::Error) -> Said {
+    let limit = width().unwrap_or(usize::MAX);
+    let lines = error.to_string();
+    let lines: Vec<String> = lines.lines().map(|line| report::hang(line, limit)).collect();
     // Nothing is left to be told when the terminal is gone.
-    let _ = error.print();
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
     Said(())
 }
 

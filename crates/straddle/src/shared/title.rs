@@ -10,6 +10,9 @@ use stack::{Layer, LayerKind};
 use units::Known;
 use units::prefix::Size;
 
+/// Title of what the kernel alone shows: no bytes of it were read.
+const BY_KERNEL: &str = "as the kernel reports";
+
 /// The title of a layer: without its name, size and place, which stand beside it.
 pub(crate) fn title(layer: &Layer) -> String {
     let mut words = match &layer.kind {
@@ -26,9 +29,13 @@ pub(crate) fn title(layer: &Layer) -> String {
             words
         }
         LayerKind::Partition(partition, info) => partition_words(partition, info.kind),
-        LayerKind::KernelPartition => vec!["partition, as the kernel has it".to_owned()],
-        LayerKind::Mapped(mapped) => vec![mapped.what.clone(), "as the kernel has it".to_owned()],
-        LayerKind::Mounted(kind) => vec![kind.clone()],
+        LayerKind::KernelPartition => vec!["partition".to_owned(), BY_KERNEL.to_owned()],
+        LayerKind::Mapped(mapped) => vec![mapped.what.clone(), BY_KERNEL.to_owned()],
+        // Without a mount udev may have seen it.
+        LayerKind::Mounted(kind) if layer.mount_points.is_empty() && kind != "swap" => {
+            vec![kind.clone(), "not read".to_owned()]
+        }
+        LayerKind::Mounted(kind) => vec![kind.clone(), BY_KERNEL.to_owned()],
         LayerKind::MdMember(member) => vec![format!("{} member", metadata(member)), role(member)],
         LayerKind::MdArray(member) => array_words(member),
         LayerKind::LvmPhysical(volume) => match &volume.group {

@@ -17,9 +17,10 @@ pub(super) use start::{
 };
 pub use start::{copy_name, plan_of};
 
-/// A way to put a finding right; it prints as one line.
+/// A way to put a finding right: steps, of which each prints as one line. Several remedies of one
+/// finding are alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remedy(Form);
+pub struct Remedy(Vec<Form>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
@@ -29,16 +30,18 @@ enum Form {
 }
 
 impl Remedy {
-    /// Returns whether it is a plan of the whole disk.
+    /// Returns whether it has a plan of the whole disk.
     #[must_use]
     pub fn is_plan(&self) -> bool {
-        matches!(self.0, Form::Command { command: Command::Plan { .. }, .. })
+        let is_plan =
+            |form: &Form| matches!(form, Form::Command { command: Command::Plan { .. }, .. });
+        self.0.iter().any(is_plan)
     }
 
     /// Returns whether it says that a layer is to be made again, which erases what is on it.
     #[must_use]
     pub fn erases(&self) -> bool {
-        matches!(self.0, Form::Recreate { .. })
+        self.0.iter().any(|form| matches!(form, Form::Recreate { .. }))
     }
 
     /// A command to type.
@@ -48,7 +51,7 @@ impl Remedy {
 
     /// A command to type, and when or for what.
     pub(super) fn when(when: &'static str, command: Command) -> Remedy {
-        Remedy(Form::Command { when, command })
+        Remedy(vec![Form::Command { when, command }])
     }
 
     /// Back up, make the layer again with this tool and these options, restore.
@@ -58,39 +61,58 @@ impl Remedy {
 
     /// Returns the same as [`Remedy::recreate`], with what else counts.
     pub(super) fn recreate_noted(with: impl Into<String>, note: &'static str) -> Remedy {
-        Remedy(Form::Recreate { with: with.into(), note, is_optional: false })
+        Remedy(vec![Form::Recreate { with: with.into(), note, is_optional: false }])
+    }
+
+    /// This, and after it what `next` says.
+    pub(super) fn then(mut self, next: Remedy) -> Remedy {
+        self.0.extend(next.0);
+        self
     }
 
     /// Returns the form for where nothing is wrong: what recreates a layer is not needed.
-    pub(super) fn optional(self) -> Remedy {
-        match self.0 {
-            Form::Recreate { with, note, .. } => {
-                Remedy(Form::Recreate { with, note, is_optional: true })
+    pub(super) fn optional(mut self) -> Remedy {
+        for form in &mut self.0 {
+            if let Form::Recreate { is_optional, .. } = form {
+                *is_optional = true;
             }
-            form => Remedy(form),
         }
+        self
     }
 
     /// A command for what costs nothing, and often cannot be mended.
-    pub(super) fn unneeded(self) -> Remedy {
-        match self.0 {
-            Form::Command { command, .. } => {
-                Remedy::when("no action needed; to see whether it can be mended", command)
-            }
-            form => Remedy(form),
+    pub(super) fn unneeded(mut self) -> Remedy {
+        if let Some(Form::Command { when, .. }) = self.0.first_mut() {
+            *when = "no action needed; to see whether it can be mended";
         }
+        self
     }
 
     /// A sentence.
     #[must_use]
     pub fn tell(text: impl Into<String>) -> Remedy {
-        Remedy(Form::Tell(text.into()))
+        Remedy(vec![Form::Tell(text.into())])
     }
 }
 
-impl fmt::Display for Remedy {
+/// The lines of `remedies`: the steps of each; `or` begins each but the first.
+pub(super) fn lines(remedies: &[Remedy]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, Remedy(forms)) in remedies.iter().enumerate() {
+        let or = match forms.first() {
+            _ if number == 0 => "",
+            Some(Form::Command { when, .. }) if !when.is_empty() => "or, ",
+            _ => "or: ",
+        };
+        let begins = std::iter::once(or).chain(std::iter::repeat(""));
+        lines.extend(forms.iter().zip(begins).map(|(form, or)| format!("{or}{form}")));
+    }
+    lines
+}
+
+impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match self {
             Form::Command { when: "", command } => command.fmt(f),
             Form::Command { when, command } => write!(f, "{when}: {command}"),
             Form::Recreate { with, note, is_optional } => {
@@ -100,5 +122,24 @@ impl fmt::Display for Remedy {
             }
             Form::Tell(text) => f.write_str(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_follow_each_other_and_other_ways_begin_with_or() {
+        let command = || Command::ShowImage("a.vhd".to_owned());
+        let steps = Remedy::command(command()).then(Remedy::when("then look", command()));
+        let remedies = [steps, Remedy::when("if it must stay", command()), Remedy::tell("wait")];
+        let expected = [
+            "qemu-img info -U a.vhd",
+            "then look: qemu-img info -U a.vhd",
+            "or, if it must stay: qemu-img info -U a.vhd",
+            "or: wait",
+        ];
+        assert_eq!(lines(&remedies), expected);
     }
 }

@@ -135,13 +135,10 @@ fn partition_moved(
     table: PartitionTableInfo,
     miss: &Miss,
 ) -> Vec<Remedy> {
-    if matches!(table.kind, TableKind::Gpt | TableKind::Mbr) {
-        if let Some(plan) = plan(case, id) {
-            return vec![plan];
-        }
-        if let Some(remedies) = planned_as_raw(case, id) {
-            return remedies;
-        }
+    if matches!(table.kind, TableKind::Gpt | TableKind::Mbr)
+        && let Some(plan) = plan(case, id).or_else(|| planned_as_raw(case, id))
+    {
+        return vec![plan];
     }
     let Some(next) = aligned_start(case.judgment(id), partition.range.start_bytes(), miss) else {
         return Vec::new();
@@ -152,19 +149,19 @@ fn partition_moved(
 }
 
 /// Planned in a raw copy, since no partitioner opens the guest of an image format.
-pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Option<Vec<Remedy>> {
+pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Option<Remedy> {
     let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
     image_file(case, disk)?;
     let on = case.told.map(ToString::to_string);
     let (copy, new) = raw_copy(case, disk);
-    Some(vec![copy, Remedy::when("then plan the copy", Command::Plan { disk: new, on })])
+    Some(copy.then(Remedy::when("then plan the copy", Command::Plan { disk: new, on })))
 }
 
 /// Mended in a raw copy, for the same reason.
-pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Vec<Remedy> {
+pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Remedy {
     let (copy, new) = raw_copy(case, image);
     let then = format!("then mend the copy: straddle check {new} says how; and convert that back");
-    vec![copy, Remedy::tell(then)]
+    copy.then(Remedy::tell(then))
 }
 
 /// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.

@@ -31,7 +31,7 @@ fn said_bytes(answer: &HostileAnswer) -> usize {
         layer.name.len() + of_kind + problems
     });
     let findings = answer.findings.iter().map(|finding| {
-        let remedies = finding.remedies.iter().map(ToString::to_string);
+        let remedies = finding.fixes();
         finding.evidence.iter().cloned().chain(remedies).map(|line| line.len()).sum::<usize>()
     });
     let reasons = answer.judgments.iter().map(|judgment| judgment.reason.len());

@@ -367,7 +367,7 @@ fn a_partition_within_a_zone_is_told_the_sector_of_the_next() {
         .look("sda");
     let findings = seen.findings();
     let found = findings.iter().find(|one| one.rule.code == "ST604").expect("it is off a zone");
-    let said = found.remedies[0].to_string();
+    let said = found.fixes().remove(0);
     assert_eq!(said, "back up, recreate it at 8 MiB (sector 16384), where a zone starts, restore");
 }
 

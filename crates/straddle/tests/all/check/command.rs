@@ -71,6 +71,38 @@ fn in_the_c_locale_all_is_ascii_and_a_printed_fix_works_for_any_file_name() {
 }
 
 #[test]
+fn what_is_wrong_with_a_command_line_fits_the_terminal_and_is_whole_in_a_pipe() {
+    for words in [["--on", "rubbish"], ["--rule", "X"], ["--rule", "ST101=off,ST102=off"]] {
+        let told = |columns: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+            let output = command.arg("check").args(words).env("COLUMNS", columns).output();
+            let output = output.expect("it runs");
+            assert_eq!(output.status.code(), Some(2));
+            String::from_utf8(output.stderr).expect("it prints UTF-8")
+        };
+        let narrow = told("80");
+        assert!(narrow.lines().all(|line| line.len() <= 80), "{narrow}");
+        let whole = told("");
+        let first = whole.lines().next().unwrap_or_default();
+        assert!(first.len() > 80 && narrow.replace('\n', " ").contains(first), "{whole}{narrow}");
+    }
+}
+
+#[test]
+fn a_rule_that_is_off_is_named_where_it_hides_a_misaligned_target() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: dos\nstart=63\n");
+    let shown = stdout(&["check", "--rule", "ST102=off", text(&image)]);
+    assert!(shown.contains("No findings, but 1 target is misaligned: ST102 is off."), "{shown}");
+    let other = partitioned(&scratch, "other.raw", 64 * MIB, "label: dos\nstart=63\n");
+    let both = ["check", "--rule", "ST102=off", "--rule", "ST101=off", text(&image), text(&other)];
+    let shown = stdout(&both);
+    let said = "No findings, but 2 targets are misaligned: ST102, ST101 are off.";
+    assert!(shown.contains(said), "{shown}");
+}
+
+#[test]
 fn a_fix_can_be_typed_for_a_name_with_control_characters_and_bytes_that_are_no_text() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;

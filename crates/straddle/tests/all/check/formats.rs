@@ -19,7 +19,8 @@ const FORMATS: [(&str, &str, i32, &str); 12] = [
     ("vpc", "subformat=fixed,force_size=on", 0, "aligned"),
     ("vmdk", "subformat=monolithicSparse", 0, "aligned"),
     ("vmdk", "subformat=twoGbMaxExtentSparse", 0, "aligned"),
-    ("vmdk", "subformat=streamOptimized", 0, "aligned"),
+    // Whatever is written is compressed.
+    ("vmdk", "subformat=streamOptimized", 0, "not-expressible"),
     // Clusters go to the next free 512 bytes.
     ("qcow2", "cluster_size=512", 1, "not-expressible"),
     // A bitmap of 512 bytes moves each block on.
@@ -92,6 +93,28 @@ fn what_is_not_allocated_yet_is_judged_by_where_the_format_will_put_it() {
         assert_eq!(found, verdict, "{format} {options}: {:#}", checked.target);
         assert_eq!(checked.status, 0, "{format} {options}: {:#}", checked.target);
     }
+}
+
+/// Of a compressed image nothing has a place, but the guest's partition has one on the guest's disk.
+#[test]
+fn a_guest_that_starts_off_in_a_compressed_vmdk_is_found_and_no_layer_is_called_misaligned() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let guest = partitioned(&scratch, "guest", 64 * MIB, "label: dos\nstart=63\n");
+    let image = converted(&scratch, &guest, "vmdk", "subformat=streamOptimized");
+    let checked = check(&[text(&image)]);
+    assert_eq!(checked.status, 1, "{:#}", checked.target);
+    for (kind, name) in [("image-format", "vmdk"), ("partition", "#1")] {
+        assert_eq!(checked.verdict(kind, name), "not-expressible", "{:#}", checked.target);
+    }
+    let found = [("ST102", "warning"), ("ST504", "info")];
+    let found = found.map(|(code, severity)| (code.to_owned(), severity.to_owned()));
+    assert_eq!(checked.findings(), found);
+    let seen = checked.target["findings"][0]["evidence"][0].as_str().expect("it says why");
+    assert!(seen.contains("3.5 KiB after a 4 KiB boundary of the guest's disk"), "{seen}");
+    // Where the format gives no offsets for another reason.
+    let image = converted(&scratch, &guest, "qcow2", "cluster_size=512");
+    assert!(check(&[text(&image)]).has("ST102", "warning"));
 }
 
 /// The first block of a VHD of 1 GiB happens to be on a granule, and every eighth after it: neither

@@ -178,6 +178,27 @@ fn a_gpt_on_a_disk_that_grew_is_one_finding_about_its_copies() {
     assert!(!checked.has("ST402", "warning"), "{:?}", checked.findings());
 }
 
+#[test]
+fn a_vhd_whose_size_was_rounded_up_says_so_and_fixes_that_are_alternatives_say_or() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "disk.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let vhd = scratch.path().join("disk.vhd");
+    tool::run("qemu-img", &["convert", "-O", "vpc", text(&raw), text(&vhd)]);
+    let checked = check(&[text(&vhd)]);
+    let finding = |code: &str| {
+        let findings = checked.target["findings"].as_array().expect("findings are a list");
+        findings.iter().find(|found| found["code"] == code).expect("it is found").clone()
+    };
+    let seen = finding("ST406")["evidence"][0].to_string();
+    assert!(seen.contains("a VHD's size is rounded up to whole cylinders"), "{seen}");
+    // Steps of one fix, then alternatives.
+    for (code, second) in [("ST406", "then mend"), ("ST501", "or, if it must stay a VHD: test")] {
+        let said = finding(code)["remedies"][1].as_str().expect("a second line").to_owned();
+        assert!(said.starts_with(second), "{said}");
+    }
+}
+
 /// A VMDK descriptor whose one flat extent is `extent`, of 64 MiB.
 fn descriptor(extent: &str) -> String {
     format!(

@@ -114,7 +114,7 @@ fn an_image_repartitioned_between_two_looks_is_exactly_that_change() {
     assert!(list.contains(&"vanished disk.raw#2 ST102 warning -".to_owned()), "{list:?}");
     let (status, out, _) = run(&[&watch[..], &["--format", "nagios"]].concat());
     assert_eq!(status, 3, "{out}");
-    assert!(out.starts_with("STRADDLE UNKNOWN - 1 vanished in 2 targets; "), "{out}");
+    assert!(out.starts_with("STRADDLE UNKNOWN - 1 changed in 2 targets; "), "{out}");
     assert!(out.contains("the partition disk.raw#2 (dos, Linux) is gone"), "{out}");
 }
 

@@ -96,7 +96,10 @@ fn the_plan_of_an_image_without_places_names_no_cost_and_no_finding_that_the_cop
     assert!(!ran.out.contains("each 4 KiB write"), "{ran:?}");
     let ran = straddle(&["plan", scratch::text(&dynamic)]);
     assert!(ran.out.contains("ST501") && !ran.out.contains("no move helps"), "{ran:?}");
-    assert!(ran.out.replace("\n       ", " ").contains("the raw copy is free of it"), "{ran:?}");
+    assert!(
+        ran.out.replace("\n           ", " ").contains("the raw copy is free of it"),
+        "{ran:?}"
+    );
     // The guest's own start is reported beside the format, and one copy mends both.
     for format in ["json", "junit"] {
         let check = straddle(&["check", "--format", format, scratch::text(&dynamic)]);
@@ -133,14 +136,14 @@ fn a_plan_shows_that_an_extended_partition_follows_and_why_an_esp_stays() {
     let scratch = scratch_in_memory();
     let logical = image(&scratch, super::LOGICAL);
     let ran = straddle(&["plan", scratch::text(&logical)]);
-    let out = ran.out.replace("\n       ", " ");
+    let out = ran.out.replace("\n           ", " ");
     assert!(
         out.contains("the extended partition 2 follows what is in it: start 10063 ->"),
         "{out}"
     );
     let esp = "label: gpt\nfirst-lba: 34\nstart=34, size=2048, type=U\nstart=4096, size=8192\n";
     let ran = straddle(&["plan", scratch::text(&image(&scratch, esp))]);
-    let out = ran.out.replace("\n       ", " ");
+    let out = ran.out.replace("\n           ", " ");
     assert!(out.contains("nothing to change"), "{out}");
     assert!(out.contains("partition 1: stays where it is: it is rarely written"), "{out}");
 }

@@ -2,11 +2,13 @@
 //! room.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
+use testkit::run::Ran;
 use testkit::{Scratch, need_loops, need_tools, scratch, tool};
 
-use super::{plan, scratch_in_memory, straddle, typed};
+use super::{GPT, image, plan, scratch_in_memory, straddle, typed};
 
 #[test]
 fn a_partition_on_the_full_stripe_is_not_moved_off_it_for_a_neighbor() {
@@ -119,4 +121,22 @@ fn a_partition_without_room_for_the_stripe_is_moved_onto_the_granule() {
     assert_eq!(plan(&disk, &on)["changes"], false);
     let check = straddle(&[&["check", "--json", name][..], &on].concat());
     assert!(!check.out.contains("ST101"), "{check:?}");
+}
+
+#[test]
+fn a_plan_between_sector_sizes_counts_in_bytes_and_every_plan_fits_the_terminal() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let image = image(&scratch, GPT);
+    for (on, start) in [("512e", "34 -> "), ("4Kn", "17 KiB -> ")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+        command.args(["plan", "--on", on]).arg(&image);
+        let ran = Ran::of(command.env("LC_ALL", "C.UTF-8").env("COLUMNS", "80"));
+        let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(start), "{ran:?}");
+        assert_eq!(ran.out.contains("start sector"), on == "512e", "{ran:?}");
+        assert!(ran.out.contains("\n  cost ") && ran.out.contains("\n  after "), "{ran:?}");
+        let said = ran.out.split("\n  next ").next().expect("a text");
+        assert!(said.lines().all(|line| line.chars().count() <= 80), "{ran:?}");
+    }
 }
