@@ -27,6 +27,7 @@ mod outcome;
 pub mod plan;
 pub mod probe;
 mod refusal;
+mod result_text;
 mod run;
 mod sarif;
 #[cfg(feature = "schema")]
@@ -41,9 +42,9 @@ mod words;
 pub use answer::{MonitorAnswer, MonitorState};
 pub use blocks::Blocks;
 pub use changes::{
-    Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget,
-    SeenValue, TargetChange, Trend, changes_closing, changes_headline, changes_json,
-    changes_metrics, changes_tree, names_target,
+    Baseline, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget, SeenValue,
+    TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
+    changes_tree, names_target,
 };
 pub use digest::{Digest, Note};
 pub use document::{Document, Fact, Finding, LayerReport, NOT_JUDGED, Summary, Target, Verdicts};
@@ -55,6 +56,7 @@ pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
 pub use refusal::{Refusal, RefusalKind};
+pub use result_text::{RESULT_BYTES_MAX, ResultFault};
 pub use run::Run;
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]

@@ -27,7 +27,7 @@ use crate::run::Run;
 pub(crate) use arms::is_control;
 pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
 pub use fio_json::{fio_json, fio_json_left_out};
-pub use json::{BENCH_BYTES_MAX, BenchFault, bench_json, bench_parse};
+pub use json::{bench_json, bench_parse};
 pub use picture::picture;
 pub use prediction::{Effort, Predicted};
 pub use progress::{BenchProgress, progress};

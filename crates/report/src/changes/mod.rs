@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::answer::MonitorAnswer;
 use stack::{Severity, Verdict};
 
-pub use baseline::{Baseline, BaselineFault, ComparedTarget, names_target};
+pub use baseline::{Baseline, ComparedTarget, names_target};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};
 
 /// The schema's name and version.

@@ -23,7 +23,7 @@ use crate::run::Run;
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
-pub use json::{FsyncFault, fsync_json, fsync_parse};
+pub use json::{fsync_json, fsync_parse};
 pub use progress::{doing, measuring};
 pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};

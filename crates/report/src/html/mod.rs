@@ -11,7 +11,6 @@ mod chart;
 mod check;
 mod compare;
 mod facts;
-mod fault;
 mod finding;
 mod fsync;
 mod gist;
@@ -31,7 +30,6 @@ mod trace;
 mod twins;
 mod verdict;
 
-pub use fault::{SOURCE_BYTES_MAX, SourceFault};
 pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};
 pub use peers::{Odd, Outlier, outliers};
 pub use source::{FileContent, ResultFile, Unread, read};

@@ -6,12 +6,12 @@ use measure::durable::{Difference, RowGroup};
 use measure::fitness::Fitness;
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
-    Fsync, FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
+    Fsync, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
     LayerFlushes, ProcessWord, QuantileInterval, Refusal, Rounds, RowComparison, RowMethod,
     Sustained, SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json,
     fsync_plan_text, fsync_table,
 };
-use report::{Look, Run};
+use report::{Look, ResultFault, Run};
 use serde_json::Value;
 use testkit::schema;
 
@@ -212,11 +212,14 @@ fn results_are_valid_and_wholly_described() {
 #[test]
 fn a_result_comes_back_from_its_file_and_others_are_told_apart() {
     assert_eq!(fsync_parse(&fsync_json(&whole())), Ok(whole()));
-    assert!(matches!(fsync_parse("{}"), Err(FsyncFault::NotOurs(_))));
+    assert!(matches!(fsync_parse("{}"), Err(ResultFault::NotOurs(_))));
     let other = fsync_json(&Fsync { schema: text("straddle.bench/1"), ..plain() });
-    assert_eq!(fsync_parse(&other), Err(FsyncFault::OtherSchema(text("straddle.bench/1"))));
+    assert_eq!(
+        fsync_parse(&other),
+        Err(ResultFault::OtherSchema(text("straddle.bench/1"), Some(FSYNC_SCHEMA)))
+    );
     let cut = fsync_json(&plain()).replace("\"rows\"", "\"lines\"");
-    assert!(matches!(fsync_parse(&cut), Err(FsyncFault::Broken(_))));
+    assert!(matches!(fsync_parse(&cut), Err(ResultFault::Broken(_))));
 }
 
 #[test]

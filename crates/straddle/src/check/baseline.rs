@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::Parser as _;
 use host::InputError;
-use report::{Baseline, BaselineFault, Blocks, Run, Summary};
+use report::{Baseline, Blocks, ResultFault, Run, Summary};
 use units::text;
 
 use crate::arguments::{Arguments, Check, Command, is_standard_output};
@@ -27,15 +27,15 @@ const BASELINE_BYTES: u64 = 256 << 20;
 pub(crate) fn read(path: &Path) -> anyhow::Result<Baseline> {
     let bytes = bytes(path)?;
     Baseline::read(&bytes).map_err(|fault| {
-        let hint = match fault {
-            BaselineFault::NotOurs(_) | BaselineFault::Broken(_) => {
-                "write a new one: straddle check --save FILE [TARGET]..."
-            }
-            BaselineFault::OtherSchema(_) => {
-                "write a new one with this version: straddle check --save FILE [TARGET]..."
-            }
+        let with = match fault {
+            ResultFault::OtherVersion(_) | ResultFault::OtherRelease(..) => " with this version",
+            _ => "",
         };
-        anyhow!("cannot compare with {}: {fault}\nhint: {hint}", shown(path))
+        anyhow!(
+            "cannot compare with {}: {fault}\n\
+             hint: write a new one{with}: straddle check --save FILE [TARGET]...",
+            shown(path)
+        )
     })
 }
 
