@@ -15,6 +15,7 @@ mod pairs;
 mod sides;
 mod view;
 
+use measure::Interval;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::Bench;
@@ -261,18 +262,6 @@ pub enum RunValue {
         /// The comparisons that say it, or why there is none; `null` where the result has neither.
         because: Option<String>,
     },
-}
-
-/// A ratio with its interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Interval {
-    /// The ratio; `null` where there is none.
-    pub ratio: Option<f64>,
-    /// The lower end; `null` while nothing is known.
-    pub low: Option<f64>,
-    /// The upper end; `null` while nothing is known.
-    pub high: Option<f64>,
 }
 
 /// Counts over the rows that are judged: all but those of a p99 that cannot be told.

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::change::{answer, bound, change, reach, words};
+use measure::Interval;
+
+use super::change::{NONE, answer, bound, change, reach, words};
 use super::figures::{Figure, figures};
 use super::sides::{run, say, setting, warnings};
 use super::{
-    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, Interval, LIMIT,
-    Measure, Measurement, RunValue,
+    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, LIMIT, Measure,
+    Measurement, RunValue,
 };
 
 /// The most names of what only one result holds that are kept.
@@ -157,7 +159,7 @@ fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
         }
         _ => changed(old, new),
     };
-    let is_bounded = change.is_some_and(|it| it.low.is_some() || it.high.is_some());
+    let is_bounded = change.is_some_and(|it| it.ends() != [None, None]);
     Some(ComparedRow {
         group: say(&new.group),
         name: say(&new.name),
@@ -219,14 +221,14 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
         (old.observed != new.observed).then(|| say(&reason))
     };
     if let Some(fault) = of("earlier", old).or_else(|| of("later", new)).or_else(other) {
-        let bare = Interval { low: None, high: None, ..found };
+        let bare = Interval { ratio: found.ratio, ..NONE };
         return (Some(bare), CompareAnswer::CannotTell, Some(fault));
     }
     let none = match (is_bare(&old.value), is_bare(&new.value)) {
         (true, true) => Some("no interval in either result"),
         (true, false) => Some("no interval in the earlier result"),
         (false, true) => Some("no interval in the later result"),
-        (false, false) => (found.low.is_none() && found.high.is_none())
+        (false, false) => (found.ends() == [None, None])
             .then_some("no interval of the change follows from those of the runs"),
     };
     (Some(found), answer(found), none.map(str::to_owned))
@@ -236,7 +238,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
 fn is_bare(value: &RunValue) -> bool {
     match value {
         RunValue::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
-        RunValue::Ratio { interval: Interval { low, high, .. } } => low.is_none() && high.is_none(),
+        RunValue::Ratio { interval } => interval.ends() == [None, None],
         RunValue::Said { .. } => false,
     }
 }

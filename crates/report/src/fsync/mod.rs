@@ -28,16 +28,16 @@ pub use progress::{doing, measuring};
 pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
-pub use verdict::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
+pub use verdict::{Ceiling, EngineLimit, FsyncVerdict};
 
 /// The schema's name and version.
-pub const FSYNC_SCHEMA: &str = "straddle.fsync/1";
+pub const FSYNC_SCHEMA: &str = "straddle.fsync/2";
 
 /// Result of a run of `straddle fsync`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fsync {
-    /// Name and version of this format: `straddle.fsync/1`.
+    /// Name and version of this format: `straddle.fsync/2`.
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,

@@ -3,7 +3,7 @@
 //!
 //! Text from the result cannot leave its line, and every line fits the width asked for.
 
-use measure::durable::{Difference, RowGroup};
+use measure::durable::RowGroup;
 
 use super::forecast::{forecast, target};
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
@@ -24,14 +24,6 @@ fn title(group: RowGroup) -> &'static str {
         RowGroup::OtherPath => "8kB, opposite cache path",
         RowGroup::Wal => "write-ahead log patterns",
         RowGroup::GroupSize => "writes for each sync",
-    }
-}
-
-/// The result of a comparison, for people.
-fn result(conclusion: Difference) -> &'static str {
-    match conclusion {
-        Difference::NotToldApart => "no difference",
-        other => other.word(),
     }
 }
 
@@ -268,7 +260,7 @@ impl FsyncText<'_> {
                 words.text(&one.question),
                 ratio_figure(one.interval),
                 ratio_bounds(one.interval),
-                result(one.conclusion).to_owned(),
+                one.conclusion.words().to_owned(),
             ],
         };
         self.prose((NAME, "compared round by round".to_owned()), "");

@@ -9,7 +9,9 @@ use super::gist::{Gist, Rank, sentence};
 use super::latency::{Latency, latencies};
 use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::table::{Row, figure, head, row, table};
-use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
+use crate::bench::figures::{
+    UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, ratio_text, turns,
+};
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Experiment, Refusal, ScratchFacts};
 
@@ -105,11 +107,10 @@ fn narrowed(id: &str, experiment: &Experiment) -> Markup {
         id: format!("{id}-n"),
         title: format!("Ratio of {} to {}", say(&comparison.arm), say(&comparison.against)),
         description: format!(
-            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} ({}) after {} \
+            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} after {} \
              pairs. The thin line is 1, no difference.",
             interval_title(experiment.alpha),
-            ratio_figure(ratio),
-            ratio_bounds(ratio),
+            ratio_text(ratio),
             experiment.pairs
         ),
     };

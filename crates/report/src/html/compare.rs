@@ -6,7 +6,7 @@ use super::gist::{Gist, Rank, sentence};
 use super::phrase::{Tone, chip, more, notes, pairs, say, time};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, number};
-use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, RunValue};
+use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue};
 use crate::words::count;
 
 const ROWS_MAX: usize = 200;
@@ -59,7 +59,7 @@ fn alone(label: &str, names: &[String]) -> Markup {
 fn line(one: &ComparedRow) -> Row {
     let value = |measured: &RunValue| match measured {
         RunValue::Latency { value_ns, .. } => value_ns.map(time),
-        RunValue::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
+        RunValue::Ratio { interval } => Some(number(interval.ratio)),
         RunValue::Said { said, .. } => said.as_deref().map(say),
     };
     let [before, after] =

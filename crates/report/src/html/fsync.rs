@@ -125,7 +125,7 @@ fn compared(one: &RowComparison) -> Row {
         figure(ratio_figure(ratio)),
         figure(interval),
         figure(one.rounds),
-        told(one.conclusion.word()),
+        told(one.conclusion.words()),
     ])
 }
 

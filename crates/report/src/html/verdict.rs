@@ -1,13 +1,15 @@
 //! Verdict on the speed of durable writes for an engine, on the page.
 
 use maud::{Markup, html};
+use measure::Tail;
 use measure::fitness::Fitness;
+use measure::tail::METHOD;
 
 use super::gist::{Rank, sentence};
-use super::phrase::{Tone, chip, notes, say, time, time_or_unknown};
+use super::phrase::{Tone, chip, notes, say, time, time_or_unknown, words};
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::bench::figures::{UNKNOWN, interval_title, number};
-use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
+use crate::bench::figures::{UNKNOWN, interval_title, number, time_bounds};
+use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict};
 
 const ROWS_MAX: usize = 20;
 
@@ -56,21 +58,15 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
     }
 }
 
-fn measured(quantile: &QuantileInterval) -> String {
-    let ends = match (quantile.low_ns.map(time), quantile.high_ns.map(time)) {
-        (Some(low), Some(high)) => format!("{low} to {high}"),
-        (Some(low), None) => format!("{low} or more, upper end not known"),
-        (None, Some(high)) => format!("{high} or less, lower end not known"),
-        (None, None) => "not known".to_owned(),
-    };
+fn measured(quantile: &Tail) -> String {
     format!(
-        "Measured: {} is {} ({}: {ends}), from {} latencies (effective sample size {}); by {}.",
+        "Measured: {} is {} ({}: {}), from {} latencies (effective sample size {}); by {METHOD}.",
         percent(quantile.quantile_percent),
         time(quantile.value_ns),
         interval_title(quantile.alpha),
+        time_bounds(quantile, words()),
         quantile.samples,
         quantile.effective_samples,
-        say(quantile.method.trim_end_matches('.'))
     )
 }
 

@@ -1,21 +1,21 @@
 //! A result of `straddle fsync` in every view.
 
 use durability::Grade;
-use measure::Interval;
 use measure::durable::{Difference, RowGroup};
 use measure::fitness::Fitness;
+use measure::{Interval, Tail};
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
     Fsync, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, ProcessWord, QuantileInterval, Refusal, Rounds, RowComparison, RowMethod,
-    Sustained, SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json,
-    fsync_plan_text, fsync_table,
+    LayerFlushes, ProcessWord, Refusal, Rounds, RowComparison, RowMethod, Sustained,
+    SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
+    fsync_table,
 };
 use report::{Look, ResultFault, Run};
 use serde_json::Value;
 use testkit::schema;
 
-const FSYNC: &str = include_str!("../../schema/straddle.fsync.1.schema.json");
+const FSYNC: &str = include_str!("../../schema/straddle.fsync.2.schema.json");
 const PLAN: &str = include_str!("../../schema/straddle.fsync.plan.1.schema.json");
 
 fn text(word: &str) -> String {
@@ -55,8 +55,8 @@ pub(crate) fn row(id: &str, group: RowGroup, label: &str, path: DataPath) -> Fsy
 }
 
 /// A quantile with its interval, in nanoseconds.
-pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterval {
-    QuantileInterval {
+pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> Tail {
+    Tail {
         quantile_percent: percent,
         value_ns: value,
         low_ns: Some(low),
@@ -65,7 +65,6 @@ pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterv
         samples: 1000,
         effective_samples: 900,
         needed_samples: 6,
-        method: text("ranks"),
     }
 }
 
@@ -163,7 +162,7 @@ pub(crate) fn whole() -> Fsync {
             verdict: Fitness::Warn,
             sentence: text("p99 is 14.2 ms"),
             next: text("use a drive with PLP"),
-            quantile: Some(QuantileInterval::default()),
+            quantile: Some(Tail::default()),
             limits: vec![EngineLimit::default()],
             ceilings: vec![Ceiling::default()],
             ..FsyncVerdict::default()
@@ -249,7 +248,7 @@ fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
 #[test]
 fn a_percentile_is_named_only_of_writes_enough_to_have_one() {
     let shown = |samples| {
-        let tail = QuantileInterval { samples, ..tail(99.0, [19_100_000, 1, 2]) };
+        let tail = Tail { samples, ..tail(99.0, [19_100_000, 1, 2]) };
         let mut fsync = whole();
         fsync.verdict =
             fsync.verdict.map(|verdict| FsyncVerdict { quantile: Some(tail), ..verdict });
