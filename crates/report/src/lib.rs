@@ -11,6 +11,7 @@ pub mod compare;
 mod digest;
 pub mod document;
 pub mod drive;
+mod envelope;
 mod footer;
 mod forest;
 pub mod fsync;
@@ -48,6 +49,7 @@ pub use changes::{
 };
 pub use digest::{Digest, Note};
 pub use document::{Document, Fact, Finding, LayerReport, NOT_JUDGED, Summary, Target, Verdicts};
+pub use envelope::Envelope;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use lines::{TextRow, lines, rows};

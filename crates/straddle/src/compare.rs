@@ -9,6 +9,7 @@ use report::html::{FileContent, ResultFile, read as parse};
 use crate::arguments::Compare;
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said, shown};
+use crate::shared::run;
 use units::text::shell_word;
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
@@ -17,7 +18,7 @@ const BYTES_MAX: u64 = RESULT_BYTES_MAX as u64;
 pub(crate) fn run(words: &Compare) -> anyhow::Result<CommandOutcome> {
     let sources = [read(&words.before)?, read(&words.after)?];
     let [before, after] = [measurement(&sources[0])?, measurement(&sources[1])?];
-    let Some(comparing) = compare(before, after) else {
+    let Some(comparing) = compare(before, after, run::anywhere()) else {
         anyhow::bail!(
             "cannot compare {} with {}: one is a result of {}, the other of {}\nhint: compare two \
              results of the same command: straddle {} {} --json",

@@ -6,6 +6,7 @@ use units::prefix::Size;
 
 use super::figures::share;
 use super::grid::{cell, flowing, labeled, prose, quiet};
+use crate::envelope::Envelope;
 use crate::line::NAME;
 use crate::look::Look;
 use crate::words::{ViewWords, count};
@@ -17,10 +18,9 @@ pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryRun {
-    /// Name and version of this format: `straddle.bench.plan/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// Place where the scratch file would be, or the device.
     pub place: String,
     /// The layers under it, the topmost first, each in a few words.
@@ -43,8 +43,6 @@ pub struct DryRun {
     pub wear: String,
     /// Impact on others of the machine: a sentence each.
     pub impact: Vec<String>,
-    /// Notes for the reader: what would be scaled down, what this machine cannot do.
-    pub notes: Vec<String>,
 }
 
 /// Returns what writing so many bytes means for a drive, in one sentence: their share of its
@@ -105,7 +103,7 @@ pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
     for (number, title) in (1_u64..).zip(&plan.experiments) {
         labeled(&format!("{number}"), vec![cell(words.text(title))], limit, &mut page);
     }
-    for note in &plan.notes {
+    for note in &plan.envelope.notes {
         prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);
     }
     prose(quiet(""), "dry run: nothing was written, nothing was measured", limit, &mut page);

@@ -33,8 +33,8 @@ const SECOND_NS: f64 = 1e9;
 #[must_use]
 pub fn fio_json(bench: &Bench) -> String {
     let mut top = Map::new();
-    top.insert("fio version".to_owned(), format!("straddle-{}", bench.version).into());
-    if let Ok(started) = bench.run.started.parse::<Timestamp>() {
+    top.insert("fio version".to_owned(), format!("straddle-{}", bench.envelope.version).into());
+    if let Ok(started) = bench.envelope.run.started.parse::<Timestamp>() {
         let seconds = started.as_second();
         top.insert("timestamp".to_owned(), seconds.into());
         top.insert("timestamp_ms".to_owned(), (seconds * 1000).into());

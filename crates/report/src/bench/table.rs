@@ -46,7 +46,8 @@ impl BenchText<'_> {
         // What all figures are of is said before them.
         let of = bench.target.drive.as_ref().map(|drive| format!("{drive} goes through "));
         let is_first = |note: &&String| of.as_ref().is_some_and(|of| note.starts_with(of));
-        let (first, notes): (Vec<&String>, Vec<&String>) = bench.notes.iter().partition(is_first);
+        let (first, notes): (Vec<&String>, Vec<&String>) =
+            bench.envelope.notes.iter().partition(is_first);
         self.notes(&first);
         if let Some(scratch) = &bench.scratch {
             let line = scratch_line(scratch, &bench.target, words);
@@ -65,7 +66,7 @@ impl BenchText<'_> {
             }
         }
         self.notes(&notes);
-        if let Some(refusal) = &bench.refusal {
+        if let Some(refusal) = &bench.envelope.refusal {
             self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
             if let Some(hint) = &refusal.hint {
                 self.prose((NAME, "hint:".to_owned()), &words.text(hint));
@@ -105,17 +106,18 @@ impl BenchText<'_> {
         let pieces = drive.chain(rotating.map(str::to_owned)).chain(logical).chain([granule]);
         labeled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
         let run = vec![
-            cell(format!("straddle {}", words.text(&bench.version))),
+            cell(format!("straddle {}", words.text(&bench.envelope.version))),
             cell(format!(
                 "kernel {}",
-                known(bench.run.kernel.as_deref().unwrap_or_default(), words)
+                known(bench.envelope.run.kernel.as_deref().unwrap_or_default(), words)
             )),
-            cell(format!("started {}", known(&bench.run.started, words))),
+            cell(format!("started {}", known(&bench.envelope.run.started, words))),
             cell(format!("took {}", time(bench.elapsed_ns, words))),
             cell(format!("seed {}", bench.seed)),
         ];
         labeled("run", run, self.limit, &mut self.text);
-        let command: Vec<String> = bench.run.command.iter().map(|word| words.text(word)).collect();
+        let command: Vec<String> =
+            bench.envelope.run.command.iter().map(|word| words.text(word)).collect();
         if !command.is_empty() {
             let command = vec![cell(command.join(" "))];
             labeled("command", command, self.limit, &mut self.text);

@@ -50,8 +50,8 @@ impl Baseline {
     #[must_use]
     pub fn of(document: Document) -> Baseline {
         let mut baseline = Baseline {
-            version: shown(&document.version),
-            command: document.run.map(|run| run.command).unwrap_or_default(),
+            version: shown(&document.envelope.version),
+            command: document.envelope.run.command,
             targets: HashMap::new(),
             order: Vec::new(),
         };

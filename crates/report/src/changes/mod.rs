@@ -13,6 +13,7 @@ mod view;
 use serde::Serialize;
 
 use crate::answer::MonitorAnswer;
+use crate::envelope::Envelope;
 use stack::{Severity, Verdict};
 
 pub use baseline::{Baseline, ComparedTarget, names_target};
@@ -25,10 +26,9 @@ pub const CHANGES_SCHEMA: &str = "straddle.check.changes/1";
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changes {
-    /// Name and version of this format: `straddle.check.changes/1`.
-    pub schema: String,
-    /// The version of straddle that compared.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// The version of straddle that wrote the baseline.
     pub baseline_version: String,
     /// Targets that changed or could not be judged; vanished ones last.

@@ -11,6 +11,8 @@ use super::{
     COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, LIMIT, Measure,
     Measurement, RunValue,
 };
+use crate::envelope::Envelope;
+use crate::run::Run;
 
 /// The most names of what only one result holds that are kept.
 const ALONE_MAX: usize = 64;
@@ -27,10 +29,11 @@ const NO_LATENCY: &str = "no latency was compared: the runs measured different r
 const NOT_PAIRED: &str = "the two runs are not paired: anything that changed in between can be \
      the cause of a difference";
 
-/// The two results side by side; `None` where they are of different commands. Of figures of the
-/// same work the first goes with the first. All texts are harmless to print.
+/// The two results side by side, compared in the run `by`; `None` where they are of different
+/// commands. Of figures of the same work the first goes with the first. All texts are harmless to
+/// print.
 #[must_use]
-pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Comparing> {
+pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Option<Comparing> {
     if before.command() != after.command() {
         return None;
     }
@@ -62,9 +65,11 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         false => sentence(answer, &rows, &summary),
     };
     Some(Comparing {
-        schema: COMPARE_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: before.command().to_owned(),
+        envelope: Envelope {
+            notes: notes(answer, &rows, before, after),
+            ..Envelope::new(COMPARE_SCHEMA, by)
+        },
+        measured_by: before.command().to_owned(),
         answer: answer.unwrap_or(CompareAnswer::CannotTell),
         sentence,
         limit_percent: ((LIMIT - 1.0) * 100.0).round(),
@@ -72,7 +77,6 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         before: was,
         after: is,
         setting,
-        notes: notes(answer, &rows, before, after),
         rows,
         only_before,
         only_after,

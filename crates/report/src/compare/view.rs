@@ -58,7 +58,7 @@ impl CompareText<'_> {
                 self.prose((NAME, &format!("only {when}:")), name);
             }
         }
-        for note in &comparing.notes {
+        for note in &comparing.envelope.notes {
             self.prose((NAME, "note:"), note);
         }
     }

@@ -15,7 +15,7 @@ use crate::bench::fio_json::{Latencies, direction};
 #[must_use]
 pub fn fsync_fio_json(fsync: &Fsync) -> String {
     let mut top = Map::new();
-    top.insert("fio version".to_owned(), format!("straddle-{}", fsync.version).into());
+    top.insert("fio version".to_owned(), format!("straddle-{}", fsync.envelope.version).into());
     top.insert("global options".to_owned(), json!({ "directory": fsync.target.path }));
     let measured = fsync.rows.iter().filter(|row| row.operations > 0);
     let jobs: Vec<Value> = measured.enumerate().map(|(number, row)| job(number, row)).collect();

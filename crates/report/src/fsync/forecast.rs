@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FsyncTarget;
 use crate::bench::grid::{cell, flowing, labeled, prose, quiet};
+use crate::envelope::Envelope;
 use crate::line::NAME;
 use crate::look::Look;
 use crate::words::{ViewWords, count};
@@ -31,18 +32,15 @@ pub struct Forecast {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FsyncPlan {
-    /// Name and version of this format: `straddle.fsync.plan/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// Target that would be measured.
     pub target: FsyncTarget,
     /// Forecast of what would be written, for how long, and what it means.
     pub forecast: Forecast,
     /// The rows that would be measured: group, label and path.
     pub rows: Vec<String>,
-    /// Notes for the reader.
-    pub notes: Vec<String>,
 }
 
 /// The document as JSON, with its line feed.
@@ -68,7 +66,7 @@ pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
     for (number, row) in (1_u64..).zip(&plan.rows) {
         labeled(&format!("{number:>2}"), vec![cell(words.text(row))], limit, &mut page);
     }
-    for note in &plan.notes {
+    for note in &plan.envelope.notes {
         prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);
     }
     prose(quiet(""), "dry run: nothing was written, nothing was measured", limit, &mut page);

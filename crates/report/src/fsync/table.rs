@@ -110,10 +110,10 @@ impl FsyncText<'_> {
             self.sustained(sustained);
         }
         let words = self.words;
-        for note in &fsync.notes {
+        for note in &fsync.envelope.notes {
             self.prose((NAME, "note:".to_owned()), &words.text(note));
         }
-        if let Some(refusal) = &fsync.refusal {
+        if let Some(refusal) = &fsync.envelope.refusal {
             self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
             if let Some(hint) = &refusal.hint {
                 self.prose((NAME, "hint:".to_owned()), &words.text(hint));
@@ -127,11 +127,11 @@ impl FsyncText<'_> {
 
     /// Returns what the figures depend on, and what was said before anything was written.
     fn circumstances(&mut self, fsync: &Fsync) {
-        let (words, run) = (self.words, &fsync.run);
+        let (words, run) = (self.words, &fsync.envelope.run);
         let known =
             |said: &Option<String>| said.as_deref().map_or(UNKNOWN.into(), |it| words.text(it));
         let pieces = vec![
-            cell(format!("straddle {}", words.text(&fsync.version))),
+            cell(format!("straddle {}", words.text(&fsync.envelope.version))),
             cell(format!("kernel {}", known(&run.kernel))),
             cell(format!("host {}", known(&run.host))),
             cell(format!("started {}", words.text(&run.started))),

@@ -24,14 +24,14 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     html! {
         (pairs(&facts::of_bench(bench).rows))
         @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
-        @if let Some(Refusal { message, hint, .. }) = &bench.refusal {
+        @if let Some(Refusal { message, hint, .. }) = &bench.envelope.refusal {
             (refused("nothing measured", message, hint.as_deref()))
         }
         @for (at, experiment) in bench.experiments.iter().take(EXPERIMENTS_MAX).enumerate() {
             (one(&format!("{id}-e{at}"), bench, experiment))
         }
         (more(bench.experiments.len().saturating_sub(EXPERIMENTS_MAX), "experiments"))
-        (notes(&bench.notes))
+        (notes(&bench.envelope.notes))
     }
 }
 
@@ -170,7 +170,7 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(bench: &Bench) -> (Tone, String) {
-    if bench.refusal.is_some() || bench.experiments.is_empty() {
+    if bench.envelope.refusal.is_some() || bench.experiments.is_empty() {
         return (Tone::Care, "nothing measured".to_owned());
     }
     let worst = worst(bench);
@@ -182,7 +182,7 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
 
 /// The result in a sentence, with what to do next.
 pub(super) fn gist(bench: &Bench) -> Gist {
-    if let Some(Refusal { message, hint, .. }) = &bench.refusal {
+    if let Some(Refusal { message, hint, .. }) = &bench.envelope.refusal {
         return Gist::refused("nothing was measured", message, hint.as_deref());
     }
     let Some(worst) = worst(bench) else {

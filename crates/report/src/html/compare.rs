@@ -18,7 +18,7 @@ pub(super) fn section(comparing: &Comparing) -> Markup {
         (pairs(&[
             ("Before", Some(run(&comparing.before))),
             ("After", Some(run(&comparing.after))),
-            ("straddle", Some(say(&comparing.version))),
+            ("straddle", Some(say(&comparing.envelope.version))),
         ]))
         (notes(&comparing.warnings))
         @if !comparing.setting.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn section(comparing: &Comparing) -> Markup {
         (more(comparing.rows.len().saturating_sub(ROWS_MAX), "rows"))
         (alone("Only before", &comparing.only_before))
         (alone("Only after", &comparing.only_after))
-        (notes(&comparing.notes))
+        (notes(&comparing.envelope.notes))
     }
 }
 

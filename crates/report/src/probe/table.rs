@@ -158,10 +158,10 @@ impl ProbeText<'_> {
     }
 
     fn notes(&mut self, probe: &Probe) {
-        for note in &probe.notes {
+        for note in &probe.envelope.notes {
             self.row("note", note);
         }
-        if let Some(refusal) = &probe.refusal {
+        if let Some(refusal) = &probe.envelope.refusal {
             self.row("error", &refusal.message);
             if let Some(hint) = &refusal.hint {
                 self.row("hint", hint);

@@ -330,8 +330,7 @@ pub(crate) fn all() -> report::Changes {
     let mut summary = report::ChangeSummary::default();
     targets.iter().for_each(|one| summary.add(Some(one)));
     report::Changes {
-        schema: report::CHANGES_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
+        envelope: crate::sample::envelope(report::CHANGES_SCHEMA, report::Run::default()),
         baseline_version: "0.1.0".to_owned(),
         targets,
         summary,

@@ -11,9 +11,11 @@ use report::fsync::{
     SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
     fsync_table,
 };
-use report::{Look, ResultFault, Run};
+use report::{Envelope, Look, ResultFault, Run};
 use serde_json::Value;
 use testkit::schema;
+
+use crate::sample::{envelope, notes};
 
 const FSYNC: &str = include_str!("../../schema/straddle.fsync.2.schema.json");
 const PLAN: &str = include_str!("../../schema/straddle.fsync.plan.1.schema.json");
@@ -102,10 +104,9 @@ fn forecast() -> Forecast {
 
 /// A small result of a disk.
 fn plain() -> Fsync {
+    let run = Run { kernel: Some(text("6.1.0")), host: Some(text("db1")), ..Run::default() };
     Fsync {
-        schema: text(FSYNC_SCHEMA),
-        version: text("0.1.0"),
-        run: Run { kernel: Some(text("6.1.0")), host: Some(text("db1")), ..Run::default() },
+        envelope: envelope(FSYNC_SCHEMA, run),
         seed: 7,
         target: target(),
         scratch: Some(FsyncScratch {
@@ -176,12 +177,11 @@ pub(crate) fn whole() -> Fsync {
             process: Some(ProcessWord::default()),
             ..Honesty::default()
         }),
-        notes: vec![text("a note")],
-        refusal: Some(Refusal {
-            message: text("stopped"),
-            hint: Some(text("try again")),
-            kind: report::RefusalKind::Misuse,
-        }),
+        envelope: Envelope {
+            notes: notes(),
+            refusal: Some(Refusal::misuse("stopped", Some(text("try again")))),
+            ..plain().envelope
+        },
         ..plain()
     }
 }
@@ -198,7 +198,7 @@ fn results_are_valid_and_wholly_described() {
         assert_eq!(faults(FSYNC, &fsync_json(&fsync)), Vec::<String>::new());
     }
     let plan = FsyncPlan {
-        schema: text(FSYNC_PLAN_SCHEMA),
+        envelope: envelope(FSYNC_PLAN_SCHEMA, Run::default()),
         target: target(),
         forecast: forecast(),
         ..FsyncPlan::default()
@@ -212,7 +212,8 @@ fn results_are_valid_and_wholly_described() {
 fn a_result_comes_back_from_its_file_and_others_are_told_apart() {
     assert_eq!(fsync_parse(&fsync_json(&whole())), Ok(whole()));
     assert!(matches!(fsync_parse("{}"), Err(ResultFault::NotOurs(_))));
-    let other = fsync_json(&Fsync { schema: text("straddle.bench/1"), ..plain() });
+    let other =
+        fsync_json(&Fsync { envelope: envelope("straddle.bench/1", Run::default()), ..plain() });
     assert_eq!(
         fsync_parse(&other),
         Err(ResultFault::OtherSchema(text("straddle.bench/1"), Some(FSYNC_SCHEMA)))
@@ -295,7 +296,7 @@ fn every_line_fits_and_no_text_leaves_its_line() {
     let mut hostile = whole();
     hostile.target.path = text("/da\x1b[31mta\nfoo");
     hostile.rows[0].label = text("a\x1b]0;x\x07b\nc").repeat(20);
-    hostile.notes = vec![text("\u{202e}x\r\n").repeat(30)];
+    hostile.envelope.notes = vec![text("\u{202e}x\r\n").repeat(30)];
     for width in [40, 60, 80, 120, 200] {
         for explain in [false, true] {
             for ascii in [false, true] {

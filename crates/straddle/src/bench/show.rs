@@ -16,7 +16,7 @@ pub(super) fn result(
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
-    let refused = document.refusal.as_ref();
+    let refused = document.envelope.refusal.as_ref();
     let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let text = match arguments.printed.format() {
@@ -60,7 +60,7 @@ pub(super) fn outcome(
         return CommandOutcome::Interrupted(signal, said);
     }
     let any = |verdict| document.experiments.iter().any(|one| one.verdict == verdict);
-    match &document.refusal {
+    match &document.envelope.refusal {
         Some(refusal) if refusal.kind != RefusalKind::NoVerdict => {
             CommandOutcome::of_refusal(refusal.kind, said)
         }

@@ -4,8 +4,8 @@ use std::io;
 
 use durability::Grade;
 use measure::fitness::Fitness;
-use report::RefusalKind;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
+use report::{Envelope, RefusalKind};
 
 use super::plan::FsyncRunPlan;
 use super::session::Session;
@@ -32,12 +32,13 @@ pub(super) fn preview(session: &Session<'_>, plan: &FsyncRunPlan) -> io::Result<
         format!("{}: {}, {path}", row.id, row.label.trim())
     };
     let document = FsyncPlan {
-        schema: FSYNC_PLAN_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        envelope: Envelope {
+            schema: FSYNC_PLAN_SCHEMA.to_owned(),
+            ..session.document.envelope.clone()
+        },
         target: session.document.target.clone(),
         forecast: plan.forecast.clone(),
         rows: plan.rows.iter().map(row).collect(),
-        notes: session.document.notes.clone(),
     };
     let text = match session.arguments.printed.format() {
         BenchFormat::Table => fsync::fsync_plan_text(&document, &printer::look(false)),
@@ -53,7 +54,7 @@ pub(super) fn result(
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
-    let refused = document.refusal.as_ref();
+    let refused = document.envelope.refusal.as_ref();
     let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let is_empty = document.rows.is_empty();
@@ -66,7 +67,8 @@ pub(super) fn result(
         BenchFormat::Table if is_empty && document.honesty.is_none() => String::new(),
         BenchFormat::Table => {
             // Standard error has said it.
-            let shown = Document { refusal: None, ..document.clone() };
+            let mut shown = document.clone();
+            shown.envelope.refusal = None;
             fsync::fsync_table(&shown, &printer::look(arguments.explain))
         }
     };
@@ -81,7 +83,7 @@ pub(super) fn outcome(
     signal: Option<i32>,
     said: Option<Said>,
 ) -> CommandOutcome {
-    if arguments.start.dry_run && document.refusal.is_none() && signal.is_none() {
+    if arguments.start.dry_run && document.envelope.refusal.is_none() && signal.is_none() {
         return CommandOutcome::Done;
     }
     let said = Said::or(said, "nothing was measured");
@@ -95,7 +97,7 @@ pub(super) fn outcome(
         FsyncFailOn::Failure => is_fail,
     };
     let wanted = arguments.rows != FsyncRows::None;
-    match (signal, document.refusal.as_ref().map(|refusal| refusal.kind)) {
+    match (signal, document.envelope.refusal.as_ref().map(|refusal| refusal.kind)) {
         (Some(signal), _) => CommandOutcome::Interrupted(signal, said),
         (None, Some(kind)) if kind != RefusalKind::NoVerdict => {
             CommandOutcome::of_refusal(kind, said)

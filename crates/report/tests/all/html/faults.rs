@@ -159,7 +159,7 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
             FileContent::Simulation(simulation) => {
                 let arm = simulation.arms[1].clone();
                 simulation.arms.extend(vec![arm; 5000]);
-                simulation.notes = vec!["x".repeat(1000); 10_000];
+                simulation.envelope.notes = vec!["x".repeat(1000); 10_000];
             }
             FileContent::Published(published) => {
                 let line = published.lines[4].clone();
