@@ -87,7 +87,7 @@ pub fn judgment(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> FitnessAn
 
 /// Returns whether the figure is so near a limit that another run may end on its other side.
 fn is_near(tail: &Tail, limit_ns: u64) -> bool {
-    tail.at_ns.abs_diff(limit_ns) <= limit_ns.div_euclid(NEAR_PARTS)
+    tail.value_ns.abs_diff(limit_ns) <= limit_ns.div_euclid(NEAR_PARTS)
 }
 
 /// Returns what to do after a PASS that is near the limit.
@@ -133,7 +133,7 @@ fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
         None => format!(
             "no upper bound for the {quantile} yet: {} durable writes measured, effective sample \
              size {}, {} needed",
-            tail.samples, tail.effective, tail.needed
+            tail.samples, tail.effective_samples, tail.needed_samples
         ),
         Some(_) => format!("the {quantile} may be on either side of the limit"),
     };
@@ -181,13 +181,14 @@ mod tests {
     fn tail(at: u64, low: Option<u64>, high: Option<u64>) -> Tail {
         let ns = |ms: u64| ms * 1_000_000;
         Tail {
-            share: 0.99,
-            samples: 2000,
-            effective: 1500,
-            needed: 368,
-            at_ns: ns(at),
+            quantile_percent: 99.0,
+            value_ns: ns(at),
             low_ns: low.map(ns),
             high_ns: high.map(ns),
+            alpha: crate::tail::ALPHA,
+            samples: 2000,
+            effective_samples: 1500,
+            needed_samples: 368,
         }
     }
 
@@ -237,11 +238,11 @@ mod tests {
         // A p99 of 67 ms over a p95 of 3.4 ms, on a limit of 20 ms: OpenShift's.
         let openshift = Engines::built_in().find("openshift").unwrap().clone();
         let stalls = tail(67, Some(40), Some(90));
-        let few = Tail { share: 0.95, ..tail(3, Some(3), Some(4)) };
+        let few = Tail { quantile_percent: 95.0, ..tail(3, Some(3), Some(4)) };
         let said = judgment(&openshift, &stalls, Some(&few));
         assert!(said.fitness == Fitness::Warn && said.has_rare_stalls);
         assert!(said.sentence.starts_with("Rare stalls: 95 of 100 writes"));
-        let slow = Tail { share: 0.95, ..tail(12, Some(11), Some(13)) };
+        let slow = Tail { quantile_percent: 95.0, ..tail(12, Some(11), Some(13)) };
         assert_eq!(judgment(&openshift, &stalls, Some(&slow)).fitness, Fitness::Fail);
         assert_eq!(judgment(&openshift, &stalls, None).fitness, Fitness::Fail);
     }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use stack::{Cost, LayerType, Misalignment, Severity, UnitFact, Verdict};
 use units::Source;
 
+use crate::envelope::Envelope;
 use crate::refusal::Refusal;
-use crate::run::Run;
 
 /// A word out of a fixed list: a kind, a key, a code.
 pub type Word = Cow<'static, str>;
@@ -23,13 +23,9 @@ pub const SCHEMA: &str = "straddle.check/1";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
-    /// Name and version of this format: `straddle.check/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// Run that wrote it; missing in documents of older versions.
+    /// Format, run, notes and refusal.
     #[serde(flatten)]
-    pub run: Option<Run>,
+    pub envelope: Envelope,
     /// The targets in the order given.
     pub targets: Vec<Target>,
     /// Counts over all targets.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use units::number::real;
 
-use crate::run::Run;
+use crate::envelope::Envelope;
 
 /// The shares of which fio gives the latency, in percent. Source: `init.c`, `def_percentile_list`
 /// as printed by fio 3.33.
@@ -27,14 +27,14 @@ const SECOND_NS: f64 = 1e9;
 
 /// A whole result, with its line feed.
 pub(crate) fn fio_document(
-    (run, version): (&Run, &str),
+    envelope: &Envelope,
     global: Value,
     jobs: Vec<Value>,
     disk_util: Value,
 ) -> String {
     let mut top = Map::new();
-    top.insert("fio version".to_owned(), format!("straddle-{version}").into());
-    if let Ok(started) = run.started.parse::<Timestamp>() {
+    top.insert("fio version".to_owned(), format!("straddle-{}", envelope.version).into());
+    if let Ok(started) = envelope.run.started.parse::<Timestamp>() {
         let seconds = started.as_second();
         top.insert("timestamp".to_owned(), seconds.into());
         top.insert("timestamp_ms".to_owned(), (seconds * 1000).into());

@@ -9,7 +9,9 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use crate::document::{SCHEMA, Summary, Target};
+use crate::document::{Summary, Target};
+use crate::envelope::Envelope;
+use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::text_blocks::Blocks;
 
@@ -63,15 +65,15 @@ pub(crate) fn ended(text: serde_json::Result<String>) -> String {
 /// The beginning of a document that is written as it grows: [`element`] for each target and
 /// [`tail`] follow.
 #[must_use]
-pub fn head(version: &str, run: Option<&Run>) -> String {
+pub fn head(Envelope { schema, version, run, .. }: &Envelope) -> String {
     #[derive(Serialize)]
     struct CheckHead<'a> {
-        schema: &'static str,
+        schema: &'a str,
         version: &'a str,
         #[serde(flatten)]
-        run: Option<&'a Run>,
+        run: &'a Run,
     }
-    let text = ended(serde_json::to_string_pretty(&CheckHead { schema: SCHEMA, version, run }));
+    let text = ended(serde_json::to_string_pretty(&CheckHead { schema, version, run }));
     // Its own closing brace is where the targets follow.
     let fields = text.trim_end().trim_end_matches('}').trim_end();
     format!("{fields},\n  \"targets\": [")
@@ -86,11 +88,19 @@ pub fn element(target: &Target) -> Blocks {
     text
 }
 
-/// The end of a growing document; `empty` says that no target was written.
+/// The end of a growing document, with what became known since its [`head`]; `empty` says that no
+/// target was written.
 #[must_use]
-pub fn tail(summary: &Summary, empty: bool) -> String {
+pub fn tail(Envelope { notes, refusal, .. }: &Envelope, summary: &Summary, empty: bool) -> String {
+    #[derive(Serialize)]
+    struct CheckTail<'a> {
+        summary: &'a Summary,
+        notes: &'a [String],
+        refusal: &'a Option<Refusal>,
+    }
     let close = if empty { "]" } else { "\n  ]" };
-    format!("{close},\n  \"summary\": {}\n}}\n", indented_json(summary, "  ").trim_start())
+    let text = ended(serde_json::to_string_pretty(&CheckTail { summary, notes, refusal }));
+    format!("{close},{}", text.trim_start_matches('{'))
 }
 
 /// `value` on several lines, each behind `indent`.

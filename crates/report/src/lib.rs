@@ -10,6 +10,7 @@ pub mod compare;
 mod digest;
 pub mod document;
 pub mod drive;
+mod envelope;
 mod fio_job;
 mod footer;
 mod forest;
@@ -25,6 +26,7 @@ mod outcome;
 pub mod plan;
 pub mod probe;
 mod refusal;
+mod result_text;
 mod run;
 mod sarif;
 #[cfg(feature = "schema")]
@@ -41,12 +43,13 @@ mod view_options;
 mod words;
 
 pub use changes::{
-    Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget,
-    SeenValue, TargetChange, Trend, changes_closing, changes_headline, changes_json,
-    changes_metrics, changes_tree, names_target,
+    Baseline, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget, SeenValue,
+    TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
+    changes_tree, names_target,
 };
 pub use digest::{Digest, Note};
 pub use document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
+pub use envelope::Envelope;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use monitor_answer::{MonitorAnswer, MonitorState};
@@ -54,6 +57,7 @@ pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
 pub use refusal::{Refusal, RefusalKind};
+pub use result_text::{RESULT_BYTES_MAX, ResultFault};
 pub use run::Run;
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]

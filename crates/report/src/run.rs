@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 /// Run that wrote a document, and the machine that it is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
 pub struct Run {
     /// The command line, word by word; harmless to print.
     pub command: Vec<String>,
-    /// When it started, RFC 3339 in UTC.
+    /// When it started, RFC 3339 in UTC; empty where the answer is the same at any time.
     pub started: String,
-    /// The release of the kernel of the machine that was looked at; `null` when not known.
+    /// The release of the kernel of the machine that was looked at; `null` when not known, or where
+    /// none was.
     pub kernel: Option<String>,
     /// The name of the machine that was looked at, harmless to print; `null` when not known, as of
-    /// a captured one.
+    /// a captured one, or where none was.
     pub host: Option<String>,
 }

@@ -4,8 +4,8 @@
 use crate::bench::figures::time;
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, NAME};
+use crate::envelope::Envelope;
 use crate::refusal::Refusal;
-use crate::run::Run;
 use crate::view_options::Look;
 use crate::words::ViewWords;
 
@@ -30,14 +30,14 @@ impl<'a> TextPage<'a> {
     }
 
     /// Writes who measured, when, on which kernel and host, and with which words and seed.
-    pub(crate) fn run(&mut self, run: &Run, version: &str, elapsed_ns: u64, seed: u64) {
-        let words = self.words;
+    pub(crate) fn run(&mut self, envelope: &Envelope, elapsed_ns: u64, seed: u64) {
+        let (words, run) = (self.words, &envelope.run);
         let known = |text: Option<&str>| match text.unwrap_or_default() {
             "" => "not known".to_owned(),
             text => words.text(text),
         };
         let pieces = [
-            format!("straddle {}", words.text(version)),
+            format!("straddle {}", words.text(&envelope.version)),
             format!("kernel {}", known(run.kernel.as_deref())),
             format!("host {}", known(run.host.as_deref())),
             format!("started {}", known(Some(&run.started))),

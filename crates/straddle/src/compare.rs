@@ -2,21 +2,23 @@
 
 use std::path::Path;
 
+use report::RESULT_BYTES_MAX;
 use report::compare::{CompareAnswer, Measurement, compare, compare_json, compare_table};
-use report::html::{FileContent, ResultFile, SOURCE_BYTES_MAX, read as parse};
+use report::html::{FileContent, ResultFile, read as parse};
 
 use crate::arguments::Compare;
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said, shown};
+use crate::shared::run;
 use units::text::shell_word;
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
-const BYTES_MAX: u64 = SOURCE_BYTES_MAX as u64;
+const BYTES_MAX: u64 = RESULT_BYTES_MAX as u64;
 
 pub(crate) fn run(words: &Compare) -> anyhow::Result<CommandOutcome> {
     let sources = [read(&words.before)?, read(&words.after)?];
     let [before, after] = [measurement(&sources[0])?, measurement(&sources[1])?];
-    let Some(comparing) = compare(before, after) else {
+    let Some(comparing) = compare(before, after, run::anywhere()) else {
         anyhow::bail!(
             "cannot compare {} with {}: one is a result of {}, the other of {}\nhint: compare two \
              results of the same command: straddle {} {} --json",
@@ -51,7 +53,7 @@ fn read(path: &Path) -> anyhow::Result<ResultFile> {
     let bytes =
         host::read_input(path, BYTES_MAX).map_err(|error| fault(error.to_string(), wrote))?;
     let text = String::from_utf8(bytes).map_err(|_| fault("not UTF-8 text".to_owned(), wrote))?;
-    parse(&name, &text).map_err(|error| fault(error.to_string(), &error.hint()))
+    parse(&name, &text).map_err(|error| fault(error.to_string(), error.hint()))
 }
 
 fn measurement(source: &ResultFile) -> anyhow::Result<Measurement<'_>> {

@@ -22,8 +22,7 @@ pub enum Difference {
     /// The interval is wholly below 1.
     Faster,
     /// The interval holds 1.
-    #[serde(rename = "not told apart")]
-    NotToldApart,
+    NoDifferenceDetected,
     /// There is nothing to compare.
     Void,
 }
@@ -47,7 +46,7 @@ impl ComparedRows {
             _ if self.rounds == 0 => Difference::Void,
             Interval { low, .. } if low > 1.0 => Difference::Slower,
             Interval { high, .. } if high < 1.0 => Difference::Faster,
-            _ => Difference::NotToldApart,
+            _ => Difference::NoDifferenceDetected,
         }
     }
 }
@@ -137,8 +136,11 @@ mod tests {
         let twice: Vec<_> = flat.iter().map(|mean| mean.map(|mean| mean * 2.0)).collect();
         assert_eq!(compare(&twice, &flat, 0.05).conclusion(), Difference::Slower);
         assert_eq!(compare(&flat, &twice, 0.05).conclusion(), Difference::Faster);
-        assert_eq!(compare(&flat, &flat, 0.05).conclusion(), Difference::NotToldApart);
-        assert_eq!(compare(&twice[..5], &flat[..5], 0.05).conclusion(), Difference::NotToldApart);
+        assert_eq!(compare(&flat, &flat, 0.05).conclusion(), Difference::NoDifferenceDetected);
+        assert_eq!(
+            compare(&twice[..5], &flat[..5], 0.05).conclusion(),
+            Difference::NoDifferenceDetected
+        );
         assert_eq!(compare(&[None, None], &[Some(1.0), None], 0.05).conclusion(), Difference::Void);
     }
 }

@@ -167,7 +167,7 @@ fn a_drift_that_doubles_everything_does_not_tell_equal_rows_apart() {
     let [one, other] = &seen.rows[..] else { panic!("two rows") };
     assert!(one.latencies.max() > one.latencies.min() * 3 / 2, "it drifted");
     let compared = compare(one.round_means_ns.values(), other.round_means_ns.values(), 0.05);
-    assert_eq!(compared.conclusion(), Difference::NotToldApart);
+    assert_eq!(compared.conclusion(), Difference::NoDifferenceDetected);
     assert!(compared.interval.is_within(0.97, 1.03), "{compared:?}");
 }
 
@@ -180,8 +180,9 @@ fn equal_rows_on_a_drive_that_switches_its_pace_are_seldom_called_different() {
         let limits = DurableLimits { rounds: 40, elapsed_ns: u64::MAX, ..LIMITS };
         let seen = run(&mut double, &[WAY; 3], limits, seed);
         let means = |row: usize| seen.rows[row].round_means_ns.values();
-        different +=
-            u64::from(compare(means(0), means(2), 0.05).conclusion() != Difference::NotToldApart);
+        different += u64::from(
+            compare(means(0), means(2), 0.05).conclusion() != Difference::NoDifferenceDetected,
+        );
     }
     // 5 % of 300 are 15; 27 and more would come once in 300 times by chance.
     assert!(different < 27, "{different} of {runs}");

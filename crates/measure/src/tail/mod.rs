@@ -28,6 +28,7 @@
 
 mod binomial;
 
+use serde::{Deserialize, Serialize};
 use units::number::{count, real, whole, wide};
 
 /// Largest share of intervals that miss: 5 %, half of it on either side.
@@ -37,23 +38,32 @@ pub const ALPHA: f64 = 0.05;
 /// and 39 degrees of freedom (tables of Student's distribution), z is 1.9600.
 const BATCHES: [(usize, f64); 3] = [(10, 1.3322), (20, 1.1404), (40, 1.0651)];
 
-/// A quantile of a series, with the interval that it lies in.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The method of the interval, in words.
+pub const METHOD: &str = "nearest rank; its interval from ranks of the binomial for the effective \
+     number of samples, from batch means of the exceedances";
+
+/// A quantile of latencies, with the interval that it lies in: by nearest rank, the interval from
+/// ranks of the binomial for the effective number of samples, which batch means of the exceedances
+/// give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tail {
-    /// The quantile, as a share of all values: 0.99.
-    pub share: f64,
-    /// The values it was taken from.
-    pub samples: u64,
-    /// The independent values that they are worth; at most as many.
-    pub effective: u64,
-    /// The independent values below which no upper end is known: [`needed`] for [`ALPHA`].
-    pub needed: u64,
-    /// The quantile of what was seen (nearest rank), in nanoseconds.
-    pub at_ns: u64,
-    /// The lower end, part of the interval; `None` where it is not known.
+    /// Quantile in percent: 99.
+    pub quantile_percent: f64,
+    /// The quantile of the latencies seen, in nanoseconds.
+    pub value_ns: u64,
+    /// The lower end, part of the interval, in nanoseconds; `null` while it is not known.
     pub low_ns: Option<u64>,
-    /// The upper end, part of the interval; `None` where it is not known.
+    /// The upper end, part of the interval, in nanoseconds; `null` while it is not known.
     pub high_ns: Option<u64>,
+    /// The probability that the interval misses the truth, at most.
+    pub alpha: f64,
+    /// Number of latencies it comes from.
+    pub samples: u64,
+    /// Effective sample size: so many independent latencies would tell as much; at most `samples`.
+    pub effective_samples: u64,
+    /// Number of independent latencies an upper end needs.
+    pub needed_samples: u64,
 }
 
 impl Tail {
@@ -67,25 +77,27 @@ impl Tail {
     /// The same with an interval that misses the truth with a probability of `alpha` at most.
     #[must_use]
     pub fn with(series: &[u64], share: f64, alpha: f64) -> Option<Tail> {
-        let needed = needed_for(share, alpha)?;
+        let needed_samples = needed_for(share, alpha)?;
         let mut sorted = series.to_vec();
         sorted.sort_unstable();
-        let at_ns = quantile(&sorted, share)?;
-        let effective = effective(series, at_ns);
-        let (low, high) = binomial::ranks(effective, share, alpha);
-        let scaled = |rank: u64| real(rank) * count(series.len()) / real(effective.max(1));
+        let value_ns = quantile(&sorted, share)?;
+        let effective_samples = effective(series, value_ns);
+        let (low, high) = binomial::ranks(effective_samples, share, alpha);
+        let scaled = |rank: u64| real(rank) * count(series.len()) / real(effective_samples.max(1));
         let at = |place: Option<usize>| place.and_then(|place| sorted.get(place).copied());
         // Between two ranks of fewer values the farther one is taken.
         let below = |rank: u64| whole(scaled(rank)).checked_sub(1)?.try_into().ok();
         let above = |rank: u64| self::rank(scaled(rank), series.len());
         Some(Tail {
-            share,
-            samples: wide(series.len()),
-            effective,
-            needed,
-            at_ns,
+            // To a thousandth of a percent: 0.999 in binary is not 99.9 %.
+            quantile_percent: (share * 100_000.0).round() / 1000.0,
+            value_ns,
             low_ns: at(low.and_then(below)),
             high_ns: at(high.and_then(above)),
+            alpha,
+            samples: wide(series.len()),
+            effective_samples,
+            needed_samples,
         })
     }
 
@@ -96,8 +108,8 @@ impl Tail {
         if self.high_ns.is_some() {
             return 0;
         }
-        let each = real(self.samples) / real(self.effective.max(1));
-        whole((real(self.needed) * each).ceil()).saturating_sub(self.samples).max(1)
+        let each = real(self.samples) / real(self.effective_samples.max(1));
+        whole((real(self.needed_samples) * each).ceil()).saturating_sub(self.samples).max(1)
     }
 
     /// Returns how many values, these included, are likely to hold the interval apart from
@@ -105,10 +117,10 @@ impl Tail {
     /// much as the interval is wide. `None` where the figure is at the limit, so that no number is.
     #[must_use]
     pub(crate) fn samples_to_leave(&self, limit_ns: u64) -> Option<u64> {
-        let apart = real(self.at_ns.abs_diff(limit_ns));
-        let end = if self.at_ns < limit_ns { self.high_ns } else { self.low_ns };
+        let apart = real(self.value_ns.abs_diff(limit_ns));
+        let end = if self.value_ns < limit_ns { self.high_ns } else { self.low_ns };
         let Some(end) = end else { return Some(self.samples + self.more_for_an_end()) };
-        let times = 2.0 * real(end.abs_diff(self.at_ns)) / apart;
+        let times = 2.0 * real(end.abs_diff(self.value_ns)) / apart;
         times.is_finite().then(|| whole((real(self.samples) * times * times).ceil()))
     }
 }
@@ -142,9 +154,9 @@ fn rank(rank: f64, values: usize) -> Option<usize> {
     Some(usize::try_from(place).ok()?.min(values.checked_sub(1)?))
 }
 
-/// The number of independent values that `series` is worth where its quantile is `at_ns`.
-fn effective(series: &[u64], at_ns: u64) -> u64 {
-    let is_above = |ns: &u64| *ns > at_ns;
+/// The number of independent values that `series` is worth where its quantile is `value_ns`.
+fn effective(series: &[u64], value_ns: u64) -> u64 {
+    let is_above = |ns: &u64| *ns > value_ns;
     let above = count(series.iter().filter(|ns| is_above(ns)).count());
     let share = above / count(series.len().max(1));
     let one = share * (1.0 - share);

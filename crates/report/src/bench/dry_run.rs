@@ -6,6 +6,7 @@ use units::prefix::Size;
 
 use super::grid::{cell, flowing};
 use crate::colored_line::NAME;
+use crate::envelope::Envelope;
 use crate::fsync::Forecast;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
@@ -18,10 +19,9 @@ pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryRun {
-    /// Name and version of this format: `straddle.bench.plan/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// Place where the scratch file would be, or the device.
     pub place: String,
     /// The layers under it, the topmost first, each in a few words.
@@ -44,8 +44,6 @@ pub struct DryRun {
     pub wear: String,
     /// Impact on others of the machine: a sentence each.
     pub impact: Vec<String>,
-    /// Notes for the reader: what would be scaled down, what this machine cannot do.
-    pub notes: Vec<String>,
 }
 
 /// Returns what writing so many bytes means for a drive, in one sentence: their share of its
@@ -91,6 +89,6 @@ pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
         impact: plan.impact.clone(),
     });
     let heading = format!("{}:", count_of(plan.experiments.len(), "experiment"));
-    page.planned(&heading, &plan.experiments, &plan.notes);
+    page.planned(&heading, &plan.experiments, &plan.envelope.notes);
     page.text
 }

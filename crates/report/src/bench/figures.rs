@@ -1,6 +1,6 @@
 //! Figures as people read them: three digits and a unit, and never a digit that lies.
 
-use measure::Interval;
+use measure::{Interval, Tail};
 
 use crate::words::ViewWords;
 
@@ -87,6 +87,11 @@ pub(crate) fn ratio_figure(interval: Interval) -> String {
     factor(interval.ratio, places(interval))
 }
 
+/// A ratio with its interval: `3.00 (2.97 to 3.03)`.
+pub(crate) fn ratio_text(interval: Interval) -> String {
+    format!("{} ({})", ratio_figure(interval), ratio_bounds(interval))
+}
+
 /// Its interval: `2.97 to 3.03`, `over 1.20`, or `not known yet`.
 pub(crate) fn ratio_bounds(interval: Interval) -> String {
     let Interval { low, high, .. } = interval;
@@ -96,6 +101,16 @@ pub(crate) fn ratio_bounds(interval: Interval) -> String {
         (false, true) => format!("under {}", factor(high, places)),
         (true, false) if low > 0.0 => format!("over {}", factor(low, places)),
         (_, false) => "not known yet".to_owned(),
+    }
+}
+
+/// The interval of a latency, with what is not known of it: `3.0 ms to 6.0 ms`.
+pub(crate) fn time_bounds(tail: &Tail, words: ViewWords<'_>) -> String {
+    match [tail.low_ns, tail.high_ns].map(|end| end.map(|end| time(end, words))) {
+        [Some(low), Some(high)] => format!("{low} to {high}"),
+        [Some(low), None] => format!("{low} or more, upper end not known"),
+        [None, Some(high)] => format!("{high} or less, lower end not known"),
+        [None, None] => "interval not known".to_owned(),
     }
 }
 

@@ -20,7 +20,7 @@ pub fn fio_json(bench: &Bench) -> String {
             experiment.arms.iter().map(move |arm| job(group, experiment, arm).json())
         })
         .collect();
-    fio_document((&bench.run, &bench.version), json!({}), jobs, disk_util(bench))
+    fio_document(&bench.envelope, json!({}), jobs, disk_util(bench))
 }
 
 /// The titles of the experiments that [`fio_json`] leaves out: they ran commands, of which fio's

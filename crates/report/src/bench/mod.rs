@@ -21,13 +21,12 @@ use measure::{CostVerdict, Interval, PairStep, Regime, Role};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
-use crate::refusal::Refusal;
-use crate::run::Run;
+use crate::envelope::Envelope;
 
 pub(crate) use arms::is_control;
 pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
 pub use fio_json::{fio_json, fio_json_left_out};
-pub use json::{BENCH_BYTES_MAX, BenchFault, bench_json, bench_parse};
+pub use json::{bench_json, bench_parse};
 pub use picture::picture;
 pub use prediction::{Effort, Predicted};
 pub use progress::{BenchProgress, progress};
@@ -41,13 +40,9 @@ pub const BENCH_SCHEMA: &str = "straddle.bench/1";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bench {
-    /// Name and version of this format: `straddle.bench/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// Run that wrote it.
+    /// Format, run, notes and refusal.
     #[serde(flatten)]
-    pub run: Run,
+    pub envelope: Envelope,
     /// The seed that decided all orders and offsets.
     pub seed: u64,
     /// Duration of all of it, the scratch file included, in nanoseconds.
@@ -58,10 +53,6 @@ pub struct Bench {
     pub scratch: Option<ScratchFacts>,
     /// Comparisons in the order in which they were shown.
     pub experiments: Vec<Experiment>,
-    /// Notes for the reader: what was scaled down, what this machine could not do.
-    pub notes: Vec<String>,
-    /// Why nothing was measured; `experiments` is empty then.
-    pub refusal: Option<Refusal>,
 }
 
 /// Subject of the measurement.

@@ -3,7 +3,7 @@
 use measure::{CostVerdict, Role};
 
 use super::arms::{SHEET_MIN, is_control};
-use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, time};
+use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, ratio_text, time};
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
@@ -169,7 +169,7 @@ impl OverviewLine<'_> {
         if let Some((arm, comparison)) = self.compared {
             pieces.push(cell(words.text(&arm.name)));
             if let Some(ratio) = comparison.map(|one| one.interval) {
-                pieces.push(cell(format!("{} ({})", ratio_figure(ratio), ratio_bounds(ratio))));
+                pieces.push(cell(ratio_text(ratio)));
             }
         }
         if self.first {

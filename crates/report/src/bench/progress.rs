@@ -3,7 +3,7 @@
 use measure::{Interval, PairStep};
 use units::prefix::Size;
 
-use super::figures::{ratio_bounds, ratio_figure, time};
+use super::figures::{ratio_bounds, ratio_text, time};
 use crate::text::{shorten, shorten_middle, width};
 use crate::view_options::Look;
 use crate::words::{ViewWords, count};
@@ -31,7 +31,7 @@ pub fn progress(step: &PairStep, so_far: &BenchProgress<'_>, look: &Look) -> Str
     let words = ViewWords { look };
     let ratio = step.median;
     let figures = match ratio.high.is_finite() {
-        true => format!("{}, {}", ratio_figure(ratio), ratio_bounds(ratio)),
+        true => ratio_text(ratio),
         false => ratio_bounds(ratio),
     };
     let pairs = count(step.pairs, "pair");
@@ -100,12 +100,12 @@ mod tests {
         );
         assert_eq!(
             line(1.4, 2.9, 6.0, 120, false),
-            "4 KiB write + fdatasync, depth 1  41 pairs  2.90, 1.40 to 6.00  \
+            "4 KiB write + fdatasync, depth 1  41 pairs  2.90 (1.40 to 6.00)  \
              [            │  ═══════●═>]  1.42 s, 704 KiB"
         );
         assert_eq!(
             line(2.97, 3.0, 3.03, 120, true),
-            "4 KiB write + fdatasync, depth 1  41 pairs  3.00, 2.97 to 3.03  \
+            "4 KiB write + fdatasync, depth 1  41 pairs  3.00 (2.97 to 3.03)  \
              [            |         o  ]  1.42 s, 704 KiB"
         );
     }
@@ -122,6 +122,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(line(2.97, 3.0, 3.03, 40, true), "4 K...th 1  41 pairs  3.00, 2.97 to 3.03");
+        assert_eq!(line(2.97, 3.0, 3.03, 40, true), "4 K...h 1  41 pairs  3.00 (2.97 to 3.03)");
     }
 }

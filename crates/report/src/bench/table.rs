@@ -36,8 +36,10 @@ impl TextPage<'_> {
             self.bench_circumstances(bench);
         }
         // What all figures are of is said before them.
-        let (first, notes) =
-            bench.notes.split_at(usize::from(bench.target.cached).min(bench.notes.len()));
+        let (first, notes) = bench
+            .envelope
+            .notes
+            .split_at(usize::from(bench.target.cached).min(bench.envelope.notes.len()));
         self.notes(first);
         if let Some(scratch) = &bench.scratch {
             let line = scratch_line(scratch, &bench.target, words);
@@ -56,7 +58,7 @@ impl TextPage<'_> {
             }
         }
         self.notes(notes);
-        self.refusal(bench.refusal.as_ref());
+        self.refusal(bench.envelope.refusal.as_ref());
     }
 
     /// Returns what the figures depend on: target, kernel, seed.
@@ -79,7 +81,7 @@ impl TextPage<'_> {
             .chain(logical)
             .chain([format!("granule {granule}")]);
         self.labeled("drive", pieces.map(cell).collect());
-        self.run(&bench.run, &bench.version, bench.elapsed_ns, bench.seed);
+        self.run(&bench.envelope, bench.elapsed_ns, bench.seed);
     }
 
     fn experiment(&mut self, experiment: &Experiment, target: &BenchTarget) {

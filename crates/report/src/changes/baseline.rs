@@ -1,18 +1,12 @@
 //! An earlier look, read from a file that may hold anything.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-
-use serde::Deserialize;
 
 use super::{Change, SeenValue, Subject, TargetChange, Trend, compare, values};
-use crate::digest::clip;
 use crate::document::{Document, LayerReport, SCHEMA, Target};
+use crate::result_text::{ResultFault, ResultText, shown};
 use crate::text::one_line;
 use stack::{LayerType, Severity, Verdict};
-
-/// The bytes of a message about a file's words.
-const REASON_BYTES: usize = 200;
 
 /// An earlier look at some targets.
 #[derive(Debug)]
@@ -24,37 +18,6 @@ pub struct Baseline {
     targets: HashMap<String, Target>,
     /// The targets' names in their order.
     order: Vec<String>,
-}
-
-/// Why bytes are no baseline.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BaselineFault {
-    /// No JSON object that names its schema; what the parser said.
-    NotOurs(String),
-    /// A document of straddle with another schema: its name.
-    OtherSchema(String),
-    /// Its schema is ours, its content is not; what the parser said.
-    Broken(String),
-}
-
-impl fmt::Display for BaselineFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BaselineFault::NotOurs(reason) => {
-                write!(f, "not a result that straddle check wrote: {reason}")
-            }
-            BaselineFault::OtherSchema(schema) => {
-                write!(f, "its schema is `{schema}`, not `{SCHEMA}`")
-            }
-            BaselineFault::Broken(reason) => write!(f, "it is damaged: {reason}"),
-        }
-    }
-}
-
-/// Fields that a file must begin with before the rest is read.
-#[derive(Deserialize)]
-struct BaselineHead {
-    schema: String,
 }
 
 /// One target beside what the baseline says of it.
@@ -71,37 +34,24 @@ impl Baseline {
     ///
     /// # Errors
     /// When they are no JSON object that names [`SCHEMA`] as its schema.
-    pub fn recognize(bytes: &[u8]) -> Result<(), BaselineFault> {
-        let head: BaselineHead = serde_json::from_slice(bytes).map_err(|error| {
-            let reason = match error.classify() {
-                serde_json::error::Category::Data => "no schema named in it",
-                _ => "not JSON",
-            };
-            BaselineFault::NotOurs(reason.to_owned())
-        })?;
-        match head.schema == SCHEMA {
-            true => Ok(()),
-            false => Err(BaselineFault::OtherSchema(shown(&head.schema))),
-        }
+    pub fn recognize(bytes: &[u8]) -> Result<(), ResultFault> {
+        opened(bytes).map(|_| ())
     }
 
     /// The baseline that `bytes` hold: what `--json` or `--save` wrote.
     ///
     /// # Errors
     /// When they are no such document, whole and of this schema.
-    pub fn read(bytes: &[u8]) -> Result<Baseline, BaselineFault> {
-        Baseline::recognize(bytes)?;
-        let document =
-            serde_json::from_slice(bytes).map_err(|error| BaselineFault::Broken(said(&error)))?;
-        Ok(Baseline::of(document))
+    pub fn read(bytes: &[u8]) -> Result<Baseline, ResultFault> {
+        opened(bytes)?.read().map(Baseline::of)
     }
 
     /// The baseline that `document` is. Of targets with the same name the first one counts.
     #[must_use]
     pub fn of(document: Document) -> Baseline {
         let mut baseline = Baseline {
-            version: shown(&document.version),
-            command: document.run.map(|run| run.command).unwrap_or_default(),
+            version: shown(&document.envelope.version),
+            command: document.envelope.run.command,
             targets: HashMap::new(),
             order: Vec::new(),
         };
@@ -167,12 +117,11 @@ pub fn names_target(name: &str, known: &str) -> bool {
         || inside.is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn said(error: &serde_json::Error) -> String {
-    shown(&error.to_string())
-}
-
-fn shown(text: &str) -> String {
-    clip(&one_line(text), REASON_BYTES)
+/// A baseline may be longer than other results: whoever reads the file bounds it.
+fn opened(bytes: &[u8]) -> Result<ResultText<'_>, ResultFault> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ResultFault::NotOurs("expected text, found other bytes".to_owned()))?;
+    ResultText::open(text, &[SCHEMA], usize::MAX)
 }
 
 fn changed(before: &Target, after: &Target) -> Option<TargetChange> {

@@ -12,10 +12,11 @@ mod view;
 
 use serde::Serialize;
 
+use crate::envelope::Envelope;
 use crate::monitor_answer::MonitorAnswer;
 use stack::{Severity, Verdict};
 
-pub use baseline::{Baseline, BaselineFault, ComparedTarget, names_target};
+pub use baseline::{Baseline, ComparedTarget, names_target};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};
 
 /// The schema's name and version.
@@ -25,10 +26,9 @@ pub const CHANGES_SCHEMA: &str = "straddle.check.changes/1";
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changes {
-    /// Name and version of this format: `straddle.check.changes/1`.
-    pub schema: String,
-    /// The version of straddle that compared.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// The version of straddle that wrote the baseline.
     pub baseline_version: String,
     /// Targets that changed or were not judged; vanished ones last.

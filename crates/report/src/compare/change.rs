@@ -1,9 +1,13 @@
 //! The change from one value to another, its interval, and its words.
 
-use super::{CompareAnswer, Interval, LIMIT, Measure, RunValue};
+use measure::Interval;
+
+use super::{CompareAnswer, LIMIT, Measure, RunValue};
 
 /// Rounding of a product that should be the limit is no difference.
 const SLACK: f64 = 1.0 + 1e-9;
+/// A change of which nothing is known.
+pub(super) const NONE: Interval = Interval { ratio: f64::NAN, low: f64::NAN, high: f64::INFINITY };
 /// Changes up to this are said in percent, greater ones as a multiple.
 const PERCENT_MAX: f64 = 2.0;
 
@@ -12,31 +16,33 @@ fn ends(measured: &RunValue) -> Interval {
     match measured {
         RunValue::Latency { value_ns, low_ns, high_ns } => {
             let [ratio, low, high] =
-                [value_ns, low_ns, high_ns].map(|end| end.map(|end| end as f64));
+                [value_ns, low_ns, high_ns].map(|end| end.map_or(f64::NAN, |end| end as f64));
             Interval { ratio, low, high }
         }
         RunValue::Ratio { interval } => *interval,
-        RunValue::Said { .. } => Interval::default(),
+        RunValue::Said { .. } => NONE,
     }
 }
 
 /// The later value as a multiple of the earlier one.
 pub(super) fn change(before: &RunValue, after: &RunValue) -> Interval {
     let (before, after) = (ends(before), ends(after));
-    let over = |after: Option<f64>, before: Option<f64>| {
-        let times = after? / before.filter(|before| *before > 0.0)?;
-        (times.is_finite() && times > 0.0).then_some(times)
+    let over = |after: f64, before: f64| {
+        let times = after / before;
+        let is_known = before > 0.0 && before.is_finite() && times.is_finite() && times > 0.0;
+        is_known.then_some(times)
     };
     Interval {
-        ratio: over(after.ratio, before.ratio),
-        low: over(after.low, before.high),
-        high: over(after.high, before.low),
+        ratio: over(after.ratio, before.ratio).unwrap_or(NONE.ratio),
+        low: over(after.low, before.high).unwrap_or(NONE.low),
+        high: over(after.high, before.low).unwrap_or(NONE.high),
     }
 }
 
 /// Returns what an interval of a change says.
 pub(super) fn answer(change: Interval) -> CompareAnswer {
-    let (low, high) = (change.low.unwrap_or(0.0), change.high.unwrap_or(f64::INFINITY));
+    let [low, high] = change.ends();
+    let (low, high) = (low.unwrap_or(0.0), high.unwrap_or(f64::INFINITY));
     let is_within = low * LIMIT * SLACK >= 1.0 && high <= LIMIT * SLACK;
     match (is_within, low > 1.0 || high < 1.0) {
         (true, _) => CompareAnswer::Same,
@@ -48,11 +54,11 @@ pub(super) fn answer(change: Interval) -> CompareAnswer {
 /// Returns how far the end that is farther from "no change" lies from it: what a verdict names
 /// first.
 pub(super) fn reach(change: Option<Interval>) -> f64 {
-    let Some(Interval { ratio, low, high }) = change else { return 0.0 };
+    let Some(change) = change else { return 0.0 };
     let end = |end: Option<f64>| end.map_or(0.0, |end| end.ln().abs());
-    match (low, high) {
-        (None, None) => end(ratio),
-        _ => end(low).max(end(high)),
+    match change.ends() {
+        [None, None] => end(Some(change.ratio).filter(|ratio| ratio.is_finite())),
+        [low, high] => end(low).max(end(high)),
     }
 }
 
@@ -85,22 +91,22 @@ fn sides(measure: Measure) -> [Side; 2] {
 /// slower`, `2.5 to 3.1 times as long`; empty without an interval.
 pub(super) fn words(change: Interval, measure: Measure) -> String {
     let [more, less] = sides(measure);
-    match (change.low, change.high) {
-        (Some(low), Some(high)) if low >= 1.0 => more.range(low, high),
-        (Some(low), Some(high)) if high <= 1.0 => less.range(high, low),
-        (Some(low), Some(high)) => format!("between {} and {}", less.up(low), more.up(high)),
-        (Some(low), None) if low > 1.0 => format!("at least {}", more.down(low)),
-        (None, Some(high)) if high < 1.0 => format!("at least {}", less.down(high)),
-        (Some(low), None) => format!("at most {}, no upper bound", less.up(low)),
-        (None, Some(high)) => format!("at most {}, no lower bound", more.up(high)),
-        (None, None) => String::new(),
+    match change.ends() {
+        [Some(low), Some(high)] if low >= 1.0 => more.range(low, high),
+        [Some(low), Some(high)] if high <= 1.0 => less.range(high, low),
+        [Some(low), Some(high)] => format!("between {} and {}", less.up(low), more.up(high)),
+        [Some(low), None] if low > 1.0 => format!("at least {}", more.down(low)),
+        [None, Some(high)] if high < 1.0 => format!("at least {}", less.down(high)),
+        [Some(low), None] => format!("at most {}, no upper bound", less.up(low)),
+        [None, Some(high)] => format!("at most {}, no lower bound", more.up(high)),
+        [None, None] => String::new(),
     }
 }
 
 /// The bound of a change that is no difference: `at most 6 % slower`.
 pub(super) fn bound(change: Interval, measure: Measure) -> String {
     let [more, less] = sides(measure);
-    let (low, high) = (change.low.unwrap_or(1.0), change.high.unwrap_or(1.0));
+    let [low, high] = change.ends().map(|end| end.unwrap_or(1.0));
     match high >= low.recip() {
         true => format!("at most {}", more.up(high)),
         false => format!("at most {}", less.up(low)),
@@ -165,7 +171,8 @@ mod tests {
     use super::*;
 
     fn of(low: Option<f64>, high: Option<f64>) -> Interval {
-        Interval { ratio: None, low, high }
+        let [low, high] = [low, high].map(|end| end.unwrap_or(f64::NAN));
+        Interval { low, high, ..NONE }
     }
 
     #[test]
@@ -218,8 +225,8 @@ mod tests {
             high_ns: Some(high),
         };
         let found = change(&time([100, 80, 125]), &time([200, 150, 240]));
-        assert_eq!(found, Interval { ratio: Some(2.0), low: Some(1.2), high: Some(3.0) });
+        assert_eq!(found, Interval { ratio: 2.0, low: 1.2, high: 3.0 });
         let open = RunValue::Latency { value_ns: Some(1), low_ns: None, high_ns: None };
-        assert_eq!(change(&open, &time([2, 1, 3])).high, None);
+        assert_eq!(change(&open, &time([2, 1, 3])).ends(), [None, None]);
     }
 }

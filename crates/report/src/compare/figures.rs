@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use durability::Grade;
-use measure::CostVerdict;
 use measure::durable::Difference;
 use measure::fitness::Fitness;
+use measure::{CostVerdict, Interval, Tail};
 
-use super::{Interval, Measure, Measurement, RunValue};
+use super::{Measure, Measurement, RunValue};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
-use crate::fsync::{Fsync, FsyncRow, QuantileInterval};
+use crate::fsync::{Fsync, FsyncRow};
 use crate::json::word;
 use crate::probe::{Answers, FoundDepth, Probe, ProbeAnswer};
 
@@ -122,11 +122,10 @@ fn group(experiment: &Experiment) -> String {
     ends.unwrap_or(title).to_owned()
 }
 
-/// A ratio of a document; a lower end of 0 without an upper one says nothing.
-fn ratio(of: measure::Interval) -> RunValue {
-    let low = finite(of.low).filter(|low| *low > 0.0);
-    let interval = Interval { ratio: finite(of.ratio), low, high: finite(of.high) };
-    RunValue::Ratio { interval }
+/// A ratio of a document; a lower end of 0 says nothing.
+fn ratio(of: Interval) -> RunValue {
+    let low = if of.low > 0.0 { of.low } else { f64::NAN };
+    RunValue::Ratio { interval: Interval { low, ..of } }
 }
 
 fn finite(value: f64) -> Option<f64> {
@@ -182,7 +181,7 @@ fn measure(percent: f64) -> Measure {
     }
 }
 
-fn time(quantile: &QuantileInterval) -> RunValue {
+fn time(quantile: &Tail) -> RunValue {
     RunValue::Latency {
         value_ns: Some(quantile.value_ns),
         low_ns: quantile.low_ns,

@@ -15,9 +15,11 @@ mod pairs;
 mod sides;
 mod view;
 
+use measure::Interval;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::Bench;
+use crate::envelope::Envelope;
 use crate::fsync::Fsync;
 use crate::probe::Probe;
 
@@ -25,7 +27,7 @@ pub use pairs::compare;
 pub use view::{compare_json, compare_table};
 
 /// The schema's name and version.
-pub const COMPARE_SCHEMA: &str = "straddle.compare/1";
+pub const COMPARE_SCHEMA: &str = "straddle.compare/2";
 /// The change that counts: what lies within 10 % either way is no difference. The limit is that of
 /// a penalty in `straddle bench`.
 pub const LIMIT: f64 = 1.10;
@@ -76,12 +78,11 @@ impl Measurement<'_> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparing {
-    /// Name and version of this format: `straddle.compare/1`.
-    pub schema: String,
-    /// The version of straddle that compared.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// The command that wrote both results: `bench`, `fsync` or `probe`.
-    pub command: String,
+    pub measured_by: String,
     /// The verdict over all rows that are judged.
     pub answer: CompareAnswer,
     /// The verdict as one sentence, with its bound.
@@ -102,8 +103,6 @@ pub struct Comparing {
     pub only_before: Vec<String>,
     /// The names of what only the later result holds.
     pub only_after: Vec<String>,
-    /// Notes on the comparison.
-    pub notes: Vec<String>,
     /// Counts over the rows that are judged.
     pub summary: CompareSummary,
 }
@@ -261,18 +260,6 @@ pub enum RunValue {
         /// The comparisons that say it, or why there is none; `null` where the result has neither.
         because: Option<String>,
     },
-}
-
-/// A ratio with its interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Interval {
-    /// The ratio; `null` where there is none.
-    pub ratio: Option<f64>,
-    /// The lower end; `null` while nothing is known.
-    pub low: Option<f64>,
-    /// The upper end; `null` while nothing is known.
-    pub high: Option<f64>,
 }
 
 /// Counts over the rows that are judged: all but those of a p99 that cannot be told.

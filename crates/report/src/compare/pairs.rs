@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::change::{answer, bound, change, reach, words};
+use measure::Interval;
+
+use super::change::{NONE, answer, bound, change, reach, words};
 use super::figures::{Figure, figures};
 use super::sides::{run, say, setting, warnings};
 use super::{
-    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, Interval, LIMIT,
-    Measure, Measurement, RunValue,
+    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, LIMIT, Measure,
+    Measurement, RunValue,
 };
+use crate::envelope::Envelope;
+use crate::run::Run;
 
 /// The most names of what only one result holds that are kept.
 const ALONE_MAX: usize = 64;
@@ -25,10 +29,11 @@ const NO_LATENCY: &str = "no latency was compared: the runs measured different r
 const NOT_PAIRED: &str = "the two runs are not paired: anything that changed in between can be \
      the cause of a difference";
 
-/// The two results side by side; `None` where they are of different commands. Of figures of the
-/// same work the first goes with the first. All texts are harmless to print.
+/// The two results side by side, compared in the run `by`; `None` where they are of different
+/// commands. Of figures of the same work the first goes with the first. All texts are harmless to
+/// print.
 #[must_use]
-pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Comparing> {
+pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Option<Comparing> {
     if before.command() != after.command() {
         return None;
     }
@@ -60,9 +65,11 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         false => sentence(answer, &rows, &summary),
     };
     Some(Comparing {
-        schema: COMPARE_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: before.command().to_owned(),
+        envelope: Envelope {
+            notes: notes(answer, &rows, before, after),
+            ..Envelope::new(COMPARE_SCHEMA, by)
+        },
+        measured_by: before.command().to_owned(),
         answer: answer.unwrap_or(CompareAnswer::CannotTell),
         sentence,
         limit_percent: ((LIMIT - 1.0) * 100.0).round(),
@@ -70,7 +77,6 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         before: was,
         after: is,
         setting,
-        notes: notes(answer, &rows, before, after),
         rows,
         only_before,
         only_after,
@@ -157,7 +163,7 @@ fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
         }
         _ => changed(old, new),
     };
-    let is_bounded = change.is_some_and(|it| it.low.is_some() || it.high.is_some());
+    let is_bounded = change.is_some_and(|it| it.ends() != [None, None]);
     Some(ComparedRow {
         group: say(&new.group),
         name: say(&new.name),
@@ -219,14 +225,14 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
         (old.observed != new.observed).then(|| say(&reason))
     };
     if let Some(fault) = of("earlier", old).or_else(|| of("later", new)).or_else(other) {
-        let bare = Interval { low: None, high: None, ..found };
+        let bare = Interval { ratio: found.ratio, ..NONE };
         return (Some(bare), CompareAnswer::CannotTell, Some(fault));
     }
     let none = match (is_bare(&old.value), is_bare(&new.value)) {
         (true, true) => Some("no interval in either result"),
         (true, false) => Some("no interval in the earlier result"),
         (false, true) => Some("no interval in the later result"),
-        (false, false) => (found.low.is_none() && found.high.is_none())
+        (false, false) => (found.ends() == [None, None])
             .then_some("no interval of the change follows from those of the runs"),
     };
     (Some(found), answer(found), none.map(str::to_owned))
@@ -236,7 +242,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
 fn is_bare(value: &RunValue) -> bool {
     match value {
         RunValue::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
-        RunValue::Ratio { interval: Interval { low, high, .. } } => low.is_none() && high.is_none(),
+        RunValue::Ratio { interval } => interval.ends() == [None, None],
         RunValue::Said { .. } => false,
     }
 }

@@ -3,18 +3,17 @@
 use units::Source;
 
 use super::{ComparedRun, Measurement, SettingChange};
+use crate::envelope::Envelope;
 use crate::probe::Probe;
-use crate::refusal::Refusal;
-use crate::run::Run;
 pub(super) use crate::text::say;
 
 /// The run that a result is of.
 pub(super) fn run(result: Measurement<'_>) -> ComparedRun {
-    let blank = |run: &Run, version: &str, refusal: Option<&Refusal>| ComparedRun {
-        host: run.host.as_deref().map(say),
-        started: say(&run.started),
-        version: say(version),
-        refusal: refusal.map(|refusal| say(&refusal.message)),
+    let blank = |of: &Envelope| ComparedRun {
+        host: of.run.host.as_deref().map(say),
+        started: say(&of.run.started),
+        version: say(&of.version),
+        refusal: of.refusal.as_ref().map(|refusal| say(&refusal.message)),
         ..ComparedRun::default()
     };
     let some = |text: &Option<String>| text.as_deref().map(say);
@@ -24,7 +23,7 @@ pub(super) fn run(result: Measurement<'_>) -> ComparedRun {
             drive: some(&it.target.drive),
             model: some(&it.target.model),
             firmware: some(&it.target.firmware),
-            ..blank(&it.run, &it.version, it.refusal.as_ref())
+            ..blank(&it.envelope)
         },
         Measurement::Fsync(it) => ComparedRun {
             path: say(&it.target.path),
@@ -32,7 +31,7 @@ pub(super) fn run(result: Measurement<'_>) -> ComparedRun {
             model: some(&it.target.model),
             firmware: some(&it.target.firmware),
             identity: some(&it.target.identity),
-            ..blank(&it.run, &it.version, it.refusal.as_ref())
+            ..blank(&it.envelope)
         },
         Measurement::Probe(it) => ComparedRun {
             path: say(&it.target.path),
@@ -40,14 +39,14 @@ pub(super) fn run(result: Measurement<'_>) -> ComparedRun {
             model: some(&it.target.model),
             firmware: some(&it.target.firmware),
             refusal: refusal(it),
-            ..blank(&it.run, &it.version, None)
+            ..blank(&it.envelope)
         },
     }
 }
 
 fn refusal(probe: &Probe) -> Option<String> {
     let dry = probe.dry_run.then(|| "a dry run".to_owned());
-    probe.refusal.as_ref().map(|refusal| say(&refusal.message)).or(dry)
+    probe.envelope.refusal.as_ref().map(|refusal| say(&refusal.message)).or(dry)
 }
 
 /// Property looked at in a run for a warning, by its name.
@@ -100,7 +99,7 @@ pub(super) fn setting(before: Measurement<'_>, after: Measurement<'_>) -> Vec<Se
 fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
     let number = |number: Option<u64>| number.map(|number| number.to_string());
     let source = |source: Option<Source>| source.map(|source| source.word().to_owned());
-    let (version, run, seed, mut values) = match result {
+    let (Envelope { version, run, .. }, seed, mut values) = match result {
         Measurement::Bench(it) => {
             let scratch = it.scratch.as_ref();
             let target = &it.target;
@@ -119,7 +118,7 @@ fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
                     number(scratch.and_then(|scratch| scratch.drive_address_bytes)),
                 ),
             ];
-            (&it.version, &it.run, it.seed, values)
+            (&it.envelope, it.seed, values)
         }
         Measurement::Fsync(it) => {
             let target = &it.target;
@@ -131,7 +130,7 @@ fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
                 ("layers", Some(layers.join(", "))),
                 ("capacity-bytes", number(target.capacity_bytes)),
             ];
-            (&it.version, &it.run, it.seed, values)
+            (&it.envelope, it.seed, values)
         }
         Measurement::Probe(it) => {
             let values = vec![
@@ -142,7 +141,7 @@ fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
                 ("granule-bytes", number(it.reported.granule_bytes)),
                 ("granule-source", source(it.reported.granule_source)),
             ];
-            (&it.version, &it.run, it.seed, values)
+            (&it.envelope, it.seed, values)
         }
     };
     values.push(("kernel", run.kernel.clone()));

@@ -1,8 +1,6 @@
 //! Two results side by side, for people and programs.
 
-use super::{
-    CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, RunValue, SettingChange,
-};
+use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue, SettingChange};
 use crate::bench::figures::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GOOD, NAME};
@@ -60,7 +58,7 @@ impl CompareText<'_> {
                 self.prose((NAME, &format!("only {when}:")), name);
             }
         }
-        for note in &comparing.notes {
+        for note in &comparing.envelope.notes {
             self.prose((NAME, "note:"), note);
         }
     }
@@ -197,12 +195,13 @@ impl CompareText<'_> {
         let words = self.words;
         let value = |measured: &RunValue| match measured {
             RunValue::Latency { value_ns, .. } => value_ns.map(|ns| time(ns, words)),
-            RunValue::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
+            RunValue::Ratio { interval } => Some(number(interval.ratio)),
             RunValue::Said { .. } => None,
         };
         let [before, after] =
             [&row.before, &row.after].map(|side| value(side).unwrap_or(UNKNOWN.to_owned()));
-        let change = match (row.words.as_str(), row.change.and_then(|change| change.ratio)) {
+        let times = row.change.map(|change| change.ratio).filter(|times| times.is_finite());
+        let change = match (row.words.as_str(), times) {
             ("", Some(times)) => format!("{} times, {NO_INTERVAL}", number(times)),
             ("", None) => UNKNOWN.to_owned(),
             (said, _) => said

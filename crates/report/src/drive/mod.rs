@@ -20,6 +20,7 @@ pub(crate) use simulated::{
 };
 
 use crate::bench::json::pretty;
+use crate::envelope::Envelope;
 
 /// The schema's name and version of a list of drives.
 pub const DRIVES_SCHEMA: &str = "straddle.drives/1";
@@ -32,10 +33,9 @@ pub const PUBLISHED_SCHEMA: &str = "straddle.published/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drives {
-    /// Name and version of this format: `straddle.drives/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// The drives.
     pub drives: Vec<DriveText>,
 }
@@ -76,20 +76,15 @@ pub struct DriveValue {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulation {
-    /// Name and version of this format: `straddle.simulation/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// The command line, word by word; harmless to print.
-    pub command: Vec<String>,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// The seed that decided all places.
     pub seed: u64,
     /// Work in words.
     pub workload: String,
     /// Each drive and place, in the order in which they were named.
     pub arms: Vec<SimulatedArm>,
-    /// Notes for the reader.
-    pub notes: Vec<String>,
 }
 
 /// A workload on one drive at one place.
@@ -227,10 +222,9 @@ pub struct SimulatedWork {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
-    /// Name and version of this format: `straddle.published/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// The seed that decided all places.
     pub seed: u64,
     /// Each number, in the order of the articles.

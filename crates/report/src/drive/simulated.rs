@@ -25,7 +25,7 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     Sheet { heads: &heads, droppable: &[2, 3], rows }.write(limit, &mut page);
     leaves(simulation, look, &mut page);
     cut_table(simulation, look, &mut page);
-    for note in own_notes(simulation, look).iter().chain(&simulation.notes) {
+    for note in own_notes(simulation, look).iter().chain(&simulation.envelope.notes) {
         prose(quiet("note"), note, limit, &mut page);
     }
     page

@@ -16,7 +16,7 @@ pub fn fsync_fio_json(fsync: &Fsync) -> String {
     let measured = fsync.rows.iter().filter(|row| row.operations > 0).enumerate();
     let jobs: Vec<Value> = measured.map(|(number, row)| job(number, row).json()).collect();
     let global = json!({ "directory": fsync.target.path });
-    fio_document((&fsync.run, &fsync.version), global, jobs, json!([]))
+    fio_document(&fsync.envelope, global, jobs, json!([]))
 }
 
 fn job(group: usize, row: &FsyncRow) -> FioJob {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::FsyncTarget;
 use crate::bench::grid::{cell, flowing, labeled};
 use crate::colored_line::NAME;
+use crate::envelope::Envelope;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
 use crate::words::{ViewWords, count, count_of};
@@ -32,18 +33,15 @@ pub struct Forecast {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FsyncPlan {
-    /// Name and version of this format: `straddle.fsync.plan/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
+    /// Format, run, notes and refusal.
+    #[serde(flatten)]
+    pub envelope: Envelope,
     /// Target that would be measured.
     pub target: FsyncTarget,
     /// Forecast of what would be written, for how long, and what it means.
     pub forecast: Forecast,
     /// The rows that would be measured: group, label and path.
     pub rows: Vec<String>,
-    /// Notes for the reader.
-    pub notes: Vec<String>,
 }
 
 /// The document as JSON, with its line feed.
@@ -63,7 +61,7 @@ pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
         0 => "no row: only syncs of a small file are tried".to_owned(),
         many => format!("{}:", count_of(many, "row")),
     };
-    page.planned(&rows, &plan.rows, &plan.notes);
+    page.planned(&rows, &plan.rows, &plan.envelope.notes);
     page.text
 }
 

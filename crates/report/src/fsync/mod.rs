@@ -17,34 +17,28 @@ mod verdict_view;
 
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
-use crate::run::Run;
+use crate::envelope::Envelope;
 
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
-pub use json::{FsyncFault, fsync_json, fsync_parse};
+pub use json::{fsync_json, fsync_parse};
 pub use progress::{doing, measuring};
 pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
-pub use verdict::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
-pub(crate) use verdict_view::quantile_ends;
+pub use verdict::{Ceiling, EngineLimit, FsyncVerdict};
 
 /// The schema's name and version.
-pub const FSYNC_SCHEMA: &str = "straddle.fsync/1";
+pub const FSYNC_SCHEMA: &str = "straddle.fsync/2";
 
 /// Result of a run of `straddle fsync`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fsync {
-    /// Name and version of this format: `straddle.fsync/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// Run that wrote it.
+    /// Format, run, notes and refusal.
     #[serde(flatten)]
-    pub run: Run,
+    pub envelope: Envelope,
     /// The seed that decided the order of the rows and the bytes written.
     pub seed: u64,
     /// Duration of all of it, the scratch file included, in nanoseconds.
@@ -67,10 +61,6 @@ pub struct Fsync {
     pub verdict: Option<FsyncVerdict>,
     /// Verdict on completed syncs; `null` where nobody looked.
     pub honesty: Option<Honesty>,
-    /// Notes for the reader: what was cut short, what this machine could not do.
-    pub notes: Vec<String>,
-    /// Why it ended before its time; rows that were measured until then stand.
-    pub refusal: Option<Refusal>,
 }
 
 /// The directory that was measured, and what it lies on.

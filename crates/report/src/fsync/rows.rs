@@ -1,10 +1,8 @@
 //! The rows: one way of making writes durable each, with what it took.
 
-use measure::Interval;
 use measure::durable::{Difference, RowGroup};
+use measure::{Interval, Tail};
 use serde::{Deserialize, Serialize};
-
-use super::QuantileInterval;
 
 /// One way of making writes durable, and what it took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,7 +56,7 @@ pub struct FsyncRow {
     /// The median and p99 with their intervals; all intervals of a run together miss the truth with
     /// a probability of 5 % at most. Empty where none counts, and in results of older versions.
     #[serde(default)]
-    pub tails: Vec<QuantileInterval>,
+    pub tails: Vec<Tail>,
     /// Why it has no figures: no such method, no direct I/O, no turn within the run's bounds;
     /// `null` where it has.
     pub unavailable: Option<String>,

@@ -3,7 +3,7 @@
 //!
 //! Text from the result cannot leave its line, and every line fits the width asked for.
 
-use measure::durable::{Difference, RowGroup};
+use measure::durable::RowGroup;
 
 use super::forecast::target;
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
@@ -25,14 +25,6 @@ fn title(group: RowGroup) -> &'static str {
         RowGroup::OtherPath => "8kB, opposite cache path",
         RowGroup::Wal => "write-ahead log patterns",
         RowGroup::GroupSize => "writes for each sync",
-    }
-}
-
-/// The result of a comparison, for people.
-fn result(conclusion: Difference) -> &'static str {
-    match conclusion {
-        Difference::NotToldApart => "no difference",
-        other => other.word(),
     }
 }
 
@@ -110,13 +102,13 @@ impl TextPage<'_> {
         if let Some(sustained) = &fsync.sustained {
             self.sustained(sustained);
         }
-        self.notes(&fsync.notes);
-        self.refusal(fsync.refusal.as_ref());
+        self.notes(&fsync.envelope.notes);
+        self.refusal(fsync.envelope.refusal.as_ref());
     }
 
     /// Returns what the figures depend on, and what was said before anything was written.
     fn fsync_circumstances(&mut self, fsync: &Fsync) {
-        self.run(&fsync.run, &fsync.version, fsync.elapsed_ns, fsync.seed);
+        self.run(&fsync.envelope, fsync.elapsed_ns, fsync.seed);
         if let Some(said) = &fsync.forecast {
             self.forecast(said);
         }
@@ -234,7 +226,7 @@ impl TextPage<'_> {
                 words.text(&one.question),
                 ratio_figure(one.interval),
                 ratio_bounds(one.interval),
-                result(one.conclusion).to_owned(),
+                one.conclusion.word().replace('-', " "),
             ],
         };
         self.prose((NAME, "compared round by round".to_owned()), "");

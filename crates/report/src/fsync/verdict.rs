@@ -1,5 +1,6 @@
 //! Verdict on the speed of durable writes for an engine.
 
+use measure::Tail;
 use measure::fitness::Fitness;
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +28,9 @@ pub struct FsyncVerdict {
     /// One durable write in words: `write + fdatasync`.
     pub operation: String,
     /// Quantile held against the limits; `null` where nothing was.
-    pub quantile: Option<QuantileInterval>,
+    pub quantile: Option<Tail>,
     /// The quantile by which stalls are told to be rare; `null` where nothing was measured.
-    pub few: Option<QuantileInterval>,
+    pub few: Option<Tail>,
     /// Number of durable writes likely to settle it; `null` where it is settled, or none would.
     pub samples_to_settle: Option<u64>,
     /// The limits, each with its source.
@@ -38,30 +39,6 @@ pub struct FsyncVerdict {
     pub ceilings: Vec<Ceiling>,
     /// Doubts about the pattern, and what else an operator should know.
     pub notes: Vec<String>,
-}
-
-/// A quantile of latencies, and how sure it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct QuantileInterval {
-    /// Quantile in percent: 99.
-    pub quantile_percent: f64,
-    /// The figure, in nanoseconds.
-    pub value_ns: u64,
-    /// The lower end of its interval; `null` while it is not known.
-    pub low_ns: Option<u64>,
-    /// The upper end; `null` while it is not known.
-    pub high_ns: Option<u64>,
-    /// The probability that the interval misses the truth, at most.
-    pub alpha: f64,
-    /// Number of latencies it comes from.
-    pub samples: u64,
-    /// Effective sample size: so many independent latencies would tell as much.
-    pub effective_samples: u64,
-    /// Number of independent latencies an upper end needs.
-    pub needed_samples: u64,
-    /// Method of the interval, in words.
-    pub method: String,
 }
 
 /// A limit of an engine.

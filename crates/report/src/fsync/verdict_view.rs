@@ -1,9 +1,11 @@
 //! The verdict for people: the figure with its interval and the limit, what that means, what to do.
 
+use measure::Tail;
 use measure::fitness::Fitness;
+use measure::tail::METHOD;
 
-use super::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
-use crate::bench::figures::{UNKNOWN, chosen_time, number, time};
+use super::{Ceiling, EngineLimit, FsyncVerdict};
+use crate::bench::figures::{UNKNOWN, chosen_time, number, time, time_bounds};
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
 use crate::text::wrap;
@@ -80,7 +82,7 @@ fn headline(verdict: &FsyncVerdict, words: ViewWords<'_>) -> String {
     let (percent, value) = (quantile.quantile_percent, time(quantile.value_ns, words));
     let mut line = match has_figure(quantile) {
         true => {
-            format!("p{percent} of {operation} is {value} ({})", quantile_ends(quantile, words))
+            format!("p{percent} of {operation} is {value} ({})", time_bounds(quantile, words))
         }
         // The nearest rank of so few is that of the slowest.
         false => {
@@ -102,21 +104,11 @@ fn headline(verdict: &FsyncVerdict, words: ViewWords<'_>) -> String {
 }
 
 /// True if there are so many writes that not all of them are at or below the quantile's rank.
-fn has_figure(quantile: &QuantileInterval) -> bool {
+fn has_figure(quantile: &Tail) -> bool {
     let behind_percent = 100.0 - quantile.quantile_percent;
     // Far below 2^52, and what is not is many.
     let samples = u32::try_from(quantile.samples).unwrap_or(u32::MAX);
     f64::from(samples) * behind_percent >= 100.0 - 1e-9
-}
-
-/// The interval, with what is not known of it.
-pub(crate) fn quantile_ends(quantile: &QuantileInterval, words: ViewWords<'_>) -> String {
-    match (quantile.low_ns, quantile.high_ns) {
-        (Some(low), Some(high)) => format!("{} to {}", time(low, words), time(high, words)),
-        (Some(low), None) => format!("{} or more, upper end not known", time(low, words)),
-        (None, Some(high)) => format!("{} or less, lower end not known", time(high, words)),
-        (None, None) => "interval not known".to_owned(),
-    }
 }
 
 /// An address alone, or that it is ours: what stands behind an address is for `--explain`.
@@ -132,14 +124,10 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
     labeled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
     for quantile in verdict.quantile.iter().chain(&verdict.few) {
         let pieces = vec![
-            cell(format!(
-                "{} ({})",
-                time(quantile.value_ns, words),
-                quantile_ends(quantile, words)
-            )),
+            cell(format!("{} ({})", time(quantile.value_ns, words), time_bounds(quantile, words))),
             cell(format!("{} writes", quantile.samples)),
             cell(format!("effective sample size {}", quantile.effective_samples)),
-            quiet(words.text(&quantile.method)),
+            quiet(METHOD.to_owned()),
         ];
         labeled(&format!("p{}", quantile.quantile_percent), pieces, limit, page);
     }

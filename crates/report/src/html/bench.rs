@@ -9,7 +9,9 @@ use super::latency::{Latency, latencies};
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
-use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
+use crate::bench::figures::{
+    UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, ratio_text, turns,
+};
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Experiment, ScratchFacts};
 use crate::refusal::Refusal;
@@ -23,14 +25,14 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     html! {
         (pairs(&run_facts::of_bench(bench).rows))
         @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
-        @if let Some(Refusal { message, hint, .. }) = &bench.refusal {
+        @if let Some(Refusal { message, hint, .. }) = &bench.envelope.refusal {
             (refused("nothing measured", message, hint.as_deref()))
         }
         @for (at, experiment) in bench.experiments.iter().take(EXPERIMENTS_MAX).enumerate() {
             (one(&format!("{id}-e{at}"), bench, experiment))
         }
         (more(bench.experiments.len().saturating_sub(EXPERIMENTS_MAX), "experiments"))
-        (notes(&bench.notes))
+        (notes(&bench.envelope.notes))
     }
 }
 
@@ -106,11 +108,10 @@ fn narrowed(id: &str, experiment: &Experiment) -> Markup {
         id: format!("{id}-n"),
         title: format!("Ratio of {} to {}", say(&comparison.arm), say(&comparison.against)),
         description: format!(
-            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} ({}) after {} \
+            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} after {} \
              pairs. The thin line is 1, no difference.",
             interval_title(experiment.alpha),
-            ratio_figure(ratio),
-            ratio_bounds(ratio),
+            ratio_text(ratio),
             experiment.pairs
         ),
     };
@@ -170,7 +171,7 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(bench: &Bench) -> (Tone, String) {
-    if bench.refusal.is_some() || bench.experiments.is_empty() {
+    if bench.envelope.refusal.is_some() || bench.experiments.is_empty() {
         return (Tone::Care, "nothing measured".to_owned());
     }
     let worst = worst(bench);
@@ -182,7 +183,7 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
 
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(bench: &Bench) -> ShortAnswer {
-    if let Some(Refusal { message, hint, .. }) = &bench.refusal {
+    if let Some(Refusal { message, hint, .. }) = &bench.envelope.refusal {
         return ShortAnswer::refused("nothing was measured", message, hint.as_deref());
     }
     let Some(worst) = worst(bench) else {

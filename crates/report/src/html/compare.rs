@@ -6,7 +6,7 @@ use super::elements::{Tone, chip, more, notes, pairs, say, time};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, number};
-use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, RunValue};
+use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue};
 use crate::words::count;
 
 const ROWS_MAX: usize = 200;
@@ -18,7 +18,7 @@ pub(super) fn section(comparing: &Comparing) -> Markup {
         (pairs(&[
             ("Before", Some(run(&comparing.before))),
             ("After", Some(run(&comparing.after))),
-            ("straddle", Some(say(&comparing.version))),
+            ("straddle", Some(say(&comparing.envelope.version))),
         ]))
         (notes(&comparing.warnings))
         @if !comparing.setting.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn section(comparing: &Comparing) -> Markup {
         (more(comparing.rows.len().saturating_sub(ROWS_MAX), "rows"))
         (alone("Only before", &comparing.only_before))
         (alone("Only after", &comparing.only_after))
-        (notes(&comparing.notes))
+        (notes(&comparing.envelope.notes))
     }
 }
 
@@ -59,7 +59,7 @@ fn alone(label: &str, names: &[String]) -> Markup {
 fn line(one: &ComparedRow) -> Row {
     let value = |measured: &RunValue| match measured {
         RunValue::Latency { value_ns, .. } => value_ns.map(time),
-        RunValue::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
+        RunValue::Ratio { interval } => Some(number(interval.ratio)),
         RunValue::Said { said, .. } => said.as_deref().map(say),
     };
     let [before, after] =

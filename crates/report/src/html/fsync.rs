@@ -24,7 +24,7 @@ const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "C
 pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
     html! {
         (pairs(&run_facts::of_fsync(fsync).rows))
-        @if let Some(refusal) = &fsync.refusal {
+        @if let Some(refusal) = &fsync.envelope.refusal {
             (refused("ended early", &refusal.message, refusal.hint.as_deref()))
         }
         @if let Some(told) = &fsync.verdict { (verdict(told)) }
@@ -33,7 +33,7 @@ pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
         (comparisons(&fsync.comparisons))
         @if let Some(run) = &fsync.sustained { (sustained(id, run)) }
         (method(fsync))
-        (notes(&fsync.notes))
+        (notes(&fsync.envelope.notes))
     }
 }
 
@@ -125,7 +125,7 @@ fn compared(one: &RowComparison) -> Row {
         figure(ratio_figure(ratio)),
         figure(interval),
         figure(one.rounds),
-        told(one.conclusion.word()),
+        told(&one.conclusion.word().replace('-', " ")),
     ])
 }
 
@@ -215,7 +215,7 @@ pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
         let what = format!("{word} for {}: {}", say(&verdict.engine), say(&verdict.sentence));
         return ShortAnswer::new(rank, sentence(&what)).next(Some(&verdict.next));
     }
-    if let Some(refusal) = &fsync.refusal {
+    if let Some(refusal) = &fsync.envelope.refusal {
         return ShortAnswer::refused("it ended early", &refusal.message, refusal.hint.as_deref());
     }
     let what = format!("{}.", summary(fsync).1);

@@ -12,7 +12,6 @@ mod check;
 mod compare;
 mod copies;
 mod elements;
-mod fault;
 mod finding;
 mod fsync;
 mod honesty;
@@ -32,7 +31,6 @@ mod trace;
 mod verdict;
 
 pub use copies::FileCopy;
-pub use fault::{SOURCE_BYTES_MAX, SourceFault};
 pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};
 pub use peers::{Odd, Outlier, outliers};
 pub use source::{FileContent, ResultFile, Unread, read};

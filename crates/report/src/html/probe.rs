@@ -18,7 +18,7 @@ const ROWS_MAX: usize = 60;
 pub(super) fn section(probe: &Probe) -> Markup {
     html! {
         (pairs(&run_facts::of_probe(probe).rows))
-        @if let Some(refusal) = &probe.refusal {
+        @if let Some(refusal) = &probe.envelope.refusal {
             (refused("nothing probed", &refusal.message, refusal.hint.as_deref()))
         }
         @if probe.dry_run { p { (chip(Tone::Plain, "dry run")) " Nothing was probed." } }
@@ -29,7 +29,7 @@ pub(super) fn section(probe: &Probe) -> Markup {
         @if let Some(next) = next(probe) { p { strong { "Next: " } (say(&next)) } }
         (kept(&probe.kept))
         (method(probe))
-        (notes(&probe.notes))
+        (notes(&probe.envelope.notes))
     }
 }
 
@@ -192,7 +192,7 @@ fn compared(one: &ProbeComparison) -> table::Row {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(probe: &Probe) -> (Tone, String) {
-    if probe.refusal.is_some() || probe.dry_run {
+    if probe.envelope.refusal.is_some() || probe.dry_run {
         return (Tone::Care, "nothing probed".to_owned());
     }
     match &probe.answers.alignment.value {
@@ -208,7 +208,7 @@ pub(super) fn summary(probe: &Probe) -> (Tone, String) {
 
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(probe: &Probe) -> ShortAnswer {
-    if let Some(refusal) = &probe.refusal {
+    if let Some(refusal) = &probe.envelope.refusal {
         return ShortAnswer::refused(
             "nothing was probed",
             &refusal.message,

@@ -27,7 +27,7 @@ pub(super) fn section(id: &str, published: &Published) -> Markup {
     html! {
         (pairs(&[
             ("Seed", Some(published.seed.to_string())),
-            ("straddle", Some(say(&published.version))),
+            ("straddle", Some(say(&published.envelope.version))),
         ]))
         p { (words) ". " (labels()) }
         @for (number, lines) in articles.iter().take(ARTICLES_MAX).enumerate() {

@@ -6,29 +6,29 @@ use super::elements::{Tone, say};
 use super::short_answer::ShortAnswer;
 use super::source::{FileContent, ResultFile};
 use super::{bench, check, compare, fsync, probe, published, simulation, trace};
-use crate::run::Run;
+use crate::envelope::Envelope;
 
 /// Returns what a file is a result of.
 pub(super) fn heading(source: &ResultFile) -> String {
     match &source.content {
         FileContent::Check(document) => match document.targets.as_slice() {
-            [one] => format!("check of {}{}", say(&one.target), on(document.run.as_ref())),
-            many => format!("check of {} targets{}", many.len(), on(document.run.as_ref())),
+            [one] => format!("check of {}{}", say(&one.target), on(&document.envelope)),
+            many => format!("check of {} targets{}", many.len(), on(&document.envelope)),
         },
         FileContent::Bench(bench) => {
-            format!("bench of {}{}", say(&bench.target.path), on(Some(&bench.run)))
+            format!("bench of {}{}", say(&bench.target.path), on(&bench.envelope))
         }
         FileContent::Fsync(fsync) => {
-            format!("fsync in {}{}", say(&fsync.target.path), on(Some(&fsync.run)))
+            format!("fsync in {}{}", say(&fsync.target.path), on(&fsync.envelope))
         }
         FileContent::Probe(probe) => {
-            format!("probe of {}{}", say(&probe.target.path), on(Some(&probe.run)))
+            format!("probe of {}{}", say(&probe.target.path), on(&probe.envelope))
         }
         FileContent::Compare(comparing) => {
-            format!("two results of {} compared", say(&comparing.command))
+            format!("two results of {} compared", say(&comparing.measured_by))
         }
         FileContent::Trace(trace) => {
-            format!("trace of {}{}", say(&trace.file), on(trace.run.as_ref()))
+            format!("trace of {}{}", say(&trace.file), on(&trace.envelope))
         }
         FileContent::Simulation(simulation) => simulation::title(simulation),
         FileContent::Published(_) => "published numbers beside the models'".to_owned(),
@@ -36,8 +36,8 @@ pub(super) fn heading(source: &ResultFile) -> String {
 }
 
 /// The machine, where the run tells it.
-fn on(run: Option<&Run>) -> String {
-    let host = run.and_then(|run| run.host.as_deref()).filter(|host| !host.is_empty());
+fn on(envelope: &Envelope) -> String {
+    let host = envelope.run.host.as_deref().filter(|host| !host.is_empty());
     host.map(|host| format!(" on {}", say(host))).unwrap_or_default()
 }
 

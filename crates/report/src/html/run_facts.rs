@@ -3,9 +3,9 @@
 use super::elements::{say, time};
 use crate::bench::Bench;
 use crate::document::{Document, LayerReport, Target};
+use crate::envelope::Envelope;
 use crate::fsync::Fsync;
 use crate::probe::Probe;
-use crate::run::Run;
 
 /// A name, and what it stands for where the file tells.
 type Fact = (&'static str, Option<String>);
@@ -21,8 +21,7 @@ pub(super) struct RunFacts {
 
 /// Circumstances of a measurement.
 struct MeasuredCircumstances<'a> {
-    run: &'a Run,
-    version: &'a str,
+    envelope: &'a Envelope,
     elapsed_ns: u64,
     seed: u64,
 }
@@ -51,7 +50,7 @@ impl RunFacts {
         measured: &MeasuredCircumstances<'_>,
     ) -> RunFacts {
         let (model, firmware) = (known(drive.model), known(drive.firmware));
-        let host = known(&measured.run.host);
+        let host = known(&measured.envelope.run.host);
         let mut rows = vec![("Host", host.clone())];
         rows.extend(place);
         rows.extend([
@@ -63,13 +62,13 @@ impl RunFacts {
             ("Took", Some(time(measured.elapsed_ns))),
             ("Seed", Some(measured.seed.to_string())),
         ]);
-        rows.extend(of_run(measured.version, measured.run));
+        rows.extend(of_run(measured.envelope));
         RunFacts { host, model, firmware, rows }
     }
 }
 
 /// Run, and the version of straddle.
-pub(super) fn of_run(version: &str, run: &Run) -> [Fact; 4] {
+pub(super) fn of_run(Envelope { version, run, .. }: &Envelope) -> [Fact; 4] {
     [
         ("Kernel", known(&run.kernel)),
         ("Started", told(&run.started)),
@@ -88,8 +87,7 @@ pub(super) fn of_bench(bench: &Bench) -> RunFacts {
         rotates: target.rotating,
     };
     let measured = MeasuredCircumstances {
-        run: &bench.run,
-        version: &bench.version,
+        envelope: &bench.envelope,
         elapsed_ns: bench.elapsed_ns,
         seed: bench.seed,
     };
@@ -107,8 +105,7 @@ pub(super) fn of_fsync(fsync: &Fsync) -> RunFacts {
         rotates: target.rotating,
     };
     let measured = MeasuredCircumstances {
-        run: &fsync.run,
-        version: &fsync.version,
+        envelope: &fsync.envelope,
         elapsed_ns: fsync.elapsed_ns,
         seed: fsync.seed,
     };
@@ -131,8 +128,7 @@ pub(super) fn of_probe(probe: &Probe) -> RunFacts {
         rotates: None,
     };
     let measured = MeasuredCircumstances {
-        run: &probe.run,
-        version: &probe.version,
+        envelope: &probe.envelope,
         elapsed_ns: probe.elapsed_ns,
         seed: probe.seed,
     };
@@ -141,14 +137,13 @@ pub(super) fn of_probe(probe: &Probe) -> RunFacts {
 
 /// Returns what a check tells: of all its targets together.
 pub(super) fn of_check(document: &Document) -> RunFacts {
-    let run = document.run.clone().unwrap_or_default();
     let mut rows = vec![
-        ("Host", known(&run.host)),
+        ("Host", known(&document.envelope.run.host)),
         ("Targets", Some(document.summary.targets.to_string())),
         ("Drives", drives(document)),
         ("Took", Some(time(document.summary.elapsed_ns))),
     ];
-    rows.extend(of_run(&document.version, &run));
+    rows.extend(of_run(&document.envelope));
     RunFacts { rows, ..RunFacts::default() }
 }
 

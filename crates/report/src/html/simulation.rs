@@ -23,13 +23,13 @@ const HEADS: [&str; 9] =
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
     let arms = &simulation.arms[..simulation.arms.len().min(ROWS_MAX)];
-    let command = say(&simulation.command.join(" "));
+    let command = say(&simulation.envelope.run.command.join(" "));
     html! {
         (pairs(&[
             ("Workload", Some(say(&simulation.workload))),
             ("Command", Some(command).filter(|words| !words.is_empty())),
             ("Seed", Some(simulation.seed.to_string())),
-            ("straddle", Some(say(&simulation.version))),
+            ("straddle", Some(say(&simulation.envelope.version))),
         ]))
         p {
             (chip(Tone::Plain, "simulated")) " Models of drives did it in simulated time: no drive "
@@ -44,7 +44,7 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
         (costs(id, arms))
         (cuts(arms))
         (failures(arms))
-        (notes(&simulation.notes))
+        (notes(&simulation.envelope.notes))
     }
 }
 

@@ -47,18 +47,17 @@ pub(super) fn section(trace: &Trace) -> Markup {
             Some(total.unvisited_bytes).filter(|it| *it > 0).map(|it| words().size(it)),
         ),
     ];
-    let run = trace.run.clone().unwrap_or_default();
-    let rows = [&rows[..], &super::run_facts::of_run(&trace.version, &run)].concat();
+    let rows = [&rows[..], &super::run_facts::of_run(&trace.envelope)].concat();
     html! {
         (pairs(&rows))
-        @if let Some(refusal) = &trace.refusal {
+        @if let Some(refusal) = &trace.envelope.refusal {
             (refused("not traced", &refusal.message, refusal.hint.as_deref()))
         }
         (layers(trace))
         (shares(trace))
         (cost(trace))
         (extents(trace))
-        (notes(&trace.notes))
+        (notes(&trace.envelope.notes))
     }
 }
 
@@ -198,7 +197,7 @@ fn of_extent(trace: &Trace, extent: &TraceExtent) -> Row {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(trace: &Trace) -> (Tone, String) {
-    if trace.refusal.is_some() {
+    if trace.envelope.refusal.is_some() {
         return (Tone::Care, "not traced".to_owned());
     }
     let shares = &trace.total.alignment;
@@ -217,7 +216,7 @@ pub(super) fn summary(trace: &Trace) -> (Tone, String) {
 
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(trace: &Trace) -> ShortAnswer {
-    if let Some(refusal) = &trace.refusal {
+    if let Some(refusal) = &trace.envelope.refusal {
         return ShortAnswer::refused(
             "it was not traced",
             &refusal.message,

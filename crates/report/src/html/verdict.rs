@@ -1,13 +1,15 @@
 //! Verdict on the speed of durable writes for an engine, on the page.
 
 use maud::{Markup, html};
+use measure::Tail;
 use measure::fitness::Fitness;
+use measure::tail::METHOD;
 
 use super::elements::{Tone, chip, notes, say, time, time_or_unknown, words};
 use super::short_answer::{Rank, sentence};
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::bench::figures::{UNKNOWN, interval_title, number};
-use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval, quantile_ends};
+use crate::bench::figures::{UNKNOWN, interval_title, number, time_bounds};
+use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict};
 
 const ROWS_MAX: usize = 20;
 
@@ -56,16 +58,15 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
     }
 }
 
-fn measured(quantile: &QuantileInterval) -> String {
+fn measured(quantile: &Tail) -> String {
     format!(
-        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}); by {}.",
+        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}); by {METHOD}.",
         quantile.quantile_percent,
         time(quantile.value_ns),
         interval_title(quantile.alpha),
-        quantile_ends(quantile, words()),
+        time_bounds(quantile, words()),
         quantile.samples,
         quantile.effective_samples,
-        say(quantile.method.trim_end_matches('.'))
     )
 }
 

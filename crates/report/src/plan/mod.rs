@@ -6,8 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::Word;
-use crate::refusal::Refusal;
-use crate::run::Run;
+use crate::envelope::Envelope;
 
 mod table;
 
@@ -20,17 +19,11 @@ pub const LAYOUT_SCHEMA: &str = "straddle.plan/1";
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layout {
-    /// Name and version of this format: `straddle.plan/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// The run that wrote it.
+    /// Format, run, notes and refusal.
     #[serde(flatten)]
-    pub run: Option<Run>,
+    pub envelope: Envelope,
     /// The disk as it was given; harmless to print.
     pub target: String,
-    /// Why there is no plan; all lists are empty then.
-    pub refusal: Option<Refusal>,
     /// Content found instead of a partition table, in a sentence; empty where there is a table.
     pub instead: String,
     /// The disk's length in bytes; `null` where it is not known.

@@ -12,7 +12,7 @@ const ROWS_MAX: usize = 64;
 /// line of its own, never wrapped. A refused plan is empty: errors are not data.
 #[must_use]
 pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
-    if plan.refusal.is_some() {
+    if plan.envelope.refusal.is_some() {
         return String::new();
     }
     let view = PlanText { plan, words: ViewWords { look } };

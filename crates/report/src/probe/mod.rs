@@ -15,8 +15,7 @@ use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
-use crate::refusal::Refusal;
-use crate::run::Run;
+use crate::envelope::Envelope;
 
 pub use next_step::next;
 pub use progress::probing;
@@ -34,13 +33,9 @@ pub const PROBE_SCHEMA: &str = "straddle.probe/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Probe {
-    /// Name and version of this format: `straddle.probe/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// Run that wrote it.
+    /// Format, run, notes and refusal.
     #[serde(flatten)]
-    pub run: Run,
+    pub envelope: Envelope,
     /// The seed that decided all orders and places.
     pub seed: u64,
     /// Duration of all of it, in nanoseconds.
@@ -61,10 +56,6 @@ pub struct Probe {
     pub tools: Vec<Tool>,
     /// Fate of the result.
     pub kept: ResultFate,
-    /// Notes for the reader.
-    pub notes: Vec<String>,
-    /// Why nothing was probed.
-    pub refusal: Option<Refusal>,
 }
 
 /// Target that was probed.

@@ -19,7 +19,7 @@ const SECONDS_MAX: u64 = 86_400;
 /// and of a dry run.
 #[must_use]
 pub fn next(probe: &Probe) -> Option<String> {
-    if probe.dry_run || probe.refusal.is_some() {
+    if probe.dry_run || probe.envelope.refusal.is_some() {
         return None;
     }
     let path = &probe.target.path;
@@ -123,9 +123,7 @@ mod tests {
         answers.chunk.why = Some(chunk);
         let target = ProbeTarget { path: "/data".to_owned(), writes, ..ProbeTarget::default() };
         Probe {
-            schema: String::new(),
-            version: String::new(),
-            run: Default::default(),
+            envelope: Default::default(),
             seed: 1,
             elapsed_ns: 20_000_000_000,
             dry_run: false,
@@ -141,8 +139,6 @@ mod tests {
             comparisons: Vec::new(),
             tools: Vec::new(),
             kept: Default::default(),
-            notes: Vec::new(),
-            refusal: None,
         }
     }
 

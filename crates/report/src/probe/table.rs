@@ -1,10 +1,10 @@
 //! The result for people: each answer with what said it, or why there is none, then what to type.
 
-use measure::Interval;
 use measure::probe::Unidentified;
 use units::prefix::Size;
 
 use super::{Answers, Probe, ProbeAnswer, Tool, next};
+use crate::bench::figures::ratio_text;
 use crate::json::word;
 use crate::text;
 use crate::view_options::Look;
@@ -146,12 +146,11 @@ impl ProbeText<'_> {
 
     fn comparisons(&mut self, probe: &Probe) {
         for one in &probe.comparisons {
-            let Interval { low, high, .. } = one.interval;
-            let high = if high.is_finite() { format!("{high:.2}") } else { "no bound".to_owned() };
             let line = format!(
-                "{} against {}: {low:.2} to {high}, {} ({} blocks)",
+                "{} against {}: {}, {} ({} blocks)",
                 one.arm,
                 one.against,
+                ratio_text(one.interval),
                 one.reading.word(),
                 one.blocks
             );
@@ -160,10 +159,10 @@ impl ProbeText<'_> {
     }
 
     fn notes(&mut self, probe: &Probe) {
-        for note in &probe.notes {
+        for note in &probe.envelope.notes {
             self.row("note", note);
         }
-        if let Some(refusal) = &probe.refusal {
+        if let Some(refusal) = &probe.envelope.refusal {
             self.row("error", &refusal.message);
             if let Some(hint) = &refusal.hint {
                 self.row("hint", hint);

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use stack::file::RunState;
 
 use crate::document::{Fact, Word};
-use crate::refusal::Refusal;
-use crate::run::Run;
+use crate::envelope::Envelope;
 use stack::{LayerType, UnitFact, UnitKind};
 
 mod table;
@@ -22,17 +21,11 @@ pub const TRACE_SCHEMA: &str = "straddle.trace/1";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
-    /// Name and version of this format: `straddle.trace/1`.
-    pub schema: String,
-    /// The version of straddle that wrote it.
-    pub version: String,
-    /// Run that wrote it; missing in documents of older versions.
+    /// Format, run, notes and refusal.
     #[serde(flatten)]
-    pub run: Option<Run>,
+    pub envelope: Envelope,
     /// The file as it was given; harmless to print.
     pub file: String,
-    /// Why it cannot be traced; all lists are empty then.
-    pub refusal: Option<Refusal>,
     /// The file's length in bytes; `null` where it was refused before that was known.
     pub file_bytes: Option<u64>,
     /// The first byte of the file that was traced.
@@ -41,8 +34,6 @@ pub struct Trace {
     pub length_bytes: u64,
     /// Facts that the kernel tells of the file beside its extents.
     pub facts: Vec<Fact>,
-    /// Notes on the answer.
-    pub notes: Vec<String>,
     /// The layers that the file lies on, those below first; the last one is the file.
     pub layers: Vec<TraceLayer>,
     /// The extents and holes of the range, in order.

@@ -23,7 +23,7 @@ const COPIES_MAX: usize = 4;
 /// The whole trace as text, with its last line feed. A refused one is empty: errors are not data.
 #[must_use]
 pub fn table(trace: &Trace, look: &Look) -> String {
-    if trace.refusal.is_some() {
+    if trace.envelope.refusal.is_some() {
         return String::new();
     }
     let view = TraceText { trace, words: ViewWords { look } };
@@ -62,7 +62,7 @@ impl TraceText<'_> {
             let title: Vec<String> = title.into_iter().filter(|part| !part.is_empty()).collect();
             text += &format!("  on {}  {}\n", words.text(&layer.name), title.join(", "));
         }
-        for note in &trace.notes {
+        for note in &trace.envelope.notes {
             text += &format!("  note: {}\n", words.text(note));
         }
         text

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use report::{
-    Baseline, BaselineFault, Change, Digest, LayerReport, Look, Note, Target, TargetChange, Trend,
+    Baseline, Change, Digest, LayerReport, Look, Note, ResultFault, Target, TargetChange, Trend,
     changes_closing, changes_headline, changes_json, changes_tree,
 };
 use stack::{LayerType, Severity, UnitKind, Verdict};
@@ -257,15 +257,15 @@ fn bytes_that_are_no_baseline_are_refused_with_what_they_are() {
     let other = good.replace("straddle.check/1", "straddle.check/2\\u001b");
     let read = |bytes: &[u8]| Baseline::read(bytes).expect_err("no baseline");
     for bytes in [&b""[..], b"\0\xff\xfe", b"[]", b"{}", b"null", b"{\"schema\":1}", b"\"x\""] {
-        assert!(matches!(read(bytes), BaselineFault::NotOurs(_)), "{bytes:?}");
+        assert!(matches!(read(bytes), ResultFault::NotOurs(_)), "{bytes:?}");
     }
-    let BaselineFault::OtherSchema(schema) = read(other.as_bytes()) else { panic!("other") };
+    let ResultFault::OtherVersion(schema) = read(other.as_bytes()) else { panic!("other") };
     assert_eq!(schema, "straddle.check/2\\u{1b}");
     let broken = |from: &str, to: &str| {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good, "{from} is there");
         let fault = read(text.as_bytes());
-        assert!(matches!(fault, BaselineFault::Broken(_)), "{fault}");
+        assert!(matches!(fault, ResultFault::Broken(_)), "{fault}");
         assert!(fault.to_string().len() < 260 && !fault.to_string().contains('\u{1b}'), "{fault}");
     };
     broken("\"misaligned\"", "\"crooked\\u001b[31m\"");
@@ -276,7 +276,7 @@ fn bytes_that_are_no_baseline_are_refused_with_what_they_are() {
     let deep = format!("{{\"schema\":\"straddle.check/1\",\"x\":{}", "[".repeat(100_000));
     read(deep.as_bytes());
     let half = &good.as_bytes()[..good.len() / 2];
-    assert!(matches!(read(half), BaselineFault::NotOurs(_)));
+    assert!(matches!(read(half), ResultFault::Broken(_)));
 }
 
 #[test]
@@ -378,8 +378,7 @@ pub(crate) fn all() -> report::Changes {
     let mut summary = report::ChangeSummary::default();
     targets.iter().for_each(|one| summary.add(Some(one)));
     report::Changes {
-        schema: report::CHANGES_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
+        envelope: crate::sample::envelope(report::CHANGES_SCHEMA, report::Run::default()),
         baseline_version: "0.1.0".to_owned(),
         targets,
         summary,

@@ -2,7 +2,6 @@
 
 use measure::CostVerdict;
 use measure::fitness::Fitness;
-use report::Look;
 use report::bench::{Bench, Experiment};
 use report::compare::{
     CompareAnswer, ComparedRow, Comparing, Measure, Measurement, RunValue, compare, compare_json,
@@ -10,6 +9,7 @@ use report::compare::{
 };
 use report::fsync::Fsync;
 use report::probe::{FoundTurn, Probe, ProbeAnswer};
+use report::{Look, Run};
 
 use crate::bench::sample::{comparison, disk, no_penalty, penalty, void};
 use crate::fsync::{tail, whole as fsync};
@@ -18,15 +18,18 @@ use crate::sample::{plain, same};
 
 /// Two results of `straddle bench`.
 pub(crate) fn benches(before: &Bench, after: &Bench) -> Comparing {
-    compare(Measurement::Bench(before), Measurement::Bench(after)).expect("both are of bench")
+    compare(Measurement::Bench(before), Measurement::Bench(after), Run::default())
+        .expect("both are of bench")
 }
 
 fn fsyncs(before: &Fsync, after: &Fsync) -> Comparing {
-    compare(Measurement::Fsync(before), Measurement::Fsync(after)).expect("both are of fsync")
+    compare(Measurement::Fsync(before), Measurement::Fsync(after), Run::default())
+        .expect("both are of fsync")
 }
 
 fn probes(before: &Probe, after: &Probe) -> Comparing {
-    compare(Measurement::Probe(before), Measurement::Probe(after)).expect("both are of probe")
+    compare(Measurement::Probe(before), Measurement::Probe(after), Run::default())
+        .expect("both are of probe")
 }
 
 /// A result of another run, so that no two are the same.
@@ -149,14 +152,14 @@ fn one_run_twice_is_the_same() {
 #[test]
 fn another_host_or_drive_is_a_warning_and_other_settings_are_listed() {
     let mut other = disk();
-    other.run.kernel = Some("6.13.0".to_owned());
-    other.run.host = Some("db2".to_owned());
+    other.envelope.run.kernel = Some("6.13.0".to_owned());
+    other.envelope.run.host = Some("db2".to_owned());
     other.seed = 8;
     other.target.drive = None;
     other.target.model = Some("X\x1b".to_owned());
     other.target.granule_bytes = Some(512);
     let mut first = disk();
-    first.run.host = Some("db1".to_owned());
+    first.envelope.run.host = Some("db1".to_owned());
     let found = benches(&first, &other);
     let keys: Vec<&str> = found.setting.iter().map(|one| one.key.as_str()).collect();
     assert_eq!(keys, ["granule-bytes", "kernel", "seed"]);
@@ -236,7 +239,10 @@ fn measuring_longer_names_the_seconds_that_are_twice_what_was_taken() {
     after.elapsed_ns = 40_500_000_000;
     let found = fsyncs(&fsync(), &after);
     assert_eq!(found.answer, CompareAnswer::CannotTell, "{}", found.sentence);
-    assert!(found.notes.iter().any(|note| note.ends_with("for longer: --seconds 81")), "{found:?}");
+    assert!(
+        found.envelope.notes.iter().any(|note| note.ends_with("for longer: --seconds 81")),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -320,7 +326,9 @@ fn probes_are_compared_by_what_they_found_and_what_said_it() {
 
 #[test]
 fn results_of_two_commands_are_not_compared() {
-    assert_eq!(compare(Measurement::Bench(&disk()), Measurement::Probe(&probe())), None);
+    let (bench, probe) = (disk(), probe());
+    let found = compare(Measurement::Bench(&bench), Measurement::Probe(&probe), Run::default());
+    assert_eq!(found, None);
 }
 
 pub(crate) fn two() -> (Bench, Bench) {
@@ -328,7 +336,7 @@ pub(crate) fn two() -> (Bench, Bench) {
     after.experiments[0].arms[1].median_ns = 12_500_000;
     after.experiments[0].arms[1].p99_ns = None;
     after.experiments[0].verdict = CostVerdict::Small;
-    after.run.kernel = Some("6.13.0".to_owned());
+    after.envelope.run.kernel = Some("6.13.0".to_owned());
     after.target.granule_bytes = Some(512);
     after.target.model = None;
     (with(vec![penalty(), void()], 7), after)
@@ -437,7 +445,7 @@ note: the two runs are not paired: anything that changed in between can be the
 #[test]
 fn every_line_fits_its_width_and_holds_nothing_harmful() {
     let (mut before, after) = two();
-    before.run.host = Some("h\x1b[2J\u{202e}".repeat(50));
+    before.envelope.run.host = Some("h\x1b[2J\u{202e}".repeat(50));
     before.experiments[0].arms[0].name = "an arm with a name that goes on and on ".repeat(9);
     let found = [
         benches(&before, &after),
@@ -467,7 +475,7 @@ fn a_comparison_for_programs_holds_its_counts() {
     let (before, after) = two();
     let text = compare_json(&benches(&before, &after));
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(value["schema"], "straddle.compare/1");
+    assert_eq!(value["schema"], "straddle.compare/2");
     assert_eq!((&value["answer"], &value["summary"]["differs"]), (&"differs".into(), &1.into()));
     assert_eq!(value["rows"][2]["before"]["kind"], "ratio");
     let again: Comparing = serde_json::from_str(&text).expect("it is read as it was written");

@@ -1,14 +1,16 @@
 //! Results of drive models, for people and for programs.
 
 use drive::published::LineOrigin;
-use report::Look;
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, PUBLISHED_SCHEMA, Published, PublishedLine,
     SIMULATION_SCHEMA, SimulatedArm, SimulatedCuts, SimulatedWork, Simulation, drives_json,
     published_json, published_table, simulation_json, simulation_table,
 };
+use report::{Envelope, Look, Run};
 use serde_json::Value;
 use testkit::schema;
+
+use crate::sample::envelope;
 
 const DRIVES: &str = include_str!("../../schema/straddle.drives.1.schema.json");
 const SIMULATION: &str = include_str!("../../schema/straddle.simulation.1.schema.json");
@@ -36,7 +38,7 @@ fn drives() -> Drives {
         notes: vec![text("one of many")],
         values: vec![value],
     };
-    Drives { schema: text(DRIVES_SCHEMA), version: text("0.1.0"), drives: vec![drive] }
+    Drives { envelope: envelope(DRIVES_SCHEMA, Run::default()), drives: vec![drive] }
 }
 
 /// A row of a simulation that takes so many turns of 8.33 ms.
@@ -68,14 +70,15 @@ pub(crate) fn shifted() -> Simulation {
     let off = SimulatedArm { shift_bytes: 512, ..arm(3) };
     let serial = SimulatedArm { changed: vec![text("rmw=serial")], ..arm(4) };
     let failed = SimulatedArm { failed: 7, ..serial.clone() };
+    let command = ["straddle", "drive", "simulate"].map(text).to_vec();
     Simulation {
-        schema: text(SIMULATION_SCHEMA),
-        version: text("0.1.0"),
-        command: ["straddle", "drive", "simulate"].map(text).to_vec(),
+        envelope: Envelope {
+            notes: vec![text("the trace lost 3 events")],
+            ..envelope(SIMULATION_SCHEMA, Run { command, ..Run::default() })
+        },
         seed: 1,
         workload: text("4 KiB writes in order, a flush after each, depth 1"),
         arms: vec![arm(1), off, serial, failed],
-        notes: vec![text("the trace lost 3 events")],
     }
 }
 
@@ -109,8 +112,7 @@ pub(crate) fn compared() -> Published {
     let first = "advanced format disks";
     let note = Some(text("the writeback of metadata is not modeled"));
     Published {
-        schema: text(PUBLISHED_SCHEMA),
-        version: text("0.1.0"),
+        envelope: envelope(PUBLISHED_SCHEMA, Run::default()),
         seed: 1,
         lines: vec![
             line(first, LineOrigin::Predicted, 119.9, true),

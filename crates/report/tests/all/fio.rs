@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use measure::{CostVerdict, Role};
 use report::bench::{
-    Arm, Bench, BenchTarget, Experiment, OperationDirection, Sync, Workload, WorkloadOrder,
-    fio_json,
+    Arm, BENCH_SCHEMA, Bench, BenchTarget, Experiment, OperationDirection, Sync, Workload,
+    WorkloadOrder, fio_json,
 };
 use serde_json::Value;
 use testkit::{need_tools, tool};
+
+use crate::sample::envelope;
 
 /// Keys of fio that we do not write, and why. A key that fio does not write is an error here, so
 /// that the list stays true.
@@ -129,21 +131,18 @@ fn bench() -> Bench {
         regimes: Vec::new(),
         narrowing: Vec::new(),
     };
+    let run = report::Run {
+        started: "2026-03-01T12:00:00Z".to_owned(),
+        kernel: Some("6.12.0".to_owned()),
+        ..report::Run::default()
+    };
     Bench {
-        schema: report::bench::BENCH_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
-        run: report::Run {
-            started: "2026-03-01T12:00:00Z".to_owned(),
-            kernel: Some("6.12.0".to_owned()),
-            ..report::Run::default()
-        },
+        envelope: envelope(BENCH_SCHEMA, run),
         seed: 1,
         elapsed_ns: 1_000_000,
         target: BenchTarget { drive: Some("sda".to_owned()), ..BenchTarget::default() },
         scratch: None,
         experiments: vec![experiment],
-        notes: Vec::new(),
-        refusal: None,
     }
 }
 

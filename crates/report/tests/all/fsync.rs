@@ -1,21 +1,22 @@
 //! A result of `straddle fsync` in every view.
 
 use durability::Grade;
-use measure::Interval;
 use measure::durable::{Difference, RowGroup};
 use measure::fitness::Fitness;
+use measure::{Interval, Tail};
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
-    Fsync, FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, RowMethod, Sustained,
-    SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
-    fsync_table,
+    Fsync, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
+    LayerFlushes, ProcessWord, Rounds, RowComparison, RowMethod, Sustained, SustainedPoint,
+    fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text, fsync_table,
 };
-use report::{Look, Refusal, Run};
+use report::{Envelope, Look, Refusal, ResultFault, Run};
 use serde_json::Value;
 use testkit::schema;
 
-const FSYNC: &str = include_str!("../../schema/straddle.fsync.1.schema.json");
+use crate::sample::{envelope, notes};
+
+const FSYNC: &str = include_str!("../../schema/straddle.fsync.2.schema.json");
 const PLAN: &str = include_str!("../../schema/straddle.fsync.plan.1.schema.json");
 
 fn text(word: &str) -> String {
@@ -55,8 +56,8 @@ pub(crate) fn row(id: &str, group: RowGroup, label: &str, path: DataPath) -> Fsy
 }
 
 /// A quantile with its interval, in nanoseconds.
-pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterval {
-    QuantileInterval {
+pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> Tail {
+    Tail {
         quantile_percent: percent,
         value_ns: value,
         low_ns: Some(low),
@@ -65,7 +66,6 @@ pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterv
         samples: 1000,
         effective_samples: 900,
         needed_samples: 6,
-        method: text("ranks"),
     }
 }
 
@@ -103,10 +103,9 @@ fn forecast() -> Forecast {
 
 /// A small result of a disk.
 fn plain() -> Fsync {
+    let run = Run { kernel: Some(text("6.1.0")), host: Some(text("db1")), ..Run::default() };
     Fsync {
-        schema: text(FSYNC_SCHEMA),
-        version: text("0.1.0"),
-        run: Run { kernel: Some(text("6.1.0")), host: Some(text("db1")), ..Run::default() },
+        envelope: envelope(FSYNC_SCHEMA, run),
         seed: 7,
         target: target(),
         scratch: Some(FsyncScratch {
@@ -163,7 +162,7 @@ pub(crate) fn whole() -> Fsync {
             verdict: Fitness::Warn,
             sentence: text("p99 is 14.2 ms"),
             next: text("use a drive with PLP"),
-            quantile: Some(QuantileInterval::default()),
+            quantile: Some(Tail::default()),
             limits: vec![EngineLimit::default()],
             ceilings: vec![Ceiling::default()],
             ..FsyncVerdict::default()
@@ -177,12 +176,11 @@ pub(crate) fn whole() -> Fsync {
             process: Some(ProcessWord::default()),
             ..Honesty::default()
         }),
-        notes: vec![text("a note")],
-        refusal: Some(Refusal {
-            message: text("stopped"),
-            hint: Some(text("try again")),
-            kind: report::RefusalKind::Misuse,
-        }),
+        envelope: Envelope {
+            notes: notes(),
+            refusal: Some(Refusal::new("stopped", Some(text("try again")))),
+            ..plain().envelope
+        },
         ..plain()
     }
 }
@@ -199,7 +197,7 @@ fn results_are_valid_and_wholly_described() {
         assert_eq!(faults(FSYNC, &fsync_json(&fsync)), Vec::<String>::new());
     }
     let plan = FsyncPlan {
-        schema: text(FSYNC_PLAN_SCHEMA),
+        envelope: envelope(FSYNC_PLAN_SCHEMA, Run::default()),
         target: target(),
         forecast: forecast(),
         ..FsyncPlan::default()
@@ -212,11 +210,15 @@ fn results_are_valid_and_wholly_described() {
 #[test]
 fn a_result_comes_back_from_its_file_and_others_are_told_apart() {
     assert_eq!(fsync_parse(&fsync_json(&whole())), Ok(whole()));
-    assert!(matches!(fsync_parse("{}"), Err(FsyncFault::NotOurs(_))));
-    let other = fsync_json(&Fsync { schema: text("straddle.bench/1"), ..plain() });
-    assert_eq!(fsync_parse(&other), Err(FsyncFault::OtherSchema(text("straddle.bench/1"))));
+    assert!(matches!(fsync_parse("{}"), Err(ResultFault::NotOurs(_))));
+    let other =
+        fsync_json(&Fsync { envelope: envelope("straddle.bench/1", Run::default()), ..plain() });
+    assert_eq!(
+        fsync_parse(&other),
+        Err(ResultFault::OtherSchema(text("straddle.bench/1"), Some(FSYNC_SCHEMA)))
+    );
     let cut = fsync_json(&plain()).replace("\"rows\"", "\"lines\"");
-    assert!(matches!(fsync_parse(&cut), Err(FsyncFault::Broken(_))));
+    assert!(matches!(fsync_parse(&cut), Err(ResultFault::Broken(_))));
 }
 
 #[test]
@@ -246,7 +248,7 @@ fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
 #[test]
 fn a_percentile_is_named_only_of_writes_enough_to_have_one() {
     let shown = |samples| {
-        let tail = QuantileInterval { samples, ..tail(99.0, [19_100_000, 1, 2]) };
+        let tail = Tail { samples, ..tail(99.0, [19_100_000, 1, 2]) };
         let mut fsync = whole();
         fsync.verdict =
             fsync.verdict.map(|verdict| FsyncVerdict { quantile: Some(tail), ..verdict });
@@ -293,7 +295,7 @@ fn every_line_fits_and_no_text_leaves_its_line() {
     let mut hostile = whole();
     hostile.target.path = text("/da\x1b[31mta\nfoo");
     hostile.rows[0].label = text("a\x1b]0;x\x07b\nc").repeat(20);
-    hostile.notes = vec![text("\u{202e}x\r\n").repeat(30)];
+    hostile.envelope.notes = vec![text("\u{202e}x\r\n").repeat(30)];
     for width in [40, 60, 80, 120, 200] {
         for explain in [false, true] {
             for ascii in [false, true] {

@@ -44,7 +44,9 @@ fn a_line_holds_one_target_and_the_last_one_the_summary() {
 fn a_document_written_as_it_grows_is_the_same_document() {
     for targets in [vec![], vec![shifted_disk()], vec![broken(), hostile(), shifted_disk()]] {
         let document = document(targets);
-        let at_once = serde_json::to_string_pretty(&document).expect("JSON") + "\n";
-        assert_eq!(json(&document), at_once);
+        let grown = json(&document);
+        let value: Value = serde_json::from_str(&grown).expect("JSON");
+        assert_eq!(value, serde_json::to_value(&document).expect("JSON"));
+        assert_eq!(grown, serde_json::to_string_pretty(&value).expect("JSON") + "\n");
     }
 }

@@ -7,9 +7,11 @@ use report::probe::{
     ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, probe_json,
     probe_table, tools,
 };
-use report::{Look, Refusal, Run};
+use report::{Envelope, Look, Refusal, Run};
 use serde_json::Value;
 use testkit::schema;
+
+use crate::sample::{envelope, notes};
 
 const COMMITTED: &str = include_str!("../../schema/straddle.probe.1.schema.json");
 
@@ -33,15 +35,14 @@ fn platter() -> Probe {
     answers.turn = found(FoundTurn { turn_ns, low_ns, high_ns });
     let policy = TurnPolicy::PerSector;
     answers.turns = found(FoundTurns { turns: 3, low_turns: 2.97, high_turns: 3.02, policy });
+    let run = Run {
+        command: vec!["straddle".to_owned(), "probe".to_owned()],
+        started: "2026-01-02T03:04:05Z".to_owned(),
+        kernel: Some("6.12".to_owned()),
+        host: None,
+    };
     Probe {
-        schema: PROBE_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
-        run: Run {
-            command: vec!["straddle".to_owned(), "probe".to_owned()],
-            started: "2026-01-02T03:04:05Z".to_owned(),
-            kernel: Some("6.12".to_owned()),
-            host: None,
-        },
+        envelope: Envelope { notes: notes(), ..envelope(PROBE_SCHEMA, run) },
         seed: 1,
         elapsed_ns: 21_400_000_000,
         dry_run: false,
@@ -71,8 +72,6 @@ fn platter() -> Probe {
             reading: Reading::Slower,
         }],
         kept: ResultFate { file: None, reason: Some("--no-save".to_owned()) },
-        notes: vec!["a note".to_owned()],
-        refusal: None,
     }
 }
 
@@ -85,7 +84,8 @@ fn probes_are_valid_and_wholly_described() {
         kind: report::RefusalKind::Safety,
     };
     let nothing = Answers::not_tried("nothing was measured");
-    let refused = Probe { answers: nothing, refusal: Some(refusal), ..platter() };
+    let mut refused = Probe { answers: nothing, ..platter() };
+    refused.envelope.refusal = Some(refusal);
     for probe in [platter(), refused] {
         let document: Value = serde_json::from_str(&probe_json(&probe)).expect("valid JSON");
         assert_eq!(schema::faults(&schema, &document), Vec::<String>::new());

@@ -2,7 +2,7 @@
 
 use format::{Problem, ProblemKind};
 use report::{
-    Document, Fact, Finding, LayerReport, Refusal, Run, Summary, Target, document::SCHEMA,
+    Document, Envelope, Fact, Finding, LayerReport, Refusal, Run, Summary, Target, document::SCHEMA,
 };
 use stack::{Cost, LayerType, Misalignment, Severity, UnitFact, UnitKind, Verdict};
 use units::Source;
@@ -32,8 +32,17 @@ pub(crate) fn document(targets: Vec<Target>) -> Document {
         kernel: Some("6.12.0".to_owned()),
         host: Some("web-3".to_owned()),
     };
-    let (schema, version) = (SCHEMA.to_owned(), "0.1.0".to_owned());
-    Document { schema, version, run: Some(run), targets, summary }
+    Document { envelope: envelope(SCHEMA, run), targets, summary }
+}
+
+/// The envelope of a document that straddle 0.1.0 wrote.
+pub(crate) fn envelope(schema: &str, run: Run) -> Envelope {
+    Envelope { version: "0.1.0".to_owned(), ..Envelope::new(schema, run) }
+}
+
+/// A note of a document.
+pub(crate) fn notes() -> Vec<String> {
+    vec!["a note".to_owned()]
 }
 
 pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<LayerReport>) -> Target {

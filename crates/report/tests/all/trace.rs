@@ -4,12 +4,14 @@ use report::trace::{
     TRACE_SCHEMA, Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceLayer,
     TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold, table,
 };
-use report::{Fact, Look, Refusal, Run};
+use report::{Envelope, Fact, Look, Refusal, Run};
 use serde_json::Value;
 use stack::file::RunState;
 use stack::{LayerType, UnitFact, UnitKind};
 use testkit::schema;
 use units::Source;
+
+use crate::sample::{envelope, notes};
 
 pub(crate) const COMMITTED: &str = include_str!("../../schema/straddle.trace.1.schema.json");
 
@@ -89,11 +91,8 @@ pub(crate) fn sample() -> Trace {
         copies: vec![copy(0, 1 << 20), copy(1, 1 << 20)],
     }];
     Trace {
-        schema: TRACE_SCHEMA.to_owned(),
-        version: "0.0.0".to_owned(),
-        run: Some(Run::default()),
+        envelope: Envelope { notes: notes(), ..envelope(TRACE_SCHEMA, Run::default()) },
         file: "db/file\\u{1b}[31m".to_owned(),
-        refusal: None,
         file_bytes: Some(24576),
         offset_bytes: 0,
         length_bytes: 24576,
@@ -103,7 +102,6 @@ pub(crate) fn sample() -> Trace {
             source: None,
             reason: Some("not answered".to_owned()),
         }],
-        notes: vec!["a note".to_owned()],
         layers: vec![
             layer(0, &[], LayerType::Drive, "sda"),
             layer(1, &[], LayerType::Drive, "sdb"),
@@ -135,8 +133,7 @@ pub(crate) fn sample() -> Trace {
 #[test]
 fn a_trace_is_valid_and_wholly_described() {
     let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
-    let refusal = Refusal::new("no", None);
-    let refused = Trace { refusal: Some(refusal), cost: None, ..sample() };
+    let refused = Trace { cost: None, ..refused() };
     for trace in [sample(), refused] {
         let document = serde_json::from_str(&trace.json()).expect("valid JSON");
         let faults = schema::faults(&schema, &document);
@@ -182,6 +179,11 @@ fn every_line_of_a_trace_fits_the_terminal_and_shows_every_copy() {
 
 #[test]
 fn a_refused_trace_prints_nothing() {
-    let refusal = Refusal::new("no", None);
-    assert_eq!(table(&Trace { refusal: Some(refusal), ..sample() }, &Look::default()), "");
+    assert_eq!(table(&refused(), &Look::default()), "");
+}
+
+fn refused() -> Trace {
+    let mut trace = sample();
+    trace.envelope.refusal = Some(Refusal::new("no", None));
+    trace
 }

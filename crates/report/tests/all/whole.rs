@@ -22,19 +22,19 @@ pub(crate) fn people(document: &Document, shape: ViewShape, look: &Look) -> Stri
 
 /// The document as it grows.
 pub(crate) fn json(document: &Document) -> String {
-    let mut text = head(&document.version, document.run.as_ref());
+    let mut text = head(&document.envelope);
     for (number, target) in document.targets.iter().enumerate() {
         text += if number == 0 { "\n" } else { ",\n" };
         text += &element(target).to_string();
     }
-    text + &tail(&document.summary, document.targets.is_empty())
+    text + &tail(&document.envelope, &document.summary, document.targets.is_empty())
 }
 
 /// A line for each target and one for the summary.
 pub(crate) fn jsonl(document: &Document) -> String {
     let lines: String =
         document.targets.iter().map(|target| target_line(target).to_string()).collect();
-    lines + &summary_line(&document.version, &document.summary)
+    lines + &summary_line(&document.envelope.version, &document.summary)
 }
 
 /// A suite for each target.
@@ -45,7 +45,7 @@ pub(crate) fn junit(document: &Document, fail_on: Severity) -> String {
 
 /// A log with one run.
 pub(crate) fn sarif(document: &Document, rules: &[RuleInfo<'_>]) -> String {
-    let mut text = sarif_head(&document.version, rules);
+    let mut text = sarif_head(&document.envelope.version, rules);
     let mut notifications = Notifications::default();
     let mut is_empty = true;
     for target in &document.targets {

@@ -118,8 +118,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
 /// Returns what each kind of plan says.
 fn begun(session: &Session<'_>, place: String, found: Option<&MeasuredBytes>) -> DryRun {
     DryRun {
-        schema: PLAN_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        envelope: session.envelope(PLAN_SCHEMA),
         place,
         layers: found.map(|found| found.layers.clone()).unwrap_or_default(),
         granule_bytes: found.map(|found| found.unit.length_bytes()),
@@ -131,7 +130,6 @@ fn begun(session: &Session<'_>, place: String, found: Option<&MeasuredBytes>) ->
         experiments: Vec::new(),
         wear: String::new(),
         impact: Vec::new(),
-        notes: session.notes.clone(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use host::Interrupt;
 use host::scratch::ScratchPlan;
 use jiff::Timestamp;
+use report::Envelope;
 use report::Refusal;
 use report::bench::{BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, ScratchFacts};
 use units::number::real;
@@ -271,16 +272,18 @@ impl<'a> Session<'a> {
         self.settle();
         experiments.iter_mut().for_each(|experiment| self.held_to_its_device(experiment));
         Document {
-            schema: BENCH_SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            run: run::run(self.started, &self.inspected),
+            envelope: Envelope { refusal, ..self.envelope(BENCH_SCHEMA) },
             seed: self.seed,
             elapsed_ns: self.elapsed_ns(),
             target,
             scratch,
             experiments,
-            notes: self.notes,
-            refusal,
         }
+    }
+
+    /// Returns the envelope of a document of `schema`.
+    pub(crate) fn envelope(&self, schema: &str) -> Envelope {
+        let run = run::run(self.started, &self.inspected);
+        Envelope { notes: self.notes.clone(), ..Envelope::new(schema, run) }
     }
 }

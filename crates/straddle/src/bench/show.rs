@@ -16,7 +16,7 @@ pub(super) fn result(
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
-    let refused = document.refusal.as_ref().map(printer::refusal);
+    let refused = document.envelope.refusal.as_ref().map(printer::refusal);
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let text = match arguments.printed.format() {
         BenchFormat::Json => bench::bench_json(document),
@@ -60,7 +60,7 @@ pub(super) fn outcome(
     }
     let any = |verdict| document.experiments.iter().any(|one| one.verdict == verdict);
     let is_found = any(CostVerdict::Penalty);
-    match &document.refusal {
+    match &document.envelope.refusal {
         Some(refusal) if !is_found || refusal.kind != RefusalKind::NoVerdict => {
             CommandOutcome::of_refusal(refusal, said)
         }

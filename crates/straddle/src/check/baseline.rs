@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::Parser as _;
 use host::InputError;
-use report::{Baseline, BaselineFault, Blocks, Run, Summary};
+use report::{Baseline, Blocks, Envelope, ResultFault, Summary};
 use units::text;
 
 use crate::arguments::{Arguments, Check, Command, is_standard_output};
@@ -27,15 +27,15 @@ const BASELINE_BYTES: u64 = 256 << 20;
 pub(crate) fn read(path: &Path) -> anyhow::Result<Baseline> {
     let bytes = bytes(path)?;
     Baseline::read(&bytes).map_err(|fault| {
-        let hint = match fault {
-            BaselineFault::NotOurs(_) | BaselineFault::Broken(_) => {
-                "write a new one: straddle check --save FILE [TARGET]..."
-            }
-            BaselineFault::OtherSchema(_) => {
-                "write a new one with this version: straddle check --save FILE [TARGET]..."
-            }
+        let with = match fault {
+            ResultFault::OtherVersion(_) | ResultFault::OtherRelease(..) => " with this version",
+            _ => "",
         };
-        anyhow!("cannot compare with {}: {fault}\nhint: {hint}", shown(path))
+        anyhow!(
+            "cannot compare with {}: {fault}\n\
+             hint: write a new one{with}: straddle check --save FILE [TARGET]...",
+            shown(path)
+        )
     })
 }
 
@@ -81,11 +81,11 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// A baseline for `path`, begun, of `run`.
+    /// A baseline for `path`, begun, in this `envelope`.
     ///
     /// # Errors
     /// When something is there that is no baseline, or nothing can be written beside it.
-    pub(crate) fn begin(path: &Path, run: &Run) -> anyhow::Result<Save> {
+    pub(crate) fn begin(path: &Path, envelope: &Envelope) -> anyhow::Result<Save> {
         if is_standard_output(path) {
             bail!(
                 "cannot save the baseline to standard output: the findings are printed there\n\
@@ -106,7 +106,7 @@ impl Save {
             )
         })?;
         let mut save = Save { path: path.to_owned(), file, is_empty: true };
-        save.write(report::head(env!("CARGO_PKG_VERSION"), Some(run)).as_bytes())?;
+        save.write(report::head(envelope).as_bytes())?;
         Ok(save)
     }
 
@@ -124,8 +124,8 @@ impl Save {
     ///
     /// # Errors
     /// When it cannot be written or put in place; what was there is then still there.
-    pub(crate) fn end(mut self, summary: &Summary) -> anyhow::Result<()> {
-        self.write(report::tail(summary, self.is_empty).as_bytes())?;
+    pub(crate) fn end(mut self, envelope: &Envelope, summary: &Summary) -> anyhow::Result<()> {
+        self.write(report::tail(envelope, summary, self.is_empty).as_bytes())?;
         let path = self.path;
         self.file.finish().map_err(|error| failed(&path, &error))
     }

@@ -18,7 +18,8 @@ use std::time::Instant;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::{Baseline, MonitorAnswer, Refusal};
+use report::document::SCHEMA;
+use report::{Baseline, Envelope, MonitorAnswer, Refusal};
 
 use crate::arguments::{Check, Format};
 use crate::exit::{self, CommandOutcome};
@@ -50,10 +51,11 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
         own.command = baseline::command(check);
     }
     let asked = if again.is_some() { &[][..] } else { &check.targets[..] };
-    let press = Press::new(check, baseline, own, asked, targets.len() > 1)?;
+    let envelope = Envelope { notes: repeated(&targets), ..Envelope::new(SCHEMA, own) };
+    let press = Press::new(check, baseline, envelope, asked, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
-    let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;
+    let save = check.save.as_deref().map(|path| Save::begin(path, &press.envelope)).transpose()?;
     let mut page = Pieces::begin(&press, &mut output)?;
     let mut tally = CheckTally { save, ..CheckTally::default() };
     let round = Round {
@@ -69,6 +71,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
         let judged = tally.summary.targets;
         let message = format!("interrupted after {judged} of {} targets", targets.len());
         let refusal = Refusal::new(message, None);
+        page.envelope.refusal = Some(refusal.clone());
         let shown =
             Shown::of(check, &press, target_stack::refused("straddle check".to_owned(), refusal));
         tally.take(&mut page, shown)?;
@@ -81,16 +84,18 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     tally.answer.merge(page.take_vanished());
     let answer = tally.answer();
     let answer = MonitorAnswer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
+    let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
+    let left_out = not_an_image::note(left_out);
+    page.envelope.notes.extend(left_out.clone());
     let is_saved = tally.save.is_some() && tally.has_opened;
     match tally.save.take() {
-        Some(save) if is_saved => save.end(&tally.summary)?,
+        Some(save) if is_saved => save.end(&page.envelope, &tally.summary)?,
         Some(save) => save.leave(),
         None => {}
     }
     page.end(&tally.summary, answer, is_saved)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
-    let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
-    if let Some(note) = not_an_image::note(left_out) {
+    if let Some(note) = left_out {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
@@ -110,12 +115,18 @@ fn targets(
         let gone = gone(check, inspected);
         targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));
     }
-    for target in &targets {
-        if let What::Again { first, .. } = &target.what {
-            printer::note(&format!("{} is the same file as {first}", target.name));
-        }
-    }
     targets
+}
+
+/// Notes the targets that are another name of an earlier one, and says so.
+fn repeated(targets: &[CheckTarget]) -> Vec<String> {
+    let note = |target: &CheckTarget| {
+        let What::Again { first, .. } = &target.what else { return None };
+        let note = format!("{} is the same file as {first}", target.name);
+        printer::note(&note);
+        Some(note)
+    };
+    targets.iter().filter_map(note).collect()
 }
 
 /// Judges every target, then those that belong together, and says of directories that hold none.

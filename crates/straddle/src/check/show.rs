@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use report::{
-    Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Look, MonitorAnswer, Note,
-    Notifications, Run, Summary, Target, TargetChange, TextRow, ViewShape, names_target,
+    Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Envelope, Look,
+    MonitorAnswer, Note, Notifications, Summary, Target, TargetChange, TextRow, ViewShape,
+    names_target,
 };
 
 use crate::arguments::{Check, Format, RuleChange};
@@ -19,8 +20,8 @@ use crate::shared::{printer, target};
 pub(crate) struct Press {
     format: Format,
     look: Look,
-    /// The run, for documents.
-    pub(crate) run: Run,
+    /// Begun, for documents.
+    pub(crate) envelope: Envelope,
     /// True if there is more than one target.
     many: AtomicBool,
     /// From which severity on a finding fails its case.
@@ -65,14 +66,14 @@ impl PrintedPiece {
 
 impl Press {
     /// Returns a press that shows targets as `check` asks, compared with `baseline`, in documents
-    /// of `run`, for one target or `many`, of which these were `asked` for; none for all.
+    /// in this `envelope`, for one target or `many`, of which these were `asked` for; none for all.
     ///
     /// # Errors
     /// When changes cannot be shown as asked.
     pub(crate) fn new(
         check: &Check,
         baseline: Option<Baseline>,
-        run: Run,
+        envelope: Envelope,
         asked: &[PathBuf],
         many: bool,
     ) -> anyhow::Result<Press> {
@@ -94,7 +95,7 @@ impl Press {
         let many = AtomicBool::new(many);
         let asked = asked.iter().map(|path| printer::shown(&target::plain(path))).collect();
         Ok(Press {
-            run,
+            envelope,
             format,
             look,
             many,
@@ -199,6 +200,8 @@ const BATCH: usize = 256;
 pub(crate) struct Pieces<'a> {
     press: &'a Press,
     output: &'a mut dyn Write,
+    /// Of the document, with the notes so far.
+    pub(crate) envelope: Envelope,
     shown: u64,
     /// True if something was printed that a comma has to follow.
     is_begun: bool,
@@ -218,18 +221,19 @@ impl<'a> Pieces<'a> {
     /// # Errors
     /// When nothing can be written.
     pub(crate) fn begin(press: &'a Press, output: &'a mut dyn Write) -> anyhow::Result<Pieces<'a>> {
-        let version = env!("CARGO_PKG_VERSION");
+        let envelope = press.envelope.clone();
         let head = match press.format {
             _ if press.baseline.is_some() => String::new(),
-            Format::Json => report::head(version, Some(&press.run)),
+            Format::Json => report::head(&envelope),
             Format::Junit => report::JUNIT_HEAD.to_owned(),
-            Format::Sarif => report::sarif_head(version, &press.rules),
+            Format::Sarif => report::sarif_head(&envelope.version, &press.rules),
             _ => String::new(),
         };
         output.write_all(head.as_bytes())?;
         Ok(Pieces {
             press,
             output,
+            envelope,
             shown: 0,
             is_begun: false,
             rows: Vec::new(),
@@ -300,9 +304,9 @@ impl<'a> Pieces<'a> {
         let (vanished, others) = baseline.vanished(&self.seen, is_asked);
         if others > 0 {
             let targets = if others == 1 { "target" } else { "targets" };
-            printer::note(&format!(
-                "{others} {targets} of the baseline not checked: not named here"
-            ));
+            let note = format!("{others} {targets} of the baseline not checked: not named here");
+            printer::note(&note);
+            self.envelope.notes.push(note);
         }
         for change in vanished {
             answer.merge(change.answer(self.press.least));
@@ -326,8 +330,7 @@ impl<'a> Pieces<'a> {
         if let Some(baseline) = &self.press.baseline {
             self.counts.elapsed_ns = summary.elapsed_ns;
             let changes = Changes {
-                schema: report::CHANGES_SCHEMA.to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
+                envelope: Envelope { schema: report::CHANGES_SCHEMA.to_owned(), ..self.envelope },
                 baseline_version: baseline.version().to_owned(),
                 targets: self.changes,
                 summary: self.counts,
@@ -335,7 +338,6 @@ impl<'a> Pieces<'a> {
             let text = self.press.changes(&changes, answer);
             return Ok(self.output.write_all(text.as_bytes())?);
         }
-        let version = env!("CARGO_PKG_VERSION");
         let text = match self.press.format {
             Format::Table => {
                 let shape = self.press.shape();
@@ -349,8 +351,8 @@ impl<'a> Pieces<'a> {
                     false => text,
                 }
             }
-            Format::Json => report::tail(summary, !self.is_begun),
-            Format::Jsonl => report::summary_line(version, summary),
+            Format::Json => report::tail(&self.envelope, summary, !self.is_begun),
+            Format::Jsonl => report::summary_line(&self.envelope.version, summary),
             Format::Junit => report::JUNIT_TAIL.to_owned(),
             Format::Sarif => self.notifications.sarif_tail(!self.is_begun),
             Format::Nagios => {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use drive::profile::{self, DriveProfile};
+use report::Envelope;
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, drive_list, drive_text, drives_json,
 };
@@ -12,6 +13,7 @@ use workload::profile_text::PROFILE_BYTES_MAX;
 use crate::arguments::{DriveList, DriveShow};
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, shown};
+use crate::shared::run;
 
 /// Lists the built-in drives.
 pub(super) fn list(list: &DriveList) -> anyhow::Result<CommandOutcome> {
@@ -72,8 +74,7 @@ pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
 
 fn document<'a>(profiles: impl Iterator<Item = &'a DriveProfile>) -> Drives {
     Drives {
-        schema: DRIVES_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        envelope: Envelope::new(DRIVES_SCHEMA, run::anywhere()),
         drives: profiles.map(described).collect(),
     }
 }

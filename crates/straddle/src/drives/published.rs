@@ -1,18 +1,19 @@
 //! `drive simulate --published`.
 
 use drive::published::{LineOrigin, PublishedNumber, published};
+use report::Envelope;
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
 
 use crate::arguments::Simulate;
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, Said};
+use crate::shared::run;
 
 /// Puts every published number beside the model's.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
     let compared = published(asked.seed);
     let document = Published {
-        schema: PUBLISHED_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        envelope: Envelope::new(PUBLISHED_SCHEMA, run::anywhere()),
         seed: asked.seed,
         lines: compared.iter().map(line).collect(),
     };

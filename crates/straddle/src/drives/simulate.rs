@@ -7,12 +7,12 @@ use anyhow::{anyhow, bail};
 use drive::run::{DriveJob, EndedOperation, RunLimits, run as run_jobs};
 use drive::{DriveTally, Model};
 use measure::Histogram;
+use report::Envelope;
 use report::drive::{
     SIMULATION_SCHEMA, SimulatedArm, SimulatedLeaf, SimulatedWork, Simulation, simulation_json,
     simulation_table,
 };
 use units::number::real;
-use units::text::escape;
 
 use super::drives_under::DrivesUnder;
 use super::layer_place::LayerPlace;
@@ -27,6 +27,7 @@ use super::workload_source::{Program, Workload};
 use crate::arguments::Simulate;
 use crate::exit::CommandOutcome;
 use crate::shared::printer;
+use crate::shared::run;
 
 /// Time that a host takes from a command to the next: a system call and an interrupt.
 const TURNAROUND_NS: u64 = 10_000;
@@ -39,20 +40,19 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
         paths => Some(StackLayers::of(paths, asked)?),
     };
     let mut document = Simulation {
-        schema: SIMULATION_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args_os().map(|word| escape(word.as_encoded_bytes())).collect(),
+        envelope: Envelope::new(SIMULATION_SCHEMA, run::anywhere()),
         seed: asked.seed,
         workload: workload.title.clone(),
         arms: Vec::new(),
-        notes: workload.notes.clone(),
     };
-    document.notes.extend(grounds.iter().flat_map(|grounds| grounds.notes.clone()));
+    let notes = &mut document.envelope.notes;
+    notes.clone_from(&workload.notes);
+    notes.extend(grounds.iter().flat_map(|grounds| grounds.notes.clone()));
     for arm in arms(asked)? {
         let first = document.arms.len();
         if asked.what_if {
-            for (arm, spot) in variants(&arm, &workload, first, asked, &mut document.notes)? {
-                let done = simulated(&workload, &arm, spot, asked, &mut document.notes)?;
+            for (arm, spot) in variants(&arm, &workload, first, asked, notes)? {
+                let done = simulated(&workload, &arm, spot, asked, notes)?;
                 document.arms.push(done);
             }
             continue;
@@ -64,7 +64,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
         };
         let spots = spots.map_err(|why| anyhow!("cannot simulate {}: {why}", arm.profile.name))?;
         for spot in spots {
-            let done = simulated(&workload, &arm, spot, asked, &mut document.notes)?;
+            let done = simulated(&workload, &arm, spot, asked, notes)?;
             document.arms.push(done);
         }
     }

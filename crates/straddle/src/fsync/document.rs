@@ -90,8 +90,7 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     let [median_ns, p90_ns, p99_ns, p999_ns] = QUANTILES.map(quantile);
     let tail = |&(least, share): &(u64, f64)| {
         latencies.filter(|latencies| latencies.count() >= least)?;
-        let tail = measure::Tail::with(seen.series.values(), share, alpha)?;
-        Some(crate::fsync::engine::interval(&tail, alpha))
+        measure::Tail::with(seen.series.values(), share, alpha)
     };
     let mean_ns = seen.mean_ns().filter(|_| counts);
     FsyncRow {

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<CommandOutcome> {
     });
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
-    session.document.refusal = refusal.filter(|_| signal.is_none());
+    session.document.envelope.refusal = refusal.filter(|_| signal.is_none());
     if signal.is_some() {
         session.note(CUT_OFF);
     }

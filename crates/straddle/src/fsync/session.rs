@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use host::{DurableFiles, Interrupt, Pinned};
 use jiff::Timestamp;
+use report::Envelope;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
 use super::schedule::Schedule;
@@ -33,9 +34,7 @@ impl<'a> Session<'a> {
         let started = Timestamp::now();
         let inspected = InspectedMachine::live();
         let document = Document {
-            schema: FSYNC_SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            run: run::run(started, &inspected),
+            envelope: Envelope::new(FSYNC_SCHEMA, run::run(started, &inspected)),
             seed: arguments.start.seed(started),
             ..Document::default()
         };
@@ -80,8 +79,8 @@ impl<'a> Session<'a> {
     /// Says something that belongs to the result, once.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
-        if !self.document.notes.contains(&text) {
-            self.document.notes.push(text);
+        if !self.document.envelope.notes.contains(&text) {
+            self.document.envelope.notes.push(text);
         }
     }
 

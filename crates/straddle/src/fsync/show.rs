@@ -4,8 +4,8 @@ use std::io;
 
 use durability::Grade;
 use measure::fitness::Fitness;
-use report::RefusalKind;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
+use report::{Envelope, RefusalKind};
 
 use super::plan::FsyncRunPlan;
 use super::session::Session;
@@ -32,12 +32,13 @@ pub(super) fn preview(session: &Session<'_>, plan: &FsyncRunPlan) -> io::Result<
         format!("{}: {}, {path}", row.id, row.label.trim())
     };
     let document = FsyncPlan {
-        schema: FSYNC_PLAN_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        envelope: Envelope {
+            schema: FSYNC_PLAN_SCHEMA.to_owned(),
+            ..session.document.envelope.clone()
+        },
         target: session.document.target.clone(),
         forecast: plan.forecast.clone(),
         rows: plan.rows.iter().map(row).collect(),
-        notes: session.document.notes.clone(),
     };
     let text = match session.arguments.printed.format() {
         BenchFormat::Table => fsync::fsync_plan_text(&document, &printer::look(false)),
@@ -53,7 +54,7 @@ pub(super) fn result(
     document: &Document,
     signal: Option<i32>,
 ) -> io::Result<Option<Said>> {
-    let refused = document.refusal.as_ref().map(printer::refusal);
+    let refused = document.envelope.refusal.as_ref().map(printer::refusal);
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let is_empty = document.rows.is_empty();
     let text = match arguments.printed.format() {
@@ -65,7 +66,8 @@ pub(super) fn result(
         BenchFormat::Table if is_empty && document.honesty.is_none() => String::new(),
         BenchFormat::Table => {
             // Standard error has said it.
-            let shown = Document { refusal: None, ..document.clone() };
+            let mut shown = document.clone();
+            shown.envelope.refusal = None;
             fsync::fsync_table(&shown, &printer::look(arguments.explain))
         }
     };
@@ -80,7 +82,7 @@ pub(super) fn outcome(
     signal: Option<i32>,
     said: Option<Said>,
 ) -> CommandOutcome {
-    if arguments.start.dry_run && document.refusal.is_none() && signal.is_none() {
+    if arguments.start.dry_run && document.envelope.refusal.is_none() && signal.is_none() {
         return CommandOutcome::Done;
     }
     let said = Said::or(said, "nothing was measured");
@@ -94,7 +96,7 @@ pub(super) fn outcome(
         FsyncFailOn::Failure => is_fail,
     };
     let wanted = arguments.rows != FsyncRows::None;
-    match (signal, &document.refusal) {
+    match (signal, &document.envelope.refusal) {
         (Some(signal), _) => CommandOutcome::Interrupted(signal, said),
         (None, Some(refusal)) if !fails || refusal.kind != RefusalKind::NoVerdict => {
             CommandOutcome::of_refusal(refusal, said)

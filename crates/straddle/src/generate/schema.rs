@@ -13,8 +13,8 @@ pub(super) const fn text(of: SchemaOf) -> &'static str {
             include_str!("../../../report/schema/straddle.bench.plan.1.schema.json")
         }
         SchemaOf::Probe => include_str!("../../../report/schema/straddle.probe.1.schema.json"),
-        SchemaOf::Compare => include_str!("../../../report/schema/straddle.compare.1.schema.json"),
-        SchemaOf::Fsync => include_str!("../../../report/schema/straddle.fsync.1.schema.json"),
+        SchemaOf::Compare => include_str!("../../../report/schema/straddle.compare.2.schema.json"),
+        SchemaOf::Fsync => include_str!("../../../report/schema/straddle.fsync.2.schema.json"),
         SchemaOf::FsyncPlan => {
             include_str!("../../../report/schema/straddle.fsync.plan.1.schema.json")
         }

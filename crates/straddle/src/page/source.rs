@@ -6,12 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::InputError;
-use report::html::{Draft, FileCopy, SOURCE_BYTES_MAX, Unread, read as parse};
+use report::RESULT_BYTES_MAX;
+use report::html::{Draft, FileCopy, Unread, read as parse};
 
 use crate::shared::printer::shown;
 
 /// The longest result file that is read.
-const FILE_BYTES: u64 = SOURCE_BYTES_MAX as u64;
+const FILE_BYTES: u64 = RESULT_BYTES_MAX as u64;
 /// Most bytes that all files together may have: a bound for the time that it takes, since they are
 /// read one after the other.
 const ALL_BYTES: u64 = 4 << 30;
@@ -49,7 +50,7 @@ pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Draft> {
         match parse(&name, &text) {
             Ok(source) => draft.add(&source),
             Err(fault) => {
-                let (reason, hint) = (fault.to_string(), fault.hint());
+                let (reason, hint) = (fault.to_string(), fault.hint().to_owned());
                 draft.unread(Unread { name, reason, hint });
                 continue;
             }

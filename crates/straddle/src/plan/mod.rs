@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use layout::NoPlan;
-use report::Refusal;
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
+use report::{Envelope, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::rule::{self, RuleInput};
@@ -36,9 +36,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
     let content = if plan.script { SCRIPT } else { PLAN };
     let destination = Destination::of(content, plan.output.as_ref())?;
     let mut document = Layout {
-        schema: LAYOUT_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        run: Some(run::run(Timestamp::now(), &inspected)),
+        envelope: Envelope::new(LAYOUT_SCHEMA, run::run(Timestamp::now(), &inspected)),
         target: shown(&plan.target),
         ..Layout::default()
     };
@@ -55,7 +53,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
         }
         Err(refusal) => {
             let outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
-            document.refusal = Some(refusal);
+            document.envelope.refusal = Some(refusal);
             (outcome, None)
         }
     };

@@ -31,7 +31,7 @@ pub(super) fn show(
     steps: &[String],
     destination: Option<Destination>,
 ) -> anyhow::Result<()> {
-    if document.refusal.is_some() {
+    if document.envelope.refusal.is_some() {
         return Ok(());
     }
     let Some(script) = script else {

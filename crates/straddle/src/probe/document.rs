@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use measure::Interval;
 use measure::probe::{ArmComparison, Estimate, PanelKind, Reading, WriteAnswers};
+use report::Envelope;
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundCount, FoundDepth, FoundTurn, FoundTurns,
     PROBE_SCHEMA, Probe as Document, ProbeAnswer as Said, ProbeComparison, ProbeTarget, Reported,
@@ -24,9 +25,7 @@ const READS_ALONE: &str = "reads do not say what writes cost";
 /// A document that says nothing yet.
 pub(super) fn begun(run: &Session<'_>, started: Timestamp) -> Document {
     Document {
-        schema: PROBE_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        run: run::run(started, &run.inspected),
+        envelope: Envelope::new(PROBE_SCHEMA, run::run(started, &run.inspected)),
         seed: run.seed,
         elapsed_ns: 0,
         dry_run: run.probe.start.dry_run,
@@ -41,8 +40,6 @@ pub(super) fn begun(run: &Session<'_>, started: Timestamp) -> Document {
         comparisons: Vec::new(),
         tools: Vec::new(),
         kept: ResultFate::default(),
-        notes: Vec::new(),
-        refusal: None,
     }
 }
 
@@ -181,8 +178,8 @@ fn kept(
     };
     let saved = Saved {
         schema: SAVED_SCHEMA.to_owned(),
-        version: document.version.clone(),
-        measured: document.run.started.clone(),
+        version: document.envelope.version.clone(),
+        measured: document.envelope.run.started.clone(),
         identity,
         granule,
     };

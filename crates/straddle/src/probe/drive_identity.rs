@@ -31,7 +31,7 @@ pub(super) fn drive(
     document: &mut Document,
 ) -> Result<KernelDrive, String> {
     if let Some((name, note)) = place.cached.as_ref().zip(place.cache_note()) {
-        document.notes.push(note);
+        document.envelope.notes.push(note);
         return Err(format!("the page cache below {name} lies above the drive"));
     }
     let drive =

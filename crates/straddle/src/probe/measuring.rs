@@ -50,7 +50,7 @@ pub(super) fn run(
 ) -> Result<ProbeResults, Refusal> {
     let is_busy = busy_percent(&target.place).is_some_and(|percent| percent >= BUSY_PERCENT);
     if is_busy {
-        document.notes.push(format!(
+        document.envelope.notes.push(format!(
             "the drive is busy with other I/O: limited to depth 1 and a {SHARE_PERCENT} % duty \
              cycle; questions that need more depth are not tried"
         ));

@@ -48,7 +48,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
     };
     let mut document = document::begun(&run, started);
     if let Err(refusal) = fill(&run, &mut document) {
-        document.refusal = Some(refusal);
+        document.envelope.refusal = Some(refusal);
     }
     document.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     show(&run, &document, destination)
@@ -71,7 +71,7 @@ fn fill(run: &Session<'_>, document: &mut Document) -> Result<(), Refusal> {
     drop(watched);
     document::answer(run, &opened, &found, document);
     if run.interrupt.is_raised() {
-        document.notes.push(CUT_OFF.to_owned());
+        document.envelope.notes.push(CUT_OFF.to_owned());
     }
     Ok(())
 }
@@ -82,19 +82,19 @@ fn show(
     document: &Document,
     destination: Option<Destination>,
 ) -> anyhow::Result<CommandOutcome> {
-    let refused = document.refusal.as_ref().map(printer::refusal);
+    let refused = document.envelope.refusal.as_ref().map(printer::refusal);
     let signal = run.interrupt.signal();
     let said = signal.map(|_| printer::interrupted()).or(refused);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&probe_json(document)));
-    let text = match (run.probe.prints_document(), &document.refusal) {
+    let text = match (run.probe.prints_document(), &document.envelope.refusal) {
         (true, _) => probe_json(document),
         (false, Some(_)) => String::new(),
         (false, None) => probe_table(document, &printer::look(run.probe.explain)),
     };
     let said = Said::or(printer::print(&text)?.or(said), "nothing was measured");
     kept?;
-    Ok(match (&document.refusal, signal) {
+    Ok(match (&document.envelope.refusal, signal) {
         (_, Some(signal)) => CommandOutcome::Interrupted(signal, said),
         (Some(refusal), None) => CommandOutcome::of_refusal(refusal, said),
         (None, None) if document.dry_run || document.answers.found_any() => CommandOutcome::Done,

@@ -123,7 +123,7 @@ impl OpenTarget {
         if !writes {
             let note = "reads do not show what writes cost: for the granule and the turns, name a \
                         directory on the drive, or use --write-device";
-            document.notes.push(note.to_owned());
+            document.envelope.notes.push(note.to_owned());
         }
         Ok(OpenTarget {
             drive: drive(&run.inspected, &place, document),

@@ -66,7 +66,7 @@ fn in_directory(
     possible(run, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
     found.target.writes = true;
-    found.notes.push(format!(
+    found.envelope.notes.push(format!(
         "other programs on this drive are slower meanwhile (a busy drive is used a quarter of the \
          time); a scratch file takes {} of free space",
         Size(length_bytes)
@@ -82,12 +82,12 @@ fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(
     found.target.writes = run.probe.raw.write_device;
     if !run.probe.raw.write_device {
         found.spent.bytes_max = 0;
-        found.notes.push("the device is read, never written".to_owned());
+        found.envelope.notes.push("the device is read, never written".to_owned());
         return Ok(());
     }
     raw_claim::rehearse(&run.probe.raw, node, length_bytes)?;
     let name = shown(node.given());
-    found.notes.push(format!(
+    found.envelope.notes.push(format!(
         "the first {} of {name} (bytes 0 to {}) are overwritten again and again, and lost",
         Size(length_bytes),
         length_bytes.saturating_sub(1)
@@ -95,7 +95,7 @@ fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(
     if run.probe.raw.confirm.is_none() {
         let wanted = claim::identity_words(node).map(|words| words.wanted());
         let wanted = wanted.unwrap_or("serial number or WWN");
-        found.notes.push(format!(
+        found.envelope.notes.push(format!(
             "the run itself needs --confirm with the {wanted} of {name}; to see it: straddle check \
              {name}"
         ));

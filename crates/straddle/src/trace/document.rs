@@ -9,7 +9,7 @@ use report::trace::{
     TRACE_SCHEMA, Trace as Document, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent,
     TraceLayer, TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold,
 };
-use report::{Fact, Refusal};
+use report::{Envelope, Fact, Refusal, Run};
 use stack::amplify::Effort;
 use stack::file::{FileRun, RunState};
 use stack::resolve::On;
@@ -27,18 +27,20 @@ const EXTENTS_MAX: usize = 1 << 16;
 const PIECES_MAX: usize = 1 << 16;
 
 /// The document of a file that cannot be traced.
-pub(super) fn refused(run: report::Run, path: &Path, refusal: Refusal) -> Document {
+pub(super) fn refused(run: Run, path: &Path, refusal: Refusal) -> Document {
+    let envelope = Envelope::new(TRACE_SCHEMA, run);
+    blank(Envelope { refusal: Some(refusal), ..envelope }, path)
+}
+
+/// A document that says nothing yet.
+fn blank(envelope: Envelope, path: &Path) -> Document {
     Document {
-        schema: TRACE_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        run: Some(run),
+        envelope,
         file: text::escape(path.as_os_str().as_encoded_bytes()),
-        refusal: Some(refusal),
         file_bytes: None,
         offset_bytes: 0,
         length_bytes: 0,
         facts: Vec::new(),
-        notes: Vec::new(),
         layers: Vec::new(),
         extents: Vec::new(),
         omitted_extents: 0,
@@ -49,12 +51,13 @@ pub(super) fn refused(run: report::Run, path: &Path, refusal: Refusal) -> Docume
 
 /// The document of `range` of a traced file.
 pub(super) fn of(
-    run: report::Run,
+    run: Run,
     trace: &Trace,
     tracer: &Tracer<'_>,
     traced: &Traced,
     range: ByteRange,
 ) -> Document {
+    let envelope = Envelope::new(TRACE_SCHEMA, run);
     let stack = &tracer.stack;
     let kept = stack.under(traced.id);
     let numbers: Numbers = kept.iter().copied().zip(0..).collect();
@@ -77,14 +80,12 @@ pub(super) fn of(
         offset_bytes: range.start_bytes(),
         length_bytes: range.length_bytes(),
         facts: facts(traced),
-        notes: tracer.notes.clone(),
         layers: kept.iter().map(|&id| layer(stack, id, &numbers)).collect(),
         extents,
         omitted_extents,
         total: sum(&total, count, &numbers),
         cost,
-        refusal: None,
-        ..refused(run, &trace.file, Refusal::new("", None))
+        ..blank(Envelope { notes: tracer.notes.clone(), ..envelope }, &trace.file)
     }
 }
 

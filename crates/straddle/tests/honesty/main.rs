@@ -53,7 +53,7 @@ fn ran_for(directory: &Path, profile: &Path) -> FsyncVerdict {
     let output = output.expect("the binary runs");
     let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
     let document = fsync_parse(&document).expect("it prints a document");
-    document.verdict.unwrap_or_else(|| panic!("it judged: {:?}", document.refusal))
+    document.verdict.unwrap_or_else(|| panic!("it judged: {:?}", document.envelope.refusal))
 }
 
 /// Returns what was found, with the exit status that belongs to the grade.
@@ -317,7 +317,7 @@ fn a_directory_that_takes_no_file_says_so_and_a_missing_one_is_refused() {
     check(&found, "not-durable", "not-tried");
     let missing = ran(Path::new("/nonexistent"), &[]);
     assert_eq!(missing.status, Some(2));
-    assert!(missing.document.honesty.is_none() && missing.document.refusal.is_some());
+    assert!(missing.document.honesty.is_none() && missing.document.envelope.refusal.is_some());
 }
 
 #[test]

@@ -340,7 +340,7 @@ fn what_is_no_process_to_look_at_is_refused_with_what_it_is() {
     let refused = |pid: u32| {
         let ran = ran(scratch.path(), &["--pid", &pid.to_string()]);
         assert_eq!(ran.status, Some(2));
-        ran.document.refusal.expect("it is refused")
+        ran.document.envelope.refusal.expect("it is refused")
     };
     let missing = refused(4_194_305);
     assert!(missing.hint.is_some() && missing.message.contains("4194305"), "{missing:?}");

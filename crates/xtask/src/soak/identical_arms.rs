@@ -54,7 +54,7 @@ fn bench(place: &SoakSite, seed: u64) -> anyhow::Result<(String, String)> {
     let document = bench_parse(&String::from_utf8(output.stdout)?)
         .with_context(|| format!("straddle bench: {}: {}", output.status, said.trim()))?;
     match document.experiments.first() {
-        Some(experiment) if document.refusal.is_none() => {
+        Some(experiment) if document.envelope.refusal.is_none() => {
             Ok((experiment.verdict.word().to_owned(), experiment.reason.clone()))
         }
         _ => bail!("straddle bench did not measure: {}: {}", output.status, said.trim()),

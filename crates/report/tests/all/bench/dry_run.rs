@@ -1,15 +1,17 @@
 //! Forecast of a run, before it is.
 
-use report::Look;
 use report::bench::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
+use report::{Envelope, Look, Run};
 use units::Source;
 
-use crate::sample::{plain, same};
+use crate::sample::{envelope, plain, same};
 
 pub(crate) fn plan() -> DryRun {
     DryRun {
-        schema: PLAN_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
+        envelope: Envelope {
+            notes: vec!["the size of 10 GiB would be scaled down to 64 MiB".to_owned()],
+            ..envelope(PLAN_SCHEMA, Run::default())
+        },
         place: "/data".to_owned(),
         layers: vec!["ext4".to_owned(), "sda1".to_owned(), "sda".to_owned()],
         granule_bytes: Some(4096),
@@ -24,7 +26,6 @@ pub(crate) fn plan() -> DryRun {
             "depth 1: others on sda wait for one write at a time".to_owned(),
             "each write is followed by a flush of the drive's whole cache".to_owned(),
         ],
-        notes: vec!["the size of 10 GiB would be scaled down to 64 MiB".to_owned()],
     }
 }
 
@@ -42,8 +43,7 @@ pub(crate) fn nothing_known() -> DryRun {
         experiments: vec!["\n".repeat(30); 12],
         wear: wear(0, None),
         impact: vec![String::new()],
-        notes: Vec::new(),
-        ..plan()
+        envelope: envelope(PLAN_SCHEMA, Run::default()),
     }
 }
 

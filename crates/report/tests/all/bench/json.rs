@@ -1,7 +1,8 @@
 //! Result files: what is written is read, and what is none is said to be none.
 
 use measure::Role;
-use report::bench::{BENCH_BYTES_MAX, Bench, BenchFault, bench_json, bench_parse, table};
+use report::bench::{Bench, bench_json, bench_parse, table};
+use report::{RESULT_BYTES_MAX, ResultFault};
 use units::random::Random;
 
 use super::sample::{arm, disk, penalty, whole};
@@ -60,40 +61,40 @@ fn a_histogram_stands_on_one_line() {
 }
 
 #[track_caller]
-fn check(text: &str, expected: &BenchFault, message: &str, hint: &str) {
+fn check(text: &str, expected: &ResultFault, message: &str, hint: &str) {
     let fault = bench_parse(text).expect_err("a fault");
     assert_eq!(fault, *expected);
     assert_eq!((&*fault.to_string(), fault.hint()), (message, hint));
 }
 
-const NAME_A_FILE: &str = "name a file that `straddle bench --json` wrote";
+const NAME_A_FILE: &str = "name a file that --json or -o of straddle wrote";
 
 #[test]
 fn what_is_no_result_is_said_to_be_none() {
-    let what = "expected value at line 1 column 1";
+    let what = "expected one JSON object, found invalid JSON (expected value at line 1 column 1)";
     check(
         "# fio",
-        &BenchFault::NotOurs(what.to_owned()),
+        &ResultFault::NotOurs(what.to_owned()),
         &format!("not a straddle result file: {what}"),
         NAME_A_FILE,
     );
-    let what = "missing field `schema` at line 1 column 2";
+    let what = "expected a `schema` field, found none";
     check(
         "{}",
-        &BenchFault::NotOurs(what.to_owned()),
+        &ResultFault::NotOurs(what.to_owned()),
         &format!("not a straddle result file: {what}"),
         NAME_A_FILE,
     );
     check(
         r#"{"schema": "straddle.check/1"}"#,
-        &BenchFault::OtherSchema("straddle.check/1".to_owned()),
-        "its schema is `straddle.check/1`, not `straddle.bench/1`",
+        &ResultFault::OtherSchema("straddle.check/1".to_owned(), Some("straddle.bench/1")),
+        "expected schema `straddle.bench/1`, found `straddle.check/1`",
         NAME_A_FILE,
     );
     check(
         r#"{"schema": "straddle.bench/2"}"#,
-        &BenchFault::OtherVersion("straddle.bench/2".to_owned()),
-        "its schema is `straddle.bench/2`, not `straddle.bench/1`",
+        &ResultFault::OtherVersion("straddle.bench/2".to_owned()),
+        "this version of straddle does not know the schema `straddle.bench/2`",
         "read it with the version of straddle that wrote it, or measure again with this one",
     );
 }
@@ -103,8 +104,8 @@ fn every_missing_field_is_named() {
     let text = bench_json(&disk());
     let whole: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     // Those that may be unknown may be missing too.
-    let optional = ["kernel", "host", "scratch", "refusal"];
-    for key in whole.as_object().expect("an object").keys() {
+    let optional = ["command", "started", "kernel", "host", "notes", "scratch", "refusal"];
+    for key in whole.as_object().expect("an object").keys().filter(|key| *key != "schema") {
         let mut part = whole.clone();
         part.as_object_mut().expect("an object").remove(key);
         let read = bench_parse(&part.to_string());
@@ -117,8 +118,8 @@ fn every_missing_field_is_named() {
     }
     let no_ratio = text.replacen("\"ratio\": 3.0,", "", 1);
     let fault = bench_parse(&no_ratio).expect_err("a fault");
-    assert!(fault.to_string().contains("it is damaged: missing field `ratio`"), "{fault}");
-    assert_eq!(fault.hint(), "it was cut short or edited; measure again");
+    assert!(fault.to_string().contains("damaged: missing field `ratio`"), "{fault}");
+    assert_eq!(fault.hint(), "the file was cut short or edited; make it again");
 }
 
 #[test]
@@ -130,8 +131,11 @@ fn hostile_files_are_refused_in_a_line() {
         let fault = bench_parse(&text).expect_err("a fault").to_string();
         assert!(fault.len() < 300 && !fault.contains(['\x1b', '\n', '\u{202e}']), "{fault:?}");
     }
-    let huge = " ".repeat(BENCH_BYTES_MAX + 1);
-    assert_eq!(bench_parse(&huge), Err(BenchFault::TooLong(BENCH_BYTES_MAX + 1)));
+    let huge = " ".repeat(RESULT_BYTES_MAX + 1);
+    assert_eq!(
+        bench_parse(&huge),
+        Err(ResultFault::TooLong(RESULT_BYTES_MAX + 1, RESULT_BYTES_MAX))
+    );
 }
 
 #[test]
@@ -139,10 +143,10 @@ fn more_than_a_run_can_have_is_refused() {
     let mut bench = disk();
     bench.experiments[0].arms = vec![arm("a", Role::Baseline, 0, 1, 1); 257];
     let fault = bench_parse(&bench_json(&bench));
-    assert_eq!(fault, Err(BenchFault::TooMany("arms in an experiment", 256)));
+    assert_eq!(fault, Err(ResultFault::TooMany("arms in an experiment", 256)));
     let experiments = vec![report::bench::Experiment { arms: Vec::new(), ..penalty() }; 4097];
     let fault = bench_parse(&bench_json(&Bench { experiments, ..disk() }));
-    assert_eq!(fault, Err(BenchFault::TooMany("experiments", 4096)));
+    assert_eq!(fault, Err(ResultFault::TooMany("experiments", 4096)));
 }
 
 /// A file cut or changed anywhere is read or refused, never more; what is read can be shown.

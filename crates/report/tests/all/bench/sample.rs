@@ -1,25 +1,25 @@
 //! Results made by hand.
 
 use measure::{CostVerdict, Interval, PairStep, Regime, Role};
-use report::Run;
 use report::bench::{
     Arm, BENCH_SCHEMA, Bench, BenchTarget, Comparison, DriveCounts, Effort, Experiment,
     OperationDirection, Predicted, ScratchFacts, Sync, Workload, WorkloadOrder,
 };
+use report::{Envelope, Run};
 use units::Source;
+
+use crate::sample::{envelope, notes};
 
 /// A disk that rotates, with 512-byte logical sectors and 4 KiB granules.
 pub(crate) fn disk() -> Bench {
-    let words = ["straddle", "bench", "/data"];
+    let run = Run {
+        command: ["straddle", "bench", "/data"].map(str::to_owned).to_vec(),
+        started: "2026-03-01T12:00:00Z".to_owned(),
+        kernel: Some("6.12.0".to_owned()),
+        host: Some("web-3".to_owned()),
+    };
     Bench {
-        schema: BENCH_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
-        run: Run {
-            command: words.map(str::to_owned).to_vec(),
-            started: "2026-03-01T12:00:00Z".to_owned(),
-            kernel: Some("6.12.0".to_owned()),
-            host: Some("web-3".to_owned()),
-        },
+        envelope: envelope(BENCH_SCHEMA, run),
         seed: 7,
         elapsed_ns: 2_100_000_000,
         target: BenchTarget {
@@ -43,8 +43,6 @@ pub(crate) fn disk() -> Bench {
             prepared_ns: 400_000_000,
         }),
         experiments: vec![penalty()],
-        notes: Vec::new(),
-        refusal: None,
     }
 }
 
@@ -222,8 +220,7 @@ pub(crate) fn whole() -> Bench {
     };
     Bench {
         experiments: vec![counted, no_penalty(), void(), command],
-        notes: vec!["a note".to_owned()],
-        refusal: Some(refusal),
+        envelope: Envelope { notes: notes(), refusal: Some(refusal), ..disk().envelope },
         ..disk()
     }
 }

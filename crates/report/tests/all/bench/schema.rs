@@ -11,7 +11,7 @@ use super::ugly::unknown;
 use crate::compare::benches;
 
 const BENCH: &str = include_str!("../../../schema/straddle.bench.1.schema.json");
-const COMPARE: &str = include_str!("../../../schema/straddle.compare.1.schema.json");
+const COMPARE: &str = include_str!("../../../schema/straddle.compare.2.schema.json");
 const PLAN: &str = include_str!("../../../schema/straddle.bench.plan.1.schema.json");
 
 /// All of them.

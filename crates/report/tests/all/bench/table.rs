@@ -2,7 +2,7 @@
 
 use measure::Role;
 use report::bench::{Bench, table};
-use report::{Look, Refusal};
+use report::{Envelope, Look, Refusal};
 
 use super::sample::{arm, comparison, disk, drive_counts, no_penalty, penalty, void};
 use crate::sample::{plain, same};
@@ -186,7 +186,8 @@ fn who_asks_sees_the_circumstances_and_what_the_drive_counted() {
     experiment.arms[0].drive = Some(drive_counts());
     experiment.arms[1].drive = Some(drive_counts());
     let notes = vec!["the size of 10 GiB was scaled down to 64 MiB".to_owned()];
-    let bench = Bench { experiments: vec![experiment], notes, ..disk() };
+    let envelope = Envelope { notes, ..disk().envelope };
+    let bench = Bench { envelope, experiments: vec![experiment], ..disk() };
     check(
         &bench,
         Look { explain: true, ..LOOK },
@@ -222,7 +223,8 @@ fn a_refusal_says_why_and_what_to_do() {
         hint: Some("name a directory on a disk".to_owned()),
         kind: report::RefusalKind::Misuse,
     });
-    let bench = Bench { experiments: Vec::new(), scratch: None, refusal, ..disk() };
+    let envelope = Envelope { refusal, ..disk().envelope };
+    let bench = Bench { envelope, experiments: Vec::new(), scratch: None, ..disk() };
     check(
         &bench,
         LOOK,
@@ -247,7 +249,7 @@ fn hostile_words_stay_on_their_line() {
     experiment.reason = evil.to_owned();
     let mut bench = Bench { experiments: vec![experiment], ..disk() };
     bench.scratch.as_mut().expect("a scratch file").place = evil.to_owned();
-    bench.notes = vec![evil.to_owned()];
+    bench.envelope.notes = vec![evil.to_owned()];
     check(
         &bench,
         LOOK,

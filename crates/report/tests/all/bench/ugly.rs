@@ -6,7 +6,7 @@ use report::bench::{
     dry_run_text, picture, progress, table,
 };
 use report::compare::compare_table;
-use report::{Look, Run};
+use report::{Envelope, Look, Run};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::dry_run::{nothing_known, plan};
@@ -57,11 +57,12 @@ pub(crate) fn unknown() -> Bench {
         narrowing: Vec::new(),
         ..penalty()
     };
+    let run = Run { host: disk().envelope.run.host, ..Run::default() };
     Bench {
         target: BenchTarget::default(),
         scratch: None,
         experiments: vec![experiment],
-        run: Run { host: disk().run.host, ..Run::default() },
+        envelope: Envelope { run, ..disk().envelope },
         ..disk()
     }
 }
@@ -74,7 +75,7 @@ fn evil() -> Bench {
     bench.target.layers = vec![evil.clone(); 9];
     bench.target.drive = Some(evil.clone());
     bench.scratch = bench.scratch.map(|scratch| ScratchFacts { place: evil.clone(), ..scratch });
-    bench.notes = vec![evil.clone()];
+    bench.envelope.notes = vec![evil.clone()];
     for experiment in &mut bench.experiments {
         experiment.title.clone_from(&evil);
         experiment.reason.clone_from(&evil);

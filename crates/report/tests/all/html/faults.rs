@@ -1,10 +1,11 @@
 //! Files that are no result, and results that are damaged, huge or hostile.
 
-use report::html::{FileContent, PAGE_BYTES_MAX, Report, SourceFault, page, read};
+use report::ResultFault;
+use report::html::{FileContent, PAGE_BYTES_MAX, Report, page, read};
 
 use super::pages::{sources, texts};
 
-fn fault(text: &str) -> SourceFault {
+fn fault(text: &str) -> ResultFault {
     match read("x.json", text) {
         Err(fault) => fault,
         Ok(source) => panic!("it is read: {source:?}"),
@@ -14,32 +15,32 @@ fn fault(text: &str) -> SourceFault {
 #[test]
 fn what_is_no_result_is_told_apart_by_what_it_lacks() {
     for text in ["", "{", "[]", "null", "{}", "hello", "{\"schema\": 7}", "\u{0}"] {
-        assert!(matches!(fault(text), SourceFault::NotOurs(_)), "{text:?}: {:?}", fault(text));
+        assert!(matches!(fault(text), ResultFault::NotOurs(_)), "{text:?}: {:?}", fault(text));
     }
     for (schema, expected) in [
-        ("straddle.bench/2", SourceFault::OtherVersion("straddle.bench/2".to_owned())),
-        ("straddle.check/99", SourceFault::OtherVersion("straddle.check/99".to_owned())),
-        ("straddle.party/1", SourceFault::OtherSchema("straddle.party/1".to_owned())),
-        ("\u{202e}", SourceFault::OtherSchema("\\u{202e}".to_owned())),
+        ("straddle.bench/2", ResultFault::OtherVersion("straddle.bench/2".to_owned())),
+        ("straddle.check/99", ResultFault::OtherVersion("straddle.check/99".to_owned())),
+        ("straddle.party/1", ResultFault::OtherSchema("straddle.party/1".to_owned(), None)),
+        ("\u{202e}", ResultFault::OtherSchema("\\u{202e}".to_owned(), None)),
     ] {
         assert_eq!(fault(&format!("{{\"schema\": \"{schema}\"}}")), expected);
     }
     for (text, said) in [
-        ("[]", "it is a JSON list"),
-        ("null", "it is a JSON value"),
-        ("7", "it is a JSON value"),
-        ("", "it is empty"),
-        (" \n", "it is empty"),
-        ("{}", "it names no schema"),
-        ("{\"schema\": \"straddle.check/1\"}\n{}", "behind its first JSON object (line 2)"),
-        ("<!DOCTYPE html>", "it is no JSON"),
-        ("{\"schema\": [7]}", "it names no schema"),
-        ("{\"schema\": ", "it ends in the middle"),
+        ("[]", "found a JSON list"),
+        ("null", "found another JSON value"),
+        ("7", "found another JSON value"),
+        ("", "found an empty file"),
+        (" \n", "found an empty file"),
+        ("{}", "expected a `schema` field"),
+        ("{\"schema\": \"straddle.check/1\"}\n{}", "more text after the first one (line 2)"),
+        ("<!DOCTYPE html>", "found invalid JSON (expected value at line 1 column 1)"),
+        ("{\"schema\": [7]}", "expected a `schema` field"),
+        ("{\"schema\": ", "found one that is cut short"),
     ] {
         assert!(fault(text).to_string().contains(said), "{text:?}: {}", fault(text));
     }
     let long = format!("{{\"schema\": \"{}\"}}", "x".repeat(100_000));
-    let SourceFault::OtherSchema(shown) = fault(&long) else { panic!("{long}") };
+    let ResultFault::OtherSchema(shown, None) = fault(&long) else { panic!("{long}") };
     assert!(shown.len() < 500, "{}", shown.len());
 }
 
@@ -50,11 +51,11 @@ fn a_result_cut_anywhere_or_with_wrong_types_is_damaged_and_never_a_panic() {
             assert!(read(name, &text[..length]).is_err(), "{name} cut at {length}");
         }
         let cut = &text[..text.floor_char_boundary(text.len() / 2)];
-        assert!(matches!(fault(cut), SourceFault::Broken(_)), "{name}: {:?}", fault(cut));
+        assert!(matches!(fault(cut), ResultFault::Broken(_)), "{name}: {:?}", fault(cut));
         // The schema alone is not the document.
         let schema = text.split('"').nth(3).expect("the schema comes first");
         let bare = format!("{{\"schema\": \"{schema}\"}}");
-        assert!(matches!(fault(&bare), SourceFault::Broken(_)), "{name}: {:?}", fault(&bare));
+        assert!(matches!(fault(&bare), ResultFault::Broken(_)), "{name}: {:?}", fault(&bare));
         let deep = format!("{{\"schema\": \"{schema}\", \"targets\": {}", "[".repeat(1_000_000));
         assert!(read(name, &deep).is_err());
     }
@@ -64,7 +65,7 @@ fn a_result_cut_anywhere_or_with_wrong_types_is_damaged_and_never_a_panic() {
 
 #[test]
 fn no_fault_names_a_type_of_the_program() {
-    let names = |fault: &SourceFault| {
+    let names = |fault: &ResultFault| {
         let text = fault.to_string();
         ["struct", "enum", "Head", "tuple", "u64", "u32", "f64"].iter().any(|it| text.contains(it))
             || text.split(' ').any(|word| word.ends_with("Target") || word.contains("::"))
@@ -94,10 +95,10 @@ fn what_another_release_wrote_is_not_called_damaged() {
         fault(&format!("{{\"schema\": \"straddle.bench/1\", \"version\": \"{version}\"}}"))
     };
     let older = of("0.0.9");
-    assert!(matches!(older, SourceFault::OtherRelease(..)), "{older:?}");
-    assert!(older.to_string().starts_with("straddle 0.0.9 wrote it"), "{older}");
+    assert!(matches!(older, ResultFault::OtherRelease(..)), "{older:?}");
+    assert!(older.to_string().starts_with("written by straddle 0.0.9"), "{older}");
     assert!(older.hint().contains("measure again"), "{}", older.hint());
-    assert!(matches!(of(env!("CARGO_PKG_VERSION")), SourceFault::Broken(_)));
+    assert!(matches!(of(env!("CARGO_PKG_VERSION")), ResultFault::Broken(_)));
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
             FileContent::Simulation(simulation) => {
                 let arm = simulation.arms[1].clone();
                 simulation.arms.extend(vec![arm; 5000]);
-                simulation.notes = vec!["x".repeat(1000); 10_000];
+                simulation.envelope.notes = vec!["x".repeat(1000); 10_000];
             }
             FileContent::Published(published) => {
                 let line = published.lines[4].clone();

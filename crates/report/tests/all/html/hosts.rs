@@ -22,8 +22,9 @@ fn one(host: u64, model: &str, firmware: &str, median_ns: u64) -> ResultFile {
     };
     let (model, firmware) = (Some(model.to_owned()), Some(firmware.to_owned()));
     let target = BenchTarget { model, firmware, ..bench.target.clone() };
-    let run = Run { host: Some(format!("db-{host:02}")), ..bench.run.clone() };
-    let bench = Bench { run, target, ..bench };
+    let run = Run { host: Some(format!("db-{host:02}")), ..bench.envelope.run.clone() };
+    bench.envelope.run = run;
+    let bench = Bench { target, ..bench };
     ResultFile {
         name: format!("results/{host}.json"),
         content: FileContent::Bench(Box::new(bench)),
@@ -174,7 +175,7 @@ fn a_host_without_a_name_of_its_own_is_called_by_its_file() {
     let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
     for source in &mut sources {
         let FileContent::Bench(bench) = &mut source.content else { continue };
-        bench.run.host = Some("localhost".to_owned());
+        bench.envelope.run.host = Some("localhost".to_owned());
     }
     assert_eq!(names(&sources), ["results/3.json"]);
 }
@@ -185,7 +186,7 @@ fn files_of_one_name_in_many_directories_are_many_hosts() {
     for (number, source) in sources.iter_mut().enumerate() {
         source.name = format!("node{number}/bench.json");
         let FileContent::Bench(bench) = &mut source.content else { continue };
-        bench.run.host = None;
+        bench.envelope.run.host = None;
     }
     assert_eq!(names(&sources), ["node3/bench.json"]);
 }

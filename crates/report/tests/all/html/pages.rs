@@ -13,14 +13,14 @@ use report::probe::{
     Answers, FoundAlignment, PROBE_SCHEMA, Probe, ProbeAnswer, ProbeComparison as Compared,
     ProbeTarget, Reported, ResultFate, Spent, probe_json, tools,
 };
-use report::{Document, Run};
+use report::{Document, Envelope, Run};
 use serde_json::Value;
 
 use crate::bench::sample::whole as bench;
 use crate::compare::{benches, two};
 use crate::drive::{compared, cut, stacked};
 use crate::fsync::whole as fsync;
-use crate::sample::{array, broken, document, image, old_image, shifted_disk, unknowns};
+use crate::sample::{array, broken, document, envelope, image, old_image, shifted_disk, unknowns};
 use crate::trace::sample as trace;
 use crate::whole;
 
@@ -87,14 +87,16 @@ pub(crate) fn probe() -> Probe {
     let mut answers = Answers::not_tried("the drive does not rotate");
     answers.alignment = found(FoundAlignment { bytes: 16384, origin_bytes: 4096 });
     let tools = tools(&answers);
+    let run = Run {
+        command: vec![text("straddle"), text("probe"), text("/data")],
+        started: text("2026-03-01T12:00:00Z"),
+        kernel: Some(text("6.12.0")),
+        host: Some(text("web-3")),
+    };
     Probe {
-        schema: text(PROBE_SCHEMA),
-        version: text("0.1.0"),
-        run: Run {
-            command: vec![text("straddle"), text("probe"), text("/data")],
-            started: text("2026-03-01T12:00:00Z"),
-            kernel: Some(text("6.12.0")),
-            host: Some(text("web-3")),
+        envelope: Envelope {
+            notes: vec![text("the drive was quiet")],
+            ..envelope(PROBE_SCHEMA, run)
         },
         seed: 3,
         elapsed_ns: 9_000_000_000,
@@ -127,8 +129,6 @@ pub(crate) fn probe() -> Probe {
         }],
         tools,
         kept: ResultFate { file: Some(text("/var/lib/straddle/x.json")), reason: None },
-        notes: vec![text("the drive was quiet")],
-        refusal: None,
     }
 }
 

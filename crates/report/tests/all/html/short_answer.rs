@@ -4,6 +4,7 @@ use durability::Grade;
 use measure::fitness::Fitness;
 use report::fsync::{Fsync, FsyncVerdict, Honesty};
 use report::html::{FileContent, Report, ResultFile, Unread, page};
+use report::{Envelope, Run};
 use stack::Verdict;
 
 use crate::bench::sample::disk;
@@ -42,8 +43,9 @@ fn fsync(grade: Grade, verdict: Fitness) -> ResultFile {
         next: text("another drive"),
         ..FsyncVerdict::default()
     };
+    let run = Run { host: Some(text("db-02")), ..Run::default() };
     let fsync = Fsync {
-        run: report::Run { host: Some(text("db-02")), ..report::Run::default() },
+        envelope: Envelope { run, ..Envelope::default() },
         honesty: Some(honesty),
         verdict: Some(verdict),
         ..Fsync::default()

@@ -33,7 +33,7 @@ fn a_check_of_a_good_and_an_unknown_target_is_not_good() {
 #[test]
 fn a_trace_that_knows_no_address_is_not_called_aligned() {
     let traced = |total: TraceTotal| {
-        let trace = Trace { total, extents: Vec::new(), refusal: None, ..sample() };
+        let trace = Trace { total, extents: Vec::new(), ..sample() };
         row(FileContent::Trace(Box::new(trace)))
     };
     let total = TraceTotal { extents: 32, alignment: Vec::new(), ..sample().total };
@@ -69,7 +69,7 @@ fn what_bytes_without_a_place_cost_is_not_known() {
         writes_with_parity_rmw: 0,
     };
     let said = |cost: TraceCost| {
-        let trace = Trace { cost: Some(cost), refusal: None, ..sample() };
+        let trace = Trace { cost: Some(cost), ..sample() };
         let content = FileContent::Trace(Box::new(trace));
         let source = ResultFile { name: "late.json".to_owned(), content };
         let page = page(&Report { sources: vec![source], unread: Vec::new() });

@@ -15,4 +15,4 @@ mod verdict;
 pub(crate) use files::engines;
 pub(crate) use knee::knee;
 pub(crate) use row::{row, row_id};
-pub(crate) use verdict::{Circumstances, held_to, interval, verdict};
+pub(crate) use verdict::{Circumstances, held_to, verdict};

@@ -1,10 +1,10 @@
 //! From what was measured of an engine's pattern to the verdict in the document.
 
 use durability::Grade;
+use measure::Tail;
 use measure::ceiling::{Around, Bound, Ceiling, ceilings};
 use measure::fitness::{FEW_SHARE, Fitness, judgment};
-use measure::{Tail, tail};
-use report::fsync::{EngineLimit, FsyncVerdict, Honesty, QuantileInterval};
+use report::fsync::{EngineLimit, FsyncVerdict, Honesty};
 use workload::Profile;
 use workload::engine::Limit;
 
@@ -87,8 +87,8 @@ pub(crate) fn verdict(
         sentence: judged.sentence,
         next: judged.next,
         samples_to_settle: judged.samples_to_settle,
-        quantile: Some(interval(&tail, tail::ALPHA)),
-        few: few.as_ref().map(|few| interval(few, tail::ALPHA)),
+        quantile: Some(tail),
+        few,
         ceilings: bounds.into_iter().map(shown).collect(),
         ..asked
     }
@@ -141,24 +141,6 @@ fn undone(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
         samples_to_settle: None,
         ceilings: Vec::new(),
         ..verdict
-    }
-}
-
-/// A quantile in the document, of an interval that misses with a probability of `alpha`.
-pub(crate) fn interval(tail: &Tail, alpha: f64) -> QuantileInterval {
-    QuantileInterval {
-        // To a thousandth of a percent: 0.999 in binary is not 99.9 %.
-        quantile_percent: (tail.share * 100_000.0).round() / 1000.0,
-        value_ns: tail.at_ns,
-        low_ns: tail.low_ns,
-        high_ns: tail.high_ns,
-        alpha,
-        samples: tail.samples,
-        effective_samples: tail.effective,
-        needed_samples: tail.needed,
-        method: "nearest rank; its interval from ranks of the binomial for the effective number \
-                 of samples, from batch means of the exceedances"
-            .to_owned(),
     }
 }
 

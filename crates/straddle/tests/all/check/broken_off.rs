@@ -71,7 +71,10 @@ fn a_document_that_is_interrupted_is_whole_and_says_so() {
                 printed.matches("</testsuite>").count()
             );
         } else {
-            serde_json::from_str::<Value>(&printed).expect("it is whole");
+            let whole: Value = serde_json::from_str(&printed).expect("it is whole");
+            let refusal = &whole["refusal"]["message"];
+            let is_told = refusal.as_str().is_some_and(|text| text.starts_with("interrupted"));
+            assert_eq!(is_told, format == "json", "{refusal}");
         }
     }
 }

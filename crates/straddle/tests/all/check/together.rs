@@ -234,6 +234,8 @@ fn a_file_that_is_named_twice_is_judged_under_both_names_and_said_to_be_one() {
     for other in [&source, &hard] {
         let line = format!("{} is the same file as {}", text(other), text(&link));
         assert!(said.contains(&line), "{said}");
+        let mut notes = document["notes"].as_array().expect("a list").iter();
+        assert!(notes.any(|note| *note == *line), "{document:#}");
     }
     let output = straddle(&["check", "--format", "junit", text(&link), text(&source)]);
     let out = String::from_utf8_lossy(&output.stdout).into_owned();

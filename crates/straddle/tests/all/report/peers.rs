@@ -1,7 +1,7 @@
 //! Result files of many hosts.
 
-use report::Run;
 use report::fsync::{FSYNC_SCHEMA, Fsync, FsyncRow, FsyncTarget, fsync_json};
+use report::{Envelope, Run};
 use testkit::{Scratch, scratch::text};
 
 use super::run::{Ran, report};
@@ -23,10 +23,9 @@ fn result(host: u64, median_ns: u64) -> String {
         firmware: Some("XCV1".to_owned()),
         ..FsyncTarget::default()
     };
+    let run = Run { host: Some(format!("db-{host:02}")), ..Run::default() };
     fsync_json(&Fsync {
-        schema: FSYNC_SCHEMA.to_owned(),
-        version: "0.1.0".to_owned(),
-        run: Run { host: Some(format!("db-{host:02}")), ..Run::default() },
+        envelope: Envelope::new(FSYNC_SCHEMA, run),
         target,
         rows: vec![row],
         ..Fsync::default()

@@ -14,25 +14,29 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
     let deep = "[".repeat(2_000_000);
     let wrong = "{\"schema\": \"straddle.check/1\", \"version\": 5, \"targets\": {}}";
     for (name, content, reason) in [
-        ("cut", &whole[..whole.len() / 2], "it is damaged"),
+        ("cut", &whole[..whole.len() / 2], "damaged: "),
         ("empty", b"", "not a straddle result file"),
         ("deep", deep.as_bytes(), "not a straddle result file"),
-        ("wrong", wrong.as_bytes(), "it is damaged"),
+        ("wrong", wrong.as_bytes(), "damaged: "),
         (
             "future",
             b"{\"schema\": \"straddle.bench/2\"}",
-            "a version that this straddle does not know",
+            "does not know the schema `straddle.bench/2`",
         ),
-        ("list", b"[]", "it is a JSON list, not one JSON object"),
-        ("lines", b"{\"schema\": \"straddle.target/1\"}\n{}\n", "behind its first JSON object"),
+        ("list", b"[]", "expected one JSON object, found a JSON list"),
+        ("lines", b"{\"schema\": \"straddle.target/1\"}\n{}\n", "more text after the first one"),
         (
             "older",
             b"{\"schema\": \"straddle.bench/1\", \"version\": \"0.0.1\"}",
-            "straddle 0.0.1 wrote it",
+            "written by straddle 0.0.1",
         ),
-        ("other", b"{\"schema\": \"straddle.bench.plan/1\"}", "which is no result of straddle"),
+        (
+            "other",
+            b"{\"schema\": \"straddle.bench.plan/1\"}",
+            "expected a result of straddle, found schema `straddle.bench.plan/1`",
+        ),
         ("bytes", b"\xff\xfe\x00\x01", "not text"),
-        ("fio", b"{\"fio version\": \"fio-3.33\"}", "it names no schema"),
+        ("fio", b"{\"fio version\": \"fio-3.33\"}", "expected a `schema` field"),
     ] {
         let path = scratch.file(name, content);
         let ran = report(&[text(&path), &check]);

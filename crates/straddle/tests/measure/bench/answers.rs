@@ -12,7 +12,7 @@ use super::run::{Ran, bench, measured, said};
 use super::volume::{Plan, Volume};
 
 const BENCH: &str = include_str!("../../../../report/schema/straddle.bench.1.schema.json");
-const COMPARE: &str = include_str!("../../../../report/schema/straddle.compare.1.schema.json");
+const COMPARE: &str = include_str!("../../../../report/schema/straddle.compare.2.schema.json");
 const PLANNED: &str = include_str!("../../../../report/schema/straddle.bench.plan.1.schema.json");
 /// An interval of what is alike.
 const EVEN: [f64; 3] = [1.0, 0.97, 1.03];

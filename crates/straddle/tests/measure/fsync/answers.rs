@@ -7,7 +7,7 @@ use testkit::{Scratch, need_loops, need_tools, schema, scratch::text, tool};
 use super::run::{PROFILE, fsync, measured, row};
 use super::volume::Volume;
 
-const SCHEMA: &str = include_str!("../../../../report/schema/straddle.fsync.1.schema.json");
+const SCHEMA: &str = include_str!("../../../../report/schema/straddle.fsync.2.schema.json");
 const PLAN: &str = include_str!("../../../../report/schema/straddle.fsync.plan.1.schema.json");
 
 /// Rows that are measured wherever a file can be written.
