@@ -74,7 +74,9 @@ impl PlanText<'_> {
         units.dedup();
         let units =
             if units.is_empty() { String::new() } else { format!("; units: {}", units.join(", ")) };
-        format!("{target}: {verdict}\n  {kind} table{units}\n")
+        let limit = self.words.look.columns();
+        let lines = [format!("{target}: {verdict}"), format!("  {kind} table{units}")];
+        lines.map(|line| hang(&line, limit) + "\n").concat()
     }
 
     /// Returns what is said of `partitions`, each sentence once, after the numbers of those that it
