@@ -85,7 +85,7 @@ fn two_loop_devices_over_files_of_one_drive_are_shown_with_their_own_sizes() {
 /dev/loop1  65 MiB, loop over /srv/1.raw  aligned
 /mnt        66 MiB, loop over /srv/2.raw  aligned
 3 targets: 3 aligned
-No findings. Done in 3 ms; nothing was written.
+No findings. Done in 3.14 ms; nothing was written.
 "#,
     );
 }
