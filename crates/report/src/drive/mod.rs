@@ -102,8 +102,9 @@ pub struct SimulatedArm {
     /// The layer of a stack that it was done in, or `aligned` for the same elsewhere; `null`
     /// without a stack.
     pub layer: Option<String>,
-    /// True if it is the same at an aligned place, with which a layer of a stack is compared.
-    #[serde(default)]
+    /// True if it is the same at an aligned place, with which a layer of a stack is compared; not
+    /// there where it is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
     /// The byte of the drive that the workload's place begins at; where the layer lies on several,
     /// that of the layer that spreads it over them.
