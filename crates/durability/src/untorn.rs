@@ -8,6 +8,7 @@
 //! two, writes must be naturally aligned), `block/blk-settings.c`
 //! (`blk_stack_atomic_writes_limits`).
 
+use serde::Serialize;
 use units::{ByteRange, Known, Source};
 
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind, placement};
@@ -34,8 +35,10 @@ pub fn largest(stack: &Stack, id: LayerId) -> Known<u64> {
     Known::yes(if bytes < smallest { 0 } else { bytes }, Source::Derived)
 }
 
-/// A setting of a database that guards against torn pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A setting of a database that guards against torn pages; its word is its name in the database's
+/// configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GuardSetting {
     /// Of InnoDB.
     InnodbDoublewrite,
@@ -43,16 +46,7 @@ pub enum GuardSetting {
     FullPageWrites,
 }
 
-impl GuardSetting {
-    /// Its name in the database's configuration.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            GuardSetting::InnodbDoublewrite => "innodb_doublewrite",
-            GuardSetting::FullPageWrites => "full_page_writes",
-        }
-    }
-}
+units::words!(GuardSetting);
 
 /// Consequence of untorn writes for one setting.
 #[derive(Clone, Debug, PartialEq, Eq)]

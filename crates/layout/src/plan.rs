@@ -479,14 +479,13 @@ impl<'a> SurveyedDisk<'a> {
         let blank: Vec<String> = blank.iter().map(ToString::to_string).collect();
         if !blank.is_empty() {
             let numbers = blank.join(", ");
-            let (noun, whose) =
-                if blank.len() == 1 { ("partition", "its") } else { ("partitions", "their") };
-            found
-                .push(format!("nothing was recognized in {noun} {numbers}: check {whose} content"));
+            let noun = if blank.len() == 1 { "partition" } else { "partitions" };
+            found.push(format!(
+                "check the content of {noun} {numbers}: nothing was recognized there"
+            ));
         }
         found.push(
-            "scripts, virtual machines and loop devices that name byte offsets of this disk need \
-             the new ones"
+            "change the byte offsets of this disk in scripts, virtual machines and loop devices"
                 .to_owned(),
         );
         found

@@ -216,7 +216,7 @@ fn commit(
 ) -> Option<Ceiling> {
     let ns = quorum.commit_quantile_ns(syncs, share, seed)?.max(least_ns);
     let order = match quorum.leader {
-        Leader::Parallel => "leader syncs beside the followers",
+        Leader::Parallel => "leader and followers sync at the same time",
         Leader::Serial => "leader syncs, then sends",
     };
     let trips_ns = &quorum.round_trips_ns;

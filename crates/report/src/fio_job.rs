@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use units::number::real;
 
+use crate::bench::OperationDirection;
 use crate::envelope::Envelope;
 
 /// The shares of which fio gives the latency, in percent. Source: `init.c`, `def_percentile_list`
@@ -52,8 +53,8 @@ pub(crate) fn fio_document(
 pub(crate) struct FioJob {
     pub(crate) name: String,
     pub(crate) group: usize,
-    /// Name of the way in fio's options: `randwrite`.
-    pub(crate) way: String,
+    pub(crate) action: OperationDirection,
+    pub(crate) is_random: bool,
     pub(crate) depth: u64,
     pub(crate) is_direct: bool,
     /// The option that makes writes durable, and its value.
@@ -75,9 +76,9 @@ impl FioJob {
         let idle = direction(&nothing, Some(0), Some(0.0));
         let bytes = self.block_bytes.map(|bytes| bytes.saturating_mul(self.blocks));
         let busy = direction(seen, bytes, self.operations_per_second);
-        let (read, write) = match self.way.ends_with("read") {
-            true => (busy, idle.clone()),
-            false => (idle.clone(), busy),
+        let (read, write) = match self.action {
+            OperationDirection::Read => (busy, idle.clone()),
+            _ => (idle.clone(), busy),
         };
         let sync = match self.counts_syncs {
             true => json!({ "total_ios": seen.count, "lat_ns": seen.detail() }),
@@ -104,7 +105,8 @@ impl FioJob {
         let mut options = Map::new();
         let mut say = |key: &str, value: String| options.insert(key.to_owned(), value.into());
         say("name", self.name.clone());
-        say("rw", self.way.clone());
+        let random = if self.is_random { "rand" } else { "" };
+        say("rw", format!("{random}{}", self.action.word()));
         if let Some(bytes) = self.block_bytes {
             say("bs", bytes.to_string());
         }

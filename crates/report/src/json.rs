@@ -51,11 +51,6 @@ pub fn summary_line(version: &str, summary: &Summary) -> String {
     ended(serde_json::to_string(&Line { schema: SUMMARY_SCHEMA, version, summary }))
 }
 
-/// The word that JSON has for a value of an enum.
-pub(crate) fn word(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect(WRITTEN).trim_matches('"').to_owned()
-}
-
 pub(crate) fn ended(text: serde_json::Result<String>) -> String {
     let mut text = text.expect("the document has only string keys and writes to memory");
     text.push('\n');

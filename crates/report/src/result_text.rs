@@ -8,8 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Error, Value};
 
-use crate::digest::clip;
-use crate::text::one_line;
+use crate::text::say_in;
 
 /// The longest result file that is read, in bytes. A matrix of 64 experiments with full histograms
 /// is a tenth of it.
@@ -190,8 +189,7 @@ fn plain(error: &Error) -> String {
 
 /// A text of a file: one harmless line of a bounded length.
 pub(crate) fn shown(text: &str) -> String {
-    // Escapes make a character longer, never shorter; a few bytes more show that it is cut.
-    clip(&one_line(&text[..text.floor_char_boundary(REASON_BYTES + 8)]), REASON_BYTES)
+    say_in(text, REASON_BYTES)
 }
 
 /// Returns whether `text` is the beginning of a document of one of these schemas.

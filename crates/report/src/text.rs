@@ -23,9 +23,13 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// A text of a result file: one harmless line of a bounded length.
 pub(crate) fn say(text: &str) -> String {
+    say_in(text, RESULT_BYTES)
+}
+
+/// The same in at most `bytes`.
+pub(crate) fn say_in(text: &str, bytes: usize) -> String {
     // Escapes make a character longer, never shorter; a few bytes more show that it is cut.
-    let head = &text[..text.floor_char_boundary(RESULT_BYTES + 8)];
-    clip(&one_line(head), RESULT_BYTES)
+    clip(&one_line(&text[..text.floor_char_boundary(bytes + 8)]), bytes)
 }
 
 /// `text` in at most `limit` bytes, with dots at its end where it is longer.

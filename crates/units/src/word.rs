@@ -1,4 +1,4 @@
-//! Words of enums, written once: where serde is told them.
+//! Words of enums, taken from serde so that each is written once.
 
 use serde::Serialize;
 

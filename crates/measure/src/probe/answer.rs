@@ -27,6 +27,8 @@ pub enum PanelKind {
     Depth,
 }
 
+units::words!(PanelKind);
+
 /// One comparison of two arms, as it stood at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmComparison {

@@ -37,13 +37,13 @@ fn is_io(experiment: &Experiment) -> bool {
 
 fn job(group: usize, experiment: &Experiment, arm: &Arm) -> FioJob {
     let workload = &experiment.workload;
-    let random = if workload.order == Some(WorkloadOrder::Random) { "rand" } else { "" };
     let sync = workload.sync.word();
     let comparison = experiment.comparisons.iter().find(|one| one.arm == arm.name);
     FioJob {
         name: format!("{}: {}", experiment.title, arm.name),
         group,
-        way: format!("{random}{}", workload.action.word()),
+        action: workload.action,
+        is_random: workload.order == Some(WorkloadOrder::Random),
         depth: workload.depth,
         is_direct: workload.direct,
         sync: match workload.sync {

@@ -10,7 +10,6 @@ use measure::{CostVerdict, Interval, Tail};
 use super::{Measure, Measurement, RunValue};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
 use crate::fsync::{Fsync, FsyncRow};
-use crate::json::word;
 use crate::probe::{Answers, FoundDepth, Probe, ProbeAnswer};
 
 /// A figure of a result.
@@ -231,7 +230,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
         answer("chunk", chunk, |it| bytes(it.bytes)),
         answer("members", members, |it| it.count.to_string()),
         answer("queue depth", depth, reads),
-        answer("misaligned write", turns, |it| format!("{} turns, {}", it.turns, word(&it.policy))),
+        answer("misaligned write", turns, |it| format!("{} turns, {}", it.turns, it.policy.word())),
     ];
     if let Some(found) = &turn.value {
         figures.push(Figure {

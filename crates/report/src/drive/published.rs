@@ -4,7 +4,6 @@ use ::drive::published::LineOrigin;
 
 use super::{Published, PublishedLine, PublishedStanding};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
-use crate::json::word;
 use crate::view_options::Look;
 
 /// From here on digits after the point say nothing.
@@ -49,7 +48,7 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
             published_number(line.model),
             line.unit.clone(),
             error(line),
-            word(&line.label),
+            line.label.word().to_owned(),
             line.drive.clone().unwrap_or_default(),
         ],
     };

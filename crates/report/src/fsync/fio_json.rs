@@ -1,12 +1,13 @@
 //! A result in the shape of fio's JSON: a job for each row.
 //!
-//! What differs in meaning, and it has to: a row's latency is that of the whole operation, its
-//! writes and the sync behind them; fio's `sync.lat_ns` is the sync alone. Each job has an object
-//! `straddle` beside fio's keys: the row's id, group, path and method.
+//! One meaning differs: a row's latency covers the whole operation, its writes and the sync after
+//! them; fio's `sync.lat_ns` covers the sync alone. Each job has an object `straddle` beside fio's
+//! keys: the row's id, group, path and method.
 
 use serde_json::{Value, json};
 
 use super::{DataPath, Fsync, FsyncRow, RowMethod};
+use crate::bench::OperationDirection;
 use crate::fio_job::{FioJob, FioLatencies, fio_document};
 
 /// The result as fio's JSON, with its line feed: a job for each row that was measured. The first
@@ -24,7 +25,8 @@ fn job(group: usize, row: &FsyncRow) -> FioJob {
     FioJob {
         name: row.id.clone(),
         group,
-        way: "write".to_owned(),
+        action: OperationDirection::Write,
+        is_random: false,
         depth: 1,
         is_direct: row.path == DataPath::Direct,
         sync: match row.method {

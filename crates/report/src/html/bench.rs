@@ -136,7 +136,10 @@ fn method(experiment: &Experiment) -> Markup {
         ("Made durable by", Some(workload.sync.word().to_owned())),
         ("In flight", Some(workload.depth.to_string())),
         ("Order", workload.order.map(|order| order.word().to_owned())),
-        ("Page cache", Some(if workload.direct { "passed by" } else { "used" }.to_owned())),
+        (
+            "Page cache",
+            Some(if workload.direct { "bypassed (O_DIRECT)" } else { "used" }.to_owned()),
+        ),
         ("Command", Some(say(&command)).filter(|text| !text.is_empty())),
         ("Written", Some(words().size(experiment.written_bytes))),
         ("Took", Some(time(experiment.elapsed_ns))),
@@ -183,8 +186,8 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
 
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(bench: &Bench) -> ShortAnswer {
-    if let Some(Refusal { message, hint, .. }) = &bench.envelope.refusal {
-        return ShortAnswer::refused("nothing was measured", message, hint.as_deref());
+    if let Some(refusal) = &bench.envelope.refusal {
+        return ShortAnswer::refused("nothing was measured", refusal);
     }
     let Some(worst) = worst(bench) else {
         return ShortAnswer::new(Rank::Unknown, "Nothing was measured.");

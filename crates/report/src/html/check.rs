@@ -118,7 +118,7 @@ pub(super) fn short_answer(document: &Document) -> ShortAnswer {
     let refused = targets().find_map(|target| Some((target, target.refusal.as_ref()?)));
     if let Some((target, refusal)) = refused {
         let what = format!("{} could not be opened", say(&target.target));
-        return ShortAnswer::refused(&what, &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused(&what, refusal);
     }
     match targets().find(|target| answer(target).0 != Tone::Good) {
         Some(target) => {

@@ -216,7 +216,7 @@ pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
         return ShortAnswer::new(rank, sentence(&what)).next(Some(&verdict.next));
     }
     if let Some(refusal) = &fsync.envelope.refusal {
-        return ShortAnswer::refused("it ended early", &refusal.message, refusal.hint.as_deref());
+        return ShortAnswer::refused("it ended early", refusal);
     }
     let what = format!("{}.", summary(fsync).1);
     ShortAnswer::new(rank.unwrap_or(Rank::Plain), what)

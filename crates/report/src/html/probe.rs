@@ -7,7 +7,6 @@ use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{self, cell, figure, head, table, told};
 use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
-use crate::json::word;
 use crate::probe::{
     Answers, Probe, ProbeAnswer, ProbeComparison, Reported, ResultFate, Tool, next,
 };
@@ -75,7 +74,7 @@ fn rows(answers: &Answers) -> Vec<AnswerRow<'_>> {
         }),
         row("Turns of a misaligned write", &answers.turns, |it| {
             let (low, high) = (number(it.low_turns), number(it.high_turns));
-            format!("{} ({low} to {high}), {}", it.turns, word(&it.policy))
+            format!("{} ({low} to {high}), {}", it.turns, it.policy.word())
         }),
     ]
 }
@@ -180,7 +179,7 @@ fn method(probe: &Probe) -> Markup {
 fn compared(one: &ProbeComparison) -> table::Row {
     let ratio = one.interval;
     table::row([
-        head(&word(&one.panel)),
+        head(one.panel.word()),
         told(&one.arm),
         told(&one.against),
         figure(ratio_figure(ratio)),
@@ -209,11 +208,7 @@ pub(super) fn summary(probe: &Probe) -> (Tone, String) {
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(probe: &Probe) -> ShortAnswer {
     if let Some(refusal) = &probe.envelope.refusal {
-        return ShortAnswer::refused(
-            "nothing was probed",
-            &refusal.message,
-            refusal.hint.as_deref(),
-        );
+        return ShortAnswer::refused("nothing was probed", refusal);
     }
     let next = next(probe);
     match &probe.answers.alignment.value {

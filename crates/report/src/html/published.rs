@@ -10,7 +10,6 @@ use crate::bench::figures::UNKNOWN;
 use crate::drive::{
     HUGE, Published, PublishedLine, PublishedStanding, error_percent, published_number, range,
 };
-use crate::json::word;
 
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
@@ -70,7 +69,7 @@ fn one(at: usize, line: &PublishedLine) -> Row {
         told(&line.unit),
         figure(error_percent(line)),
         figure(bound(line.bound_percent)),
-        told(&word(&line.label)),
+        told(line.label.word()),
         cell(answer(line)),
     ])
 }

@@ -19,13 +19,6 @@ pub(super) struct RunFacts {
     pub(super) rows: Vec<Fact>,
 }
 
-/// Circumstances of a measurement.
-struct MeasuredCircumstances<'a> {
-    envelope: &'a Envelope,
-    elapsed_ns: u64,
-    seed: u64,
-}
-
 /// Facts that every measuring command tells of the drive.
 struct DriveRows<'a> {
     layers: String,
@@ -47,10 +40,10 @@ impl RunFacts {
     fn of(
         place: Vec<Fact>,
         drive: &DriveRows<'_>,
-        measured: &MeasuredCircumstances<'_>,
+        (envelope, elapsed_ns, seed): (&Envelope, u64, u64),
     ) -> RunFacts {
         let (model, firmware) = (known(drive.model), known(drive.firmware));
-        let host = known(&measured.envelope.run.host);
+        let host = known(&envelope.run.host);
         let mut rows = vec![("Host", host.clone())];
         rows.extend(place);
         rows.extend([
@@ -59,10 +52,10 @@ impl RunFacts {
             ("Model", model.clone()),
             ("Firmware", firmware.clone()),
             ("Rotates", drive.rotates.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
-            ("Took", Some(time(measured.elapsed_ns))),
-            ("Seed", Some(measured.seed.to_string())),
+            ("Took", Some(time(elapsed_ns))),
+            ("Seed", Some(seed.to_string())),
         ]);
-        rows.extend(of_run(measured.envelope));
+        rows.extend(of_run(envelope));
         RunFacts { host, model, firmware, rows }
     }
 }
@@ -86,12 +79,8 @@ pub(super) fn of_bench(bench: &Bench) -> RunFacts {
         firmware: &target.firmware,
         rotates: target.rotating,
     };
-    let measured = MeasuredCircumstances {
-        envelope: &bench.envelope,
-        elapsed_ns: bench.elapsed_ns,
-        seed: bench.seed,
-    };
-    RunFacts::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
+    let measured = (&bench.envelope, bench.elapsed_ns, bench.seed);
+    RunFacts::of(vec![("Target", Some(say(&target.path)))], &drive, measured)
 }
 
 pub(super) fn of_fsync(fsync: &Fsync) -> RunFacts {
@@ -104,18 +93,14 @@ pub(super) fn of_fsync(fsync: &Fsync) -> RunFacts {
         firmware: &target.firmware,
         rotates: target.rotating,
     };
-    let measured = MeasuredCircumstances {
-        envelope: &fsync.envelope,
-        elapsed_ns: fsync.elapsed_ns,
-        seed: fsync.seed,
-    };
+    let measured = (&fsync.envelope, fsync.elapsed_ns, fsync.seed);
     let place = vec![
         ("Directory", Some(say(&target.path))),
         ("File system", told(&target.filesystem)),
         ("Mount options", told(&target.mount_options.join(", "))),
         ("Not known", known(&target.unknown)),
     ];
-    RunFacts::of(place, &drive, &measured)
+    RunFacts::of(place, &drive, measured)
 }
 
 pub(super) fn of_probe(probe: &Probe) -> RunFacts {
@@ -127,12 +112,8 @@ pub(super) fn of_probe(probe: &Probe) -> RunFacts {
         firmware: &target.firmware,
         rotates: None,
     };
-    let measured = MeasuredCircumstances {
-        envelope: &probe.envelope,
-        elapsed_ns: probe.elapsed_ns,
-        seed: probe.seed,
-    };
-    RunFacts::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
+    let measured = (&probe.envelope, probe.elapsed_ns, probe.seed);
+    RunFacts::of(vec![("Target", Some(say(&target.path)))], &drive, measured)
 }
 
 /// Returns what a check tells: of all its targets together.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, say};
+use crate::refusal::Refusal;
 pub(super) use crate::text::sentence;
 use crate::words::count_of;
 
@@ -52,8 +53,9 @@ impl ShortAnswer {
     }
 
     /// Returns what was not done, and why.
-    pub(super) fn refused(what: &str, message: &str, hint: Option<&str>) -> ShortAnswer {
-        ShortAnswer::new(Rank::Unknown, format!("{what}: {}", sentence(&say(message)))).next(hint)
+    pub(super) fn refused(what: &str, Refusal { message, hint, .. }: &Refusal) -> ShortAnswer {
+        let what = format!("{what}: {}", sentence(&say(message)));
+        ShortAnswer::new(Rank::Unknown, what).next(hint.as_deref())
     }
 }
 

@@ -217,11 +217,7 @@ pub(super) fn summary(trace: &Trace) -> (Tone, String) {
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(trace: &Trace) -> ShortAnswer {
     if let Some(refusal) = &trace.envelope.refusal {
-        return ShortAnswer::refused(
-            "it was not traced",
-            &refusal.message,
-            refusal.hint.as_deref(),
-        );
+        return ShortAnswer::refused("it was not traced", refusal);
     }
     let off = trace.total.alignment.iter().filter(|share| share.misaligned_bytes > 0);
     if let Some(share) = off.max_by_key(|share| (!share.assumed, share.misaligned_bytes)) {

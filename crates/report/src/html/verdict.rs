@@ -37,7 +37,7 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
             p.quiet { "The engine's write pattern: " (say(&verdict.pattern)) (each(verdict)) }
         }
         @if !verdict.limits.is_empty() {
-            (table("Limits", &["Over it", "Of", "Limit", "Above it", "Source"],
+            (table("Limits", &["Verdict above", "Quantile", "Limit", "Means", "Source"],
                 verdict.limits.iter().take(ROWS_MAX).map(limit)))
         }
         @if !verdict.ceilings.is_empty() {

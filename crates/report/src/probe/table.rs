@@ -5,7 +5,6 @@ use units::prefix::Size;
 
 use super::{Answers, Probe, ProbeAnswer, Tool, next};
 use crate::bench::figures::ratio_text;
-use crate::json::word;
 use crate::text;
 use crate::view_options::Look;
 use crate::words::ViewWords;
@@ -115,7 +114,7 @@ impl ProbeText<'_> {
         });
         self.answer("turns", &answers.turns, |found| {
             let bounds = format!("{:.2} to {:.2}", found.low_turns, found.high_turns);
-            format!("{} for a misaligned write ({bounds}): {}", found.turns, word(&found.policy))
+            format!("{} for a misaligned write ({bounds}): {}", found.turns, found.policy.word())
         });
     }
 
@@ -154,7 +153,7 @@ impl ProbeText<'_> {
                 one.reading.word(),
                 one.blocks
             );
-            self.row(&word(&one.panel), &line);
+            self.row(one.panel.word(), &line);
         }
     }
 

@@ -179,7 +179,7 @@ impl RecognizedLayout {
             Some(heads) => format!(" of {heads} heads x {TRACK} sectors"),
             None => String::new(),
         };
-        format!("the table starts at {}{heads}, as {tools} made it by default", self.layout.words())
+        format!("partitions start at {}{heads}: the default of {tools}", self.layout.words())
     }
 }
 

@@ -80,11 +80,9 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     }
     // Where the format gives no offsets, only the guest's own are left to judge.
     for (id, _) in case.stack.iter().filter(|&(id, _)| is_not_expressible(case, id)) {
-        let leaf = case.stack.under(id).into_iter().find_map(|leaf| {
-            let layer = case.stack.layer(leaf);
-            layer.units.used(UnitKind::Granule).filter(|_| matches!(layer.mapping, Mapping::Leaf))
-        });
-        let Some((unit, source)) = leaf else { continue };
+        let granule =
+            case.stack.leaves(id).find_map(|(_, leaf)| leaf.units.used(UnitKind::Granule));
+        let Some((unit, source)) = granule else { continue };
         let guests = guests_off(case, id, unit, source == Source::Assumed);
         found.extend(guests.into_iter().filter(|guest| !case.misaligned(guest.layer)));
     }

@@ -82,7 +82,7 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
         let over = case.stack.over(disk);
         let planned = |one: &&mut Finding| one.remedies.iter().any(Remedy::is_plan);
         for one in found.iter_mut().filter(|one| over.contains(&one.layer)).filter(planned) {
-            one.remedies = vec![Remedy::tell(format!("mend the table first: {code}"))];
+            one.remedies = vec![Remedy::tell(format!("mend the table first: {code}, above"))];
         }
     }
 }

@@ -104,8 +104,8 @@ fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Option<Reme
 }
 
 fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
-    // Where the start is off, so is the end, or it is right by chance: the start is told. Where
-    // nothing has a place, an end has none.
+    // If the start is off, a finding tells of the start; the end then follows it or fits by chance.
+    // Without places there is no end to judge.
     let judgment = case.judgment(id);
     let has_place = judgment.granule.is_none() && judgment.verdict != Verdict::NotExpressible;
     if !has_place || rarely::why(case, id).is_some() {

@@ -29,7 +29,7 @@ mod tops;
 
 pub use cost::Cost;
 pub use rarely::{is_covered_iso, read_only_medium};
-pub use remedy::{Remedy, copy_name, plan_of};
+pub use remedy::{Remedy, copy_command, copy_name, plan_of};
 pub use table::{RULES, Rule, rule};
 
 /// Importance of a finding.
@@ -69,6 +69,16 @@ impl Finding {
     #[must_use]
     pub fn fixes(&self) -> Vec<String> {
         remedy::lines(&self.remedies)
+    }
+
+    fn says(mut self, evidence: String) -> Finding {
+        self.evidence.push(evidence);
+        self
+    }
+
+    fn fixed_by(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Finding {
+        self.remedies.extend(remedies);
+        self
     }
 }
 
@@ -149,18 +159,6 @@ pub fn is_rarely_written(case: &RuleInput<'_>, id: LayerId) -> bool {
 #[must_use]
 pub fn is_part_of_iso(case: &RuleInput<'_>, id: LayerId) -> bool {
     rarely::iso_around(case, id).is_some()
-}
-
-impl Finding {
-    fn says(mut self, evidence: String) -> Finding {
-        self.evidence.push(evidence);
-        self
-    }
-
-    fn fixed_by(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Finding {
-        self.remedies.extend(remedies);
-        self
-    }
 }
 
 fn finding(code: &str, severity: Severity, layer: LayerId) -> Finding {

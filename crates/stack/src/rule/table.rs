@@ -31,7 +31,8 @@ pub const RULES: &[Rule] = &[
               drive must first read both. On a hard disk of 7200 rpm that costs at least one turn, \
               8.3 ms. Severity: warning at one extra read per write; error at two or more on hard \
               disks or parity RAID.",
-        fix: "Partitions: straddle plan DISK moves them and keeps data, types, names and numbers. \
+        fix: "Partitions: straddle plan DISK --script prints a script that moves them and keeps \
+              data, types, names and numbers. \
               Volumes must be recreated, which erases them, so back up first: pvcreate \
               --dataalignment, mdadm --data-offset, cryptsetup --offset, make-bcache \
               --data-offset.",
@@ -148,9 +149,9 @@ pub const RULES: &[Rule] = &[
         why: "A GPT is in sector 1, and an MBR counts in sectors. With the wrong sector size, the \
               table is not found, or every start is wrong by a factor of eight. Usual causes: an \
               image written to a 4Kn disk, or a disk moved between USB bridges.",
-        fix: "straddle plan DISK writes a table for the disk's sectors and keeps all byte \
-              addresses. Or present the disk with the old size: losetup --sector-size, \
-              logical_block_size= in QEMU.",
+        fix: "straddle plan DISK --script prints a script that writes a table for the disk's \
+              sectors and keeps all byte addresses. Or present the disk with the old size: \
+              losetup --sector-size, logical_block_size= in QEMU.",
     },
     Rule {
         code: "ST302",

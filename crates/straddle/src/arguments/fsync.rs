@@ -83,10 +83,10 @@ pub(crate) struct Fsync {
     #[arg(long = "profile", value_name = "FILE", requires = "engine")]
     pub(crate) profiles: Vec<PathBuf>,
 
-    /// Network round trips to the other nodes of the cluster, at most 99: 300us,300us
+    /// Round-trip time to each other node of the cluster, such as 300us,300us
     ///
-    /// They limit the commit rates that are possible (ceilings). Default: 500us, for clusters of
-    /// three and of five nodes. The first time also counts as the round trip to a client.
+    /// Up to 99 nodes. These times limit the possible commit rates (ceilings). The first one is
+    /// also used for the client. Default: 500us, for clusters of three and of five nodes.
     #[arg(
         long = "rtt",
         value_name = "TIME",
@@ -116,8 +116,8 @@ pub(crate) struct Fsync {
     /// Maximum time of the run: making the files, measuring the rows, checking the syncs
     ///
     /// --sustained may take the same time again. A sync that is not finished at the end is waited
-    /// for. With --for, the run ends after enough writes; a time above the default allows more
-    /// writes.
+    /// for. With --for, the run may end earlier: after the number of writes that the engine's
+    /// profile asks for. A time above the default raises that number.
     #[arg(
         long,
         value_name = "TIME",
@@ -182,7 +182,7 @@ pub(crate) enum FsyncFailOn {
     Failure,
     /// WARN or FAIL, or syncs are suspect or not durable
     Warning,
-    /// No verdict; only a sync that fails
+    /// No verdict makes the exit code 1; only a failed sync does
     Never,
 }
 

@@ -79,7 +79,7 @@ fn unasked(layer: report::LayerReport) -> report::LayerReport {
     if layer.verdict != Verdict::Unknown {
         return layer;
     }
-    let reason = "beneath the loop device's file; no content of it was read".to_owned();
+    let reason = "it only holds the file of a loop device; its content was not read".to_owned();
     report::LayerReport { reason, not_judged: true, ..layer }
 }
 

@@ -42,7 +42,7 @@ const fn end(command: &'static str, number: u8, means: &'static str) -> Ending {
     Ending { command, number, means }
 }
 
-const SIGNAL: &str = "interrupted (128 + signal number); nothing is left behind";
+const SIGNAL: &str = "interrupted (128 + signal number); no scratch file remains";
 const SAFETY: &str = "refused for safety; nothing was written";
 const NOT_HERE: &str = "usage error, or the target cannot be measured";
 

@@ -97,14 +97,17 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
         return without_table(&stack, device.as_deref(), &name, &refuse);
     };
     // No partitioner opens an image: what is moved is a raw copy, and that is planned.
-    let copy = matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_));
-    let of_format = if copy { effect::in_format(&stack, disk, on) } else { Vec::new() };
+    let copy = match &stack.layer(disk).kind {
+        LayerKind::ImageFormat(image) => Some(image.kind),
+        _ => None,
+    };
+    let of_format = if copy.is_some() { effect::in_format(&stack, disk, on) } else { Vec::new() };
     // Where nothing in an image has a place, no write in it has a cost.
-    let is_priced = !copy || effect::is_priced(&stack, on);
+    let is_priced = copy.is_none() || effect::is_priced(&stack, on);
     let (stack, disk) = match copy {
-        true => raw_copy(&stack, disk, on)
+        Some(_) => raw_copy(&stack, disk, on)
             .ok_or_else(|| refuse("a raw copy of it would hold no partition table", None))?,
-        false => (stack, disk),
+        None => (stack, disk),
     };
     let wrong = |wrong: NoPlan| {
         let hint = wrong.hint.map(|hint| hint.replace("TARGET", &shell_word(&name)));
@@ -187,10 +190,8 @@ fn without_table(
             };
             if images.iter().any(lacks) {
                 let new = shell_word(&rule::copy_name(name, "raw", |_| false));
-                let hint = format!(
-                    "copy it whole, then plan the copy: test ! -e {new} && qemu-img convert -O raw \
-                     {word} {new}"
-                );
+                let copy = rule::copy_command(None, "raw", &word, &new);
+                let hint = format!("copy it whole, then plan the copy: {copy}");
                 return Err(refuse(&unread.reason, Some(hint)));
             }
             let hint = format!("see which command repairs it: straddle check {word}");

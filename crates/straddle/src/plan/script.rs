@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use format::image::ImageKind;
 use layout::{DiskPlan, NamedDisk};
 use report::plan::Layout;
 use stack::rule;
@@ -16,8 +17,8 @@ use crate::shared::printer::{self, shown};
 pub(super) struct PlannedDisk {
     pub(super) plan: DiskPlan,
     pub(super) stack: Stack,
-    /// True if it is of a raw copy of what was named.
-    pub(super) copy: bool,
+    /// The format of what was named, where the plan is of a raw copy of it.
+    pub(super) copy: Option<ImageKind>,
     pub(super) serial: Option<String>,
     pub(super) gains: Vec<String>,
     pub(super) also_left: Vec<String>,
@@ -92,9 +93,9 @@ fn copy_of(plan: &Plan) -> String {
 /// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
 fn typed(plan: &Plan, found: &PlannedDisk) -> (String, Option<String>) {
     let target = shell_word(&shown(&plan.target));
-    if found.copy {
+    if found.copy.is_some() {
         let new = shell_word(&copy_of(plan));
-        let copy = format!("test ! -e {new} && qemu-img convert -O raw {target} {new}");
+        let copy = rule::copy_command(found.copy, "raw", &target, &new);
         return (new, Some(copy));
     }
     let path = path(plan, found);
@@ -109,7 +110,7 @@ pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
     if found.plan.is_empty() {
         return None;
     }
-    let path = if found.copy { Some(copy_of(plan)) } else { path(plan, found) };
+    let path = if found.copy.is_some() { Some(copy_of(plan)) } else { path(plan, found) };
     let source = NamedDisk { path, copy: typed(plan, found).1, serial: found.serial.clone() };
     Some(layout::script(&found.plan, &source))
 }
@@ -117,7 +118,7 @@ pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
 /// Returns where the disk of a plan is opened; `None` for a guest's disk, which only its image's
 /// format gives.
 fn path(plan: &Plan, found: &PlannedDisk) -> Option<String> {
-    if found.copy {
+    if found.copy.is_some() {
         return None;
     }
     let layer = found.stack.layer(found.plan.disk);

@@ -159,6 +159,9 @@ pub(crate) const CASES: &[Case] = &[
         bench.bytes("my disk.raw", FIRST, 40_000 * 512);
     }),
     image("qcow2", "disk.qcow2", "disk.qcow2.raw", |bench| guest(bench, "disk.qcow2", "qcow2")),
+    image("a fixed VHD", "disk.vhd", "disk.vhd.raw", |bench| {
+        guest(bench, "disk.vhd", "vpc -o subformat=fixed,force_size=on");
+    }),
     image("VMDK", "disk.vmdk", "disk.vmdk.raw", |bench| guest(bench, "disk.vmdk", "vmdk")),
     image("VHDX", "disk.vhdx", "disk.vhdx.raw", |bench| guest(bench, "disk.vhdx", "vhdx")),
     Case::typed("ST102", "a PV whose data is off", "lvm", "", "disk.raw", |bench| {

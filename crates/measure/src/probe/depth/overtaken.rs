@@ -77,8 +77,7 @@ fn refusal(seen: &[Overtaken; 2]) -> Option<(Unidentified, String)> {
         |one: &Overtaken| one.alone() * 100 >= (one.alone() + one.together) * ALONE_PERCENT;
     if !seen.iter().all(are_alone) {
         return no_signal(
-            "most reads end several at a time, so that it cannot be told which overtook which"
-                .to_owned(),
+            "the drive completes most reads in groups, which hides their order".to_owned(),
         );
     }
     let [few, many] = seen.each_ref().map(Overtaken::edge);

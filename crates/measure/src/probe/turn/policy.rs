@@ -36,6 +36,8 @@ pub enum TurnPolicy {
     Serial,
 }
 
+units::words!(TurnPolicy);
+
 impl MisalignedTurns {
     /// Returns the policy that takes so many turns.
     #[must_use]
@@ -62,7 +64,7 @@ pub fn policy<Q: Queue>(
     granule: &Granule,
 ) -> Result<Estimate<MisalignedTurns>, Fault> {
     let Estimate::Found { value: turn, .. } = turn else {
-        let reason = "no turn was found in which to count";
+        let reason = "no rotation was found, so turns cannot be counted";
         return Ok(Estimate::not(Unidentified::NotTried, reason));
     };
     let (ask, alignment) = (probed.ask, granule.alignment.value());

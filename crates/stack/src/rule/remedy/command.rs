@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use format::image::ImageKind;
 use units::SectorSize;
 
 /// A command that keeps every byte of what was recognized. There is no form for one that erases,
@@ -29,6 +30,8 @@ pub(in crate::rule) enum Command {
     Grow(Growth),
     /// Copies an image's guest into a new file.
     Convert {
+        /// The format of the image, where it is known.
+        kind: Option<ImageKind>,
         /// The image, as it is typed.
         image: String,
         /// The format, with its options.
@@ -115,9 +118,8 @@ impl fmt::Display for Command {
             ),
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
-            // qemu-img and shells write over a file that exists without a word.
-            Command::Convert { image, format, new } => {
-                write!(f, "test ! -e {new} && qemu-img convert -O {format} {image} {new}")
+            Command::Convert { kind, image, format, new } => {
+                f.write_str(&copy_command(*kind, format, image, new))
             }
             Command::Unpack { command, file, new } => {
                 if command.contains("NEW") {
@@ -157,6 +159,16 @@ impl fmt::Display for Command {
     }
 }
 
+/// Returns the command that puts the guest's disk of `image` into the file `new` of `format`, which
+/// may have options; both files as they are typed.
+#[must_use]
+pub fn copy_command(kind: Option<ImageKind>, format: &str, image: &str, new: &str) -> String {
+    // A fixed VHD has its signature at its end alone, where qemu-img does not look.
+    let from = if kind == Some(ImageKind::VhdFixed) { "-f vpc " } else { "" };
+    // qemu-img and shells write over a file that exists without a word.
+    format!("test ! -e {new} && qemu-img convert {from}-O {format} {image} {new}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,9 +176,8 @@ mod tests {
     #[test]
     fn a_command_that_makes_a_file_does_nothing_where_the_file_exists() {
         let (image, new) = ("a.vhd".to_owned(), "a.raw".to_owned());
-        let convert =
-            Command::Convert { image: image.clone(), format: "raw".to_owned(), new: new.clone() };
-        assert!(convert.to_string().starts_with("test ! -e a.raw && "), "{convert}");
+        let convert = copy_command(None, "raw", &image, &new);
+        assert!(convert.starts_with("test ! -e a.raw && "), "{convert}");
         let unpack = Command::Unpack { command: "gzip -dc FILE > NEW", file: image.clone(), new };
         assert!(unpack.to_string().starts_with("test ! -e a.raw && "), "{unpack}");
         let unzip = Command::Unpack { command: "unzip -n FILE", file: image, new: String::new() };

@@ -10,6 +10,7 @@ mod command;
 mod device;
 mod start;
 
+pub use command::copy_command;
 pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
 pub(super) use start::{

@@ -185,7 +185,11 @@ pub(in crate::rule) fn convert(
         case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
     };
     let new = shell_word(&copy_name(&path, &format, is_named));
-    (Command::Convert { image: shell_word(&path), format, new: new.clone() }, new)
+    let kind = match &case.stack.layer(image).kind {
+        LayerKind::ImageFormat(image) => Some(image.kind),
+        _ => None,
+    };
+    (Command::Convert { kind, image: shell_word(&path), format, new: new.clone() }, new)
 }
 
 /// A name for a copy of the file at `path` in `format`, after which options may follow: no name
