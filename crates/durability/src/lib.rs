@@ -17,6 +17,7 @@ mod reason;
 mod rules;
 mod seccomp;
 mod servers;
+mod smart_attributes;
 pub mod untorn;
 mod warnings;
 

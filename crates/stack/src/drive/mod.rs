@@ -10,18 +10,18 @@ use units::{DiskText, Known, SectorSize, Source, Unit};
 use crate::condition::Condition;
 use crate::unit::{UnitKind, Units};
 
-use self::liar::Lie;
 pub(crate) use self::sysfs::SysfsFiles;
 
+mod absurd_sizes;
 mod disagree;
 mod granule;
 mod hints;
 pub mod liar;
-mod made_up;
 mod measured;
 mod queue;
 mod said;
 mod sysfs;
+mod virtual_disk;
 
 pub use measured::{KeptMeasurement, MeasuredGranule};
 pub use queue::{AtomicLimits, Card, NamespacePath, Queue};
@@ -117,10 +117,10 @@ impl KernelDrive {
         let logical_bytes = files.number("queue/logical_block_size");
         let said = Said::read(tree, name, logical_bytes.value().copied());
         let kernel_rotational = files.flag("queue/rotational");
-        let is_virtual = made_up::is_virtual(tree, name);
+        let is_virtual = virtual_disk::is_virtual(tree, name);
         let rotational = match said.rotates() {
             Some(rotates) => Known::yes(rotates, Source::Identify),
-            None => match made_up::why_not_its_own(tree, name) {
+            None => match virtual_disk::why_not_its_own(tree, name) {
                 Some(reason) => Known::no(reason),
                 None => kernel_rotational.clone(),
             },
@@ -174,45 +174,6 @@ impl KernelDrive {
     pub fn sector(&self) -> SectorSize {
         let bytes = self.logical_bytes.value().copied();
         bytes.and_then(SectorSize::new).unwrap_or(SectorSize::B512)
-    }
-
-    /// Why the reported physical sector cannot be right; `None` when it can, or is unknown.
-    ///
-    /// Kernels and bridges have reported 0, 3, and values below the logical sector.
-    #[must_use]
-    pub fn absurd_physical(&self) -> Option<String> {
-        let physical = *self.physical_bytes.value()?;
-        let logical = self.sector().bytes();
-        if !physical.is_power_of_two() {
-            Some(format!("{physical} is no power of two"))
-        } else if physical < logical {
-            Some(format!("{physical} is below the logical sector of {logical}"))
-        } else if physical > 16 << 20 {
-            Some(format!("{physical} is above 16 MiB, which no drive has"))
-        } else {
-            None
-        }
-    }
-
-    /// Why the reported optimal I/O size cannot be right; `None` when it can, or is unknown or 0.
-    ///
-    /// USB bridges report 65535 sectors (0xffff, "no limit"), which every partitioner then obeys:
-    /// util-linux issue 1221.
-    #[must_use]
-    pub fn absurd_optimal(&self) -> Option<String> {
-        let optimal = self.optimal_io_bytes.value().copied().filter(|&bytes| bytes > 0)?;
-        let physical = self.physical_bytes.value().copied().filter(|&bytes| bytes > 0);
-        let physical = physical.unwrap_or_else(|| self.sector().bytes());
-        let sectors = optimal.checked_div(self.sector().bytes()).unwrap_or(0);
-        if let Some(liar) = self.lies().find(|liar| matches!(liar.lie, Lie::Optimal(_))) {
-            Some(liar.sentence())
-        } else if sectors == 0xffff {
-            Some(format!("{optimal} is 65535 sectors, a controller's way to say nothing"))
-        } else if !optimal.is_multiple_of(physical) {
-            Some(format!("{optimal} is not a multiple of the physical sector of {physical}"))
-        } else {
-            None
-        }
     }
 
     /// The units of the device, judged under `told` where the user tells another disk.

@@ -2,7 +2,7 @@
 
 use super::blkparse;
 use super::blktrace::{self, Magic};
-use super::refusal::{nothing, of_file, shown};
+use super::refusal::{compressed, nothing, of_file, shown};
 use crate::InputError;
 
 /// Bytes of a file's beginning that [`TraceFormat::of`] wants to see.
@@ -20,14 +20,6 @@ pub enum TraceFormat {
     /// Records of blktrace, one file for each CPU, or of blkparse with `-d`.
     Blktrace,
 }
-
-/// Beginnings of files that must be unpacked first: kind, bytes, the program that unpacks it.
-const COMPRESSED: [(&str, &[u8], &str); 4] = [
-    ("gzip", &[0x1f, 0x8b], "gunzip"),
-    ("zstd", &[0x28, 0xb5, 0x2f, 0xfd], "unzstd"),
-    ("xz", &[0xfd, b'7', b'z', b'X', b'Z', 0], "unxz"),
-    ("bzip2", b"BZh", "bunzip2"),
-];
 
 impl TraceFormat {
     /// The kind of the trace that begins with `head`: the first [`HEAD_BYTES`] of it, or all.
@@ -54,10 +46,8 @@ fn kind(head: &[u8]) -> Result<TraceFormat, InputError> {
     if head.trim_ascii().is_empty() {
         return Err(nothing());
     }
-    if let Some((kind, _, unpack)) = COMPRESSED.iter().find(|(_, magic, _)| head.starts_with(magic))
-    {
-        let problem = format!("the file is compressed with {kind}");
-        return Err(InputError::new(problem, format!("unpack it first: {unpack}")));
+    if let Some(refused) = compressed(head) {
+        return Err(refused);
     }
     if let Some(magic) = head.first_chunk().and_then(Magic::of) {
         return blktrace::check_version(magic.version).map(|()| TraceFormat::Blktrace);

@@ -10,6 +10,21 @@ const FOUND_BYTES_MAX: usize = 60;
 /// Number of characters it shows where some of them are escapes, which are hard to read.
 const ESCAPED_MAX: usize = 32;
 
+/// Beginnings of files that must be unpacked first: kind, bytes, the program that unpacks it.
+const COMPRESSED: [(&str, &[u8], &str); 4] = [
+    ("gzip", &[0x1f, 0x8b], "gunzip"),
+    ("zstd", &[0x28, 0xb5, 0x2f, 0xfd], "unzstd"),
+    ("xz", &[0xfd, b'7', b'z', b'X', b'Z', 0], "unxz"),
+    ("bzip2", b"BZh", "bunzip2"),
+];
+
+/// The error that the file must be unpacked first; `None` where its `head` is not a compressed one.
+pub(super) fn compressed(head: &[u8]) -> Option<InputError> {
+    let (kind, _, unpack) = COMPRESSED.iter().find(|(_, magic, _)| head.starts_with(magic))?;
+    let problem = format!("the file is compressed with {kind}");
+    Some(InputError::new(problem, format!("unpack it first: {unpack}")))
+}
+
 /// The error that a trace holds what its writer would not have written.
 pub(super) fn damaged(problem: impl Into<String>) -> InputError {
     InputError::new(

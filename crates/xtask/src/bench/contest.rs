@@ -7,15 +7,12 @@ use std::time::Duration;
 
 use units::random::Random;
 
+use super::goals::{BARE_TARGET, TOOLS_TARGET};
 use super::images::Images;
 use super::memory::{self, Peak};
 use super::ratio::{self, Ratios};
 use super::{bare, tools, trace};
 
-/// The least that straddle should be faster than the tools by, and the most that it may be slower
-/// than the bare program by.
-const TOOLS_TARGET: u32 = 50;
-const BARE_TARGET: u32 = 2;
 /// Longest time of a round of the tools; if all images take longer, fewer are looked at.
 const ROUND_SECONDS_MAX: f64 = 60.0;
 /// Number of images that tell how long a round takes.

@@ -7,6 +7,7 @@
 pub(crate) mod bare;
 mod contest;
 mod fsync;
+mod goals;
 pub(crate) mod harness;
 mod images;
 mod machine;

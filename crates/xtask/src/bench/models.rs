@@ -9,12 +9,10 @@ use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use testkit::run::cpu_time;
 use units::random::Random;
 
+use super::goals::MODEL_RATE_LEAST;
 use super::tools;
 use crate::cargo;
 use crate::options::Options;
-
-/// Commands that a model should take in a second of a core.
-const RATE_LEAST: f64 = 1e6;
 
 /// A flash drive and a 512e disk: what the table calls them, and the built-in profile of each.
 const MODELS: [(&str, &str); 2] = [("flash", "m4-256"), ("512e disk", "hdd-7200-512e")];
@@ -71,7 +69,7 @@ pub(crate) fn profile(name: &str) -> anyhow::Result<&'static DriveProfile> {
 }
 
 fn print(model: &str, (name, ..): Load, rate: f64) {
-    let missed = if rate < RATE_LEAST { "   missed" } else { "" };
+    let missed = if rate < MODEL_RATE_LEAST { "   missed" } else { "" };
     println!("  {model:<10} {name:<30} {:6.2} million a second{missed}", rate / 1e6);
 }
 

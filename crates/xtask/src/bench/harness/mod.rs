@@ -23,6 +23,7 @@ use units::random::Random;
 
 use self::figures::{better, costs, least, most, over, print, rates, users};
 use self::measuring_loop::{LENGTH_BYTES, LoopResult};
+use super::goals::{BARE_LEAST, FIO_RING_LEAST, FIO_RING_USER_MOST, FIO_SYNC_LEAST, NULL_NS_MOST};
 use super::rounds::rounds;
 use super::tools;
 use crate::cargo;
@@ -30,13 +31,6 @@ use crate::options::Options;
 
 /// Place where a tmpfs is mounted on every Linux with a C library (shm_open(3)).
 const TMPFS: &str = "/dev/shm";
-
-/// Targets of the loop. The file system's and the ring's are rates over fio's.
-const FIO_SYNC_LEAST: f64 = 1.10;
-const BARE_LEAST: f64 = 0.95;
-const FIO_RING_LEAST: f64 = 1.0;
-const FIO_RING_USER_MOST: f64 = 0.5;
-const NULL_NS_MOST: f64 = 100.0;
 
 /// Runs the benchmark as `words` say and prints what it finds. Always `true`: a missed target is
 /// said, and is no failure.

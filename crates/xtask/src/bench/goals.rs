@@ -1,0 +1,16 @@
+//! The ratios and rates that the benchmarks hold their results against.
+
+/// The least number of times that `check` should be faster than the tools.
+pub(super) const TOOLS_TARGET: u32 = 50;
+/// The most times that it may be slower than a program that only reads the same bytes.
+pub(super) const BARE_TARGET: u32 = 2;
+
+/// Targets of the loop. The file system's and the ring's are rates over fio's.
+pub(super) const FIO_SYNC_LEAST: f64 = 1.10;
+pub(super) const BARE_LEAST: f64 = 0.95;
+pub(super) const FIO_RING_LEAST: f64 = 1.0;
+pub(super) const FIO_RING_USER_MOST: f64 = 0.5;
+pub(super) const NULL_NS_MOST: f64 = 100.0;
+
+/// Commands that a drive model should take in a second of a core.
+pub(super) const MODEL_RATE_LEAST: f64 = 1e6;
