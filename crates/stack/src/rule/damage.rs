@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use format::ProblemKind;
-use format::image::ImageKind;
 use format::table::{Partition, Repair};
 use units::prefix::Exact;
 
@@ -126,11 +125,6 @@ fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<S
     let mut finding = finding(code, severity, id);
     let more = texts.len().saturating_sub(SHOWN_MAX);
     texts.truncate(SHOWN_MAX);
-    let is_vhd = matches!(&case.stack.layer(id).kind, LayerKind::ImageFormat(image)
-        if matches!(image.kind, ImageKind::VhdDynamic | ImageKind::VhdFixed));
-    if let Some(grown) = texts.iter_mut().find(|text| is_vhd && text.contains("has grown")) {
-        *grown += "; a VHD's size is rounded up to whole cylinders";
-    }
     finding.evidence = texts;
     if more > 0 {
         finding.evidence.push(format!("and {more} more"));
