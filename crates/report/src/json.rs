@@ -7,7 +7,7 @@
 
 use std::io::{self, Write as _};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::document::{Summary, Target};
 use crate::envelope::Envelope;
@@ -55,6 +55,20 @@ pub(crate) fn ended(text: serde_json::Result<String>) -> String {
     let mut text = text.expect("the document has only string keys and writes to memory");
     text.push('\n');
     text
+}
+
+/// A document as JSON with its line feed, indented.
+pub(crate) fn pretty(document: &impl Serialize) -> String {
+    ended(serde_json::to_string_pretty(document))
+}
+
+/// Writes a long list of numbers on one line of an indented document.
+pub(crate) fn on_one_line<S: Serializer>(
+    list: &[(u64, u64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let line = serde_json::value::to_raw_value(list).map_err(serde::ser::Error::custom)?;
+    line.serialize(serializer)
 }
 
 /// The beginning of a document that is written as it grows: [`element`] for each target and

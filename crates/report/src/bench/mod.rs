@@ -168,6 +168,7 @@ pub struct Arm {
     pub turns: Option<f64>,
     /// All latencies: the least of each bucket in nanoseconds, and how many are in it. A bucket is
     /// at most 0.8 % wide on either side of its middle.
+    #[serde(serialize_with = "crate::json::on_one_line")]
     pub histogram: Vec<(u64, u64)>,
     /// Counters of the drive while this arm ran; `null` when it does not count.
     pub drive: Option<DriveCounts>,

@@ -21,7 +21,7 @@ const NO_INTERVAL: &str = "no interval";
 /// The document as JSON, with its line feed.
 #[must_use]
 pub fn compare_json(comparing: &Comparing) -> String {
-    crate::json::ended(serde_json::to_string_pretty(comparing))
+    crate::json::pretty(comparing)
 }
 
 /// The comparison as text, with its last line feed; colors only repeat what the words say.

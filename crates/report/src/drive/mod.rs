@@ -19,8 +19,8 @@ pub(crate) use simulated::{
     CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
 };
 
-use crate::bench::json::pretty;
 use crate::envelope::Envelope;
+use crate::json::pretty;
 
 /// The schema's name and version of a list of drives.
 pub const DRIVES_SCHEMA: &str = "straddle.drives/1";

@@ -47,7 +47,7 @@ pub struct FsyncPlan {
 /// The document as JSON, with its line feed.
 #[must_use]
 pub fn fsync_plan_json(plan: &FsyncPlan) -> String {
-    crate::json::ended(serde_json::to_string_pretty(plan))
+    crate::json::pretty(plan)
 }
 
 /// Returns what would be done as text, with its last line feed; the last line says that nothing

@@ -1,7 +1,7 @@
 //! Result files of `straddle fsync`, written for programs.
 
 use super::{FSYNC_SCHEMA, Fsync};
-use crate::bench::json::pretty;
+use crate::json::pretty;
 use crate::result_text::{RESULT_BYTES_MAX, ResultFault, ResultText, within};
 
 /// The most rows, and the most comparisons, that a result file may hold.

@@ -52,6 +52,7 @@ pub struct FsyncRow {
     pub greatest_ns: Option<u64>,
     /// All latencies: the least of each bucket in nanoseconds, and how many are in it. A bucket is
     /// at most 0.8 % wide on either side of its middle.
+    #[serde(serialize_with = "crate::json::on_one_line")]
     pub histogram: Vec<(u64, u64)>,
     /// The median and p99 with their intervals; all intervals of a run together miss the truth with
     /// a probability of 5 % at most. Empty where none counts, and in results of older versions.

@@ -110,7 +110,7 @@ impl Layout {
     /// Never: its keys are strings, and it is written to memory.
     #[must_use]
     pub fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("only string keys, written to memory") + "\n"
+        crate::json::pretty(self)
     }
 }
 

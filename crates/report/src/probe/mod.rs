@@ -284,5 +284,5 @@ pub struct ResultFate {
 /// The document as JSON, with its line feed.
 #[must_use]
 pub fn probe_json(probe: &Probe) -> String {
-    crate::json::ended(serde_json::to_string_pretty(probe))
+    crate::json::pretty(probe)
 }

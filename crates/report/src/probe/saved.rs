@@ -166,7 +166,7 @@ impl Saved {
 /// The file's text, with its line feed.
 #[must_use]
 pub fn saved_json(saved: &Saved) -> String {
-    crate::json::ended(serde_json::to_string_pretty(saved))
+    crate::json::pretty(saved)
 }
 
 #[cfg(test)]

@@ -248,6 +248,6 @@ impl Trace {
     /// The document as JSON, with its line feed.
     #[must_use]
     pub fn json(&self) -> String {
-        crate::json::ended(serde_json::to_string_pretty(self))
+        crate::json::pretty(self)
     }
 }

@@ -37,10 +37,10 @@ fn measurements_are_valid_and_wholly_described() {
 
 #[test]
 fn a_bucket_that_is_no_pair_breaks_the_schema() {
-    let bucket = "\"histogram\": [[8350000, 139]";
+    let bucket = "\"histogram\": [[8350000,139]";
     let text = bench_json(&disk());
     assert!(text.contains(bucket), "{text}");
-    for broken in ["\"histogram\": [[8350000]", "\"histogram\": [[8350000, -1]"] {
+    for broken in ["\"histogram\": [[8350000]", "\"histogram\": [[8350000,-1]"] {
         assert_eq!(faults(BENCH, &text.replacen(bucket, broken, 1)).len(), 1, "{broken}");
     }
 }
