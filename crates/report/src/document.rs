@@ -158,6 +158,10 @@ impl Summary {
 pub struct Target {
     /// Name as given or found, escaped where it holds control characters.
     pub target: String,
+    /// The names that it joins, where several targets hold one stack and are judged as one; absent
+    /// for one name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<String>,
     /// Why it was not judged; `null` when it was.
     pub refusal: Option<Refusal>,
     /// The worst verdict of its layers; `unknown` when it was not judged.

@@ -45,7 +45,7 @@ mod words;
 pub use changes::{
     Baseline, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget, SeenValue,
     TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
-    changes_tree, names_target,
+    changes_tree,
 };
 pub use digest::{Digest, Note};
 pub use document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};

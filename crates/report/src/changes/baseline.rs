@@ -15,15 +15,16 @@ pub struct Baseline {
     version: String,
     /// The words of the command that wrote it, escaped; none where it does not tell.
     command: Vec<String>,
-    targets: HashMap<String, Target>,
-    /// The targets' names in their order.
-    order: Vec<String>,
+    /// The targets in their order.
+    targets: Vec<Target>,
+    /// The number of the target that a name stands for, alone or joined with others.
+    named: HashMap<String, usize>,
 }
 
 /// One target beside what the baseline says of it.
 #[derive(Clone, Debug)]
 pub struct ComparedTarget {
-    /// The target's name.
+    /// The name of the baseline's target that it was compared with; its own where there is none.
     pub target: String,
     /// Change; `None` for nothing.
     pub change: Option<TargetChange>,
@@ -52,13 +53,15 @@ impl Baseline {
         let mut baseline = Baseline {
             version: shown(&document.envelope.version),
             command: document.envelope.run.command,
-            targets: HashMap::new(),
-            order: Vec::new(),
+            targets: Vec::new(),
+            named: HashMap::new(),
         };
         for target in document.targets {
-            if !baseline.targets.contains_key(&target.target) {
-                baseline.order.push(target.target.clone());
-                baseline.targets.insert(target.target.clone(), target);
+            if !baseline.named.contains_key(&target.target) {
+                for name in names(&target) {
+                    baseline.named.entry(name.to_owned()).or_insert(baseline.targets.len());
+                }
+                baseline.targets.push(target);
             }
         }
         baseline
@@ -76,41 +79,47 @@ impl Baseline {
         &self.command
     }
 
-    /// `after` beside what the baseline says of it.
+    /// `after` beside what the baseline says of it: of the target with its name, or of one that
+    /// has a name in common with it.
     #[must_use]
     pub fn compare(&self, after: &Target) -> ComparedTarget {
-        let before = self.targets.get(&after.target);
-        let change = match before {
-            Some(before) => changed(before, after),
-            None => Some(appeared(after)),
-        };
-        ComparedTarget { target: after.target.clone(), change }
+        let before = names(after).find_map(|name| self.named.get(name));
+        match before.and_then(|&index| self.targets.get(index)) {
+            Some(before) => {
+                ComparedTarget { target: before.target.clone(), change: changed(before, after) }
+            }
+            None => ComparedTarget { target: after.target.clone(), change: Some(appeared(after)) },
+        }
     }
 
     /// Returns whether a target of this name is in it.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
-        self.targets.keys().any(|known| names_target(name, known))
+        self.named.keys().any(|known| names_target(name, known))
     }
 
-    /// The targets that are not among those `seen` and of which `is_asked` holds, in the baseline's
-    /// order, and how many others were not seen. Whether they became worse nobody can tell.
+    /// The targets that are not among those `seen` and that `asked` names, in the baseline's order,
+    /// and how many others were not seen; where nothing was asked for, all are. Whether they
+    /// became worse nobody can tell.
     #[must_use]
-    pub fn vanished(
-        &self,
-        seen: &HashSet<String>,
-        is_asked: impl Fn(&str) -> bool,
-    ) -> (Vec<TargetChange>, usize) {
-        let unseen = self.order.iter().filter(|name| !seen.contains(*name));
-        let (gone, others): (Vec<&String>, Vec<&String>) = unseen.partition(|name| is_asked(name));
-        let gone = gone.into_iter().filter_map(|name| self.targets.get(name));
-        (gone.map(vanished).collect(), others.len())
+    pub fn vanished(&self, seen: &HashSet<String>, asked: &[String]) -> (Vec<TargetChange>, usize) {
+        let is_asked = |target: &&Target| {
+            asked.is_empty()
+                || names(target).any(|known| asked.iter().any(|it| names_target(it, known)))
+        };
+        let unseen = self.targets.iter().filter(|target| !seen.contains(&target.target));
+        let (gone, others): (Vec<&Target>, Vec<&Target>) = unseen.partition(is_asked);
+        (gone.into_iter().map(vanished).collect(), others.len())
     }
 }
 
+/// All names of a target: its own, and those that it joins.
+fn names(target: &Target) -> impl Iterator<Item = &str> {
+    std::iter::once(&target.target).chain(&target.joined).map(String::as_str)
+}
+
 /// Returns whether a target that someone named `name` is, or holds, the one called `known`.
-#[must_use]
-pub fn names_target(name: &str, known: &str) -> bool {
+fn names_target(name: &str, known: &str) -> bool {
     let inside = known.strip_prefix(name.trim_end_matches('/'));
     known == name
         || known.strip_prefix("/dev/") == Some(name)
@@ -156,8 +165,8 @@ fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
     })
 }
 
-/// Names a layer that is gone under any name; `None` where each has its like, or could not be seen.
-/// Nobody can tell whether its loss is for the better.
+/// Names the layers that are gone under any name; `None` where each has its like, or could not be
+/// seen. Nobody can tell whether their loss is for the better.
 fn gone(before: &Target, after: &Target) -> Option<String> {
     if before.refusal.is_some() || after.refusal.is_some() {
         return None;
@@ -166,16 +175,26 @@ fn gone(before: &Target, after: &Target) -> Option<String> {
     for layer in &after.layers {
         *left.entry(like(layer)).or_default() += 1;
     }
-    let lost = before.layers.iter().find(|layer| match left.get_mut(&like(layer)) {
+    let mut lost = before.layers.iter().filter(|layer| match left.get_mut(&like(layer)) {
         Some(count) if *count > 0 => {
             *count -= 1;
             false
         }
         _ => true,
-    })?;
-    let title = if lost.title.is_empty() { String::new() } else { format!(" ({})", lost.title) };
-    let kind = lost.kind.word().replace('-', " ");
-    Some(one_line(&format!("the {kind} {}{title} is gone", lost.name)))
+    });
+    let first = lost.next()?;
+    let same = |layer: &LayerReport| layer.kind == first.kind && layer.name == first.name;
+    let title = if first.title.is_empty() { String::new() } else { format!(" ({})", first.title) };
+    let kind = first.kind.word().replace('-', " ");
+    let what = match after.layers.iter().any(same) {
+        true => "is another one now",
+        false => "is gone",
+    };
+    let more = match lost.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(one_line(&format!("the {kind} {}{title} {what}{more}", first.name)))
 }
 
 /// Says that nothing is left of what was on the target, whatever layers it still has.

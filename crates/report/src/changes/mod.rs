@@ -16,7 +16,7 @@ use crate::envelope::Envelope;
 use crate::monitor_answer::MonitorAnswer;
 use stack::{Severity, Verdict};
 
-pub use baseline::{Baseline, ComparedTarget, names_target};
+pub use baseline::{Baseline, ComparedTarget};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};
 
 /// The schema's name and version.
@@ -57,6 +57,8 @@ pub struct ChangeSummary {
     pub changed: u64,
     /// Targets that were not judged, and of which no known part became worse.
     pub unknown: u64,
+    /// Those among them that the baseline's look could not judge either.
+    pub still_unknown: u64,
     /// Wall time of the whole run in nanoseconds.
     pub elapsed_ns: u64,
 }
@@ -103,6 +105,12 @@ pub struct TargetChange {
 }
 
 impl TargetChange {
+    /// Returns whether neither look could judge the target, and nothing else of it changed.
+    #[must_use]
+    pub fn is_still_unknown(&self) -> bool {
+        self.changes.is_empty() && self.verdict_before == Some(Verdict::Unknown)
+    }
+
     /// Returns what it means where changes matter from `least` on; `None` for never. What became
     /// better never matters, nor does a finding that went with its content.
     #[must_use]
@@ -172,6 +180,7 @@ impl ChangeSummary {
     /// Counts one target more: what changed of it, or `None` for nothing.
     pub fn add(&mut self, change: Option<&TargetChange>) {
         self.targets += 1;
+        self.still_unknown += u64::from(change.is_some_and(TargetChange::is_still_unknown));
         let count = match change.map(|change| change.trend) {
             None => &mut self.unchanged,
             Some(Trend::Appeared) => &mut self.appeared,

@@ -11,13 +11,14 @@ use crate::nagios::Metric;
 use crate::text::wrap;
 use crate::view_options::Look;
 use crate::words::{ViewWords, count, quantity};
-use stack::{Severity, Verdict};
+use stack::Severity;
+use units::prefix::Exact;
 
 /// A target and a line for each thing that changed of it; empty where it is unknown as before.
 #[must_use]
 pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
     let words = ViewWords { look };
-    if change.changes.is_empty() && change.verdict_before == Some(Verdict::Unknown) {
+    if change.is_still_unknown() {
         // As it was: the last line counts it.
         return String::new();
     }
@@ -51,13 +52,26 @@ fn style(trend: Trend) -> Style {
 fn line(change: &Change, words: ViewWords<'_>) -> String {
     let layer = change.layer.as_deref().unwrap_or("target");
     let values = values(change, words);
-    let what = match change.subject {
-        Subject::Finding => format!("{} {values}: {}", change.key, change.title),
-        Subject::Layer if change.title.is_empty() => change.key.clone(),
-        Subject::Layer => format!("{} ({})", change.key, change.title),
-        Subject::Verdict | Subject::Fact => format!("{} {values}", quantity(&change.key)),
+    let what = match (change.subject, &change.after) {
+        (Subject::Finding, Some(_)) => format!("{} {values}: {}", change.key, change.title),
+        (Subject::Finding, None) => format!("{} {values} is gone: {}", change.key, change.title),
+        (Subject::Layer, _) if change.title.is_empty() => change.key.clone(),
+        (Subject::Layer, _) => format!("{} ({})", change.key, change.title),
+        (Subject::Verdict, None) => format!("its last verdict was {values}"),
+        (Subject::Verdict | Subject::Fact, _) => {
+            format!("{} {values}{}", quantity(&change.key), moved(change).unwrap_or_default())
+        }
     };
     words.text(&format!("{layer}: {what}"))
+}
+
+/// ` (+512 B)`: the distance of a start or a length that changed.
+fn moved(change: &Change) -> Option<String> {
+    let number = |seen: &Option<SeenValue>| seen.as_ref()?.value.as_ref()?.parse::<u64>().ok();
+    let (before, after) = (number(&change.before)?, number(&change.after)?);
+    let sign = if after < before { '-' } else { '+' };
+    let is_place = matches!(&*change.key, "start-bytes" | "length-bytes");
+    is_place.then(|| format!(" ({sign}{})", Exact(after.abs_diff(before))))
 }
 
 /// `4 KiB (sysfs) -> 512 B (ioctl)`; one side alone where there is no other.
@@ -108,7 +122,8 @@ pub fn changes_headline(summary: &ChangeSummary) -> String {
 fn trends(summary: &ChangeSummary) -> String {
     let counts = [
         (summary.worse, "worse"),
-        (summary.unknown, "unknown"),
+        (summary.unknown.saturating_sub(summary.still_unknown), "unknown"),
+        (summary.still_unknown, "unknown as before"),
         (summary.vanished, "vanished"),
         (summary.appeared, "appeared"),
         (summary.changed, "changed"),

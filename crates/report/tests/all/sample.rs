@@ -46,7 +46,14 @@ pub(crate) fn notes() -> Vec<String> {
 }
 
 pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<LayerReport>) -> Target {
-    Target { target: name.to_owned(), refusal: None, verdict, layers, findings: Vec::new() }
+    Target {
+        target: name.to_owned(),
+        joined: Vec::new(),
+        refusal: None,
+        verdict,
+        layers,
+        findings: Vec::new(),
+    }
 }
 
 /// An aligned layer that starts where the one below starts.

@@ -59,7 +59,7 @@ pub(crate) fn target(
         worst(&case, &kept, &assembled.roots)
     };
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    report::Target { target: name, refusal: None, verdict, layers, findings }
+    report::Target { target: name, joined: Vec::new(), refusal: None, verdict, layers, findings }
 }
 
 /// The code of bytes that were needed and could not be read.

@@ -11,7 +11,7 @@ use stack::kernel::NodeId;
 use super::groups::WaitingTarget;
 use super::judged::Shown;
 use super::show::{Press, PrintedPiece};
-use super::target_stack::{assembled, meant, refused, result};
+use super::target_stack::{assembled, refused, result};
 use crate::arguments::Check;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::target::{self, CheckTarget, What};
@@ -143,8 +143,7 @@ impl Round<'_> {
         // What is said of thousands of layers takes tens of megabytes: one at a time does.
         let _alone = (assembled.stack.len() > MANY_LAYERS)
             .then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
-        let meant: Vec<String> = meant(target, inspected).into_iter().collect();
-        let result = result(check, target.name.clone(), &assembled, &meant);
+        let result = result(check, &[target], inspected, &assembled);
         let incomplete = assembled.incomplete;
         drop(assembled.stack);
         if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())

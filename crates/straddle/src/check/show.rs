@@ -10,7 +10,6 @@ use anyhow::bail;
 use report::{
     Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Envelope, Look,
     MonitorAnswer, Note, Notifications, Summary, Target, TargetChange, TextRow, ViewShape,
-    names_target,
 };
 
 use crate::arguments::{Check, Format, RuleChange};
@@ -298,10 +297,7 @@ impl<'a> Pieces<'a> {
     pub(crate) fn take_vanished(&mut self) -> MonitorAnswer {
         let mut answer = MonitorAnswer::default();
         let Some(baseline) = &self.press.baseline else { return answer };
-        let asked = &self.press.asked;
-        let is_asked =
-            |known: &str| asked.is_empty() || asked.iter().any(|it| names_target(it, known));
-        let (vanished, others) = baseline.vanished(&self.seen, is_asked);
+        let (vanished, others) = baseline.vanished(&self.seen, &self.press.asked);
         if others > 0 {
             let targets = if others == 1 { "target" } else { "targets" };
             let note = format!("{others} {targets} of the baseline not checked: not named here");
@@ -335,7 +331,10 @@ impl<'a> Pieces<'a> {
                 targets: self.changes,
                 summary: self.counts,
             };
-            let text = self.press.changes(&changes, answer);
+            let mut text = self.press.changes(&changes, answer);
+            if is_saved && self.press.format == Format::Table {
+                text += "What was seen now is the new baseline.\n";
+            }
             return Ok(self.output.write_all(text.as_bytes())?);
         }
         let text = match self.press.format {

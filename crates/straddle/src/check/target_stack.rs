@@ -80,7 +80,7 @@ fn beside(check: &Check, members: &[&CheckTarget]) -> ImageFiles {
 }
 
 /// The kernel's name of the device that was meant.
-pub(super) fn meant(target: &CheckTarget, inspected: &InspectedMachine) -> Option<String> {
+fn meant(target: &CheckTarget, inspected: &InspectedMachine) -> Option<String> {
     let What::Devices { meant: Some(id), .. } = target.what else { return None };
     Some(units::text::escape(inspected.machine().ok()?.node(id).name.as_bytes()))
 }
@@ -91,32 +91,48 @@ pub(super) fn together(
     members: &[&CheckTarget],
     inspected: &InspectedMachine,
 ) -> report::Target {
-    let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
-    let name = target::joined_names(&names);
-    // Where one of them is a file, or stands for all that it is joined to, all is shown.
-    let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, inspected)).collect();
-    let meant = meant.unwrap_or_default();
     match assembled(check, members, inspected, &mut stack_beneath::FileHosts::new(inspected)) {
-        Ok(assembled) => result(check, name, &assembled, &meant),
-        Err(refusal) => refused(name, refusal),
+        Ok(assembled) => result(check, members, inspected, &assembled),
+        Err(refusal) => refused(name(members), refusal),
     }
 }
 
 /// Returns the judged stack as a target of the document.
 pub(super) fn result(
     check: &Check,
-    name: String,
+    members: &[&CheckTarget],
+    inspected: &InspectedMachine,
     assembled: &assemble::Assembled,
-    meant: &[String],
 ) -> report::Target {
-    let view = ReportSettings { told: check.on.as_ref(), rules: &check.rules, meant };
-    document::target(name, assembled, &view)
+    // Where one of them is a file, or stands for all that it is joined to, all is shown.
+    let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, inspected)).collect();
+    let meant = meant.unwrap_or_default();
+    let view = ReportSettings { told: check.on.as_ref(), rules: &check.rules, meant: &meant };
+    let target = document::target(name(members), assembled, &view);
+    report::Target { joined: joined(members, inspected), ..target }
+}
+
+fn name(members: &[&CheckTarget]) -> String {
+    let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
+    target::joined_names(&names)
+}
+
+/// The names that `members` stand for, those of all disks where a target is a whole stack; none for
+/// one alone.
+fn joined(members: &[&CheckTarget], inspected: &InspectedMachine) -> Vec<String> {
+    let names = members.iter().flat_map(|target| match (&target.what, inspected.machine()) {
+        (What::Devices { nodes, meant: None }, Ok(machine)) => target::disk_names(machine, nodes),
+        _ => vec![target.name.clone()],
+    });
+    let names: Vec<String> = names.collect();
+    if names.len() > 1 { names } else { Vec::new() }
 }
 
 /// Returns a target that could not be judged.
 pub(super) fn refused(name: String, refusal: Refusal) -> report::Target {
     report::Target {
         target: name,
+        joined: Vec::new(),
         refusal: Some(refusal),
         verdict: Verdict::Unknown,
         layers: Vec::new(),

@@ -49,10 +49,8 @@ fn a_histogram_stands_on_one_line() {
     let text = bench_json(&bench);
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("histogram")).collect();
     let blank = " ".repeat(10);
-    let expected = [
-        format!("{blank}\"histogram\": [[5,139],[9,2]],"),
-        format!("{blank}\"histogram\": [],"),
-    ];
+    let expected =
+        [format!("{blank}\"histogram\": [[5,139],[9,2]],"), format!("{blank}\"histogram\": [],")];
     assert_eq!(lines, expected);
 }
 

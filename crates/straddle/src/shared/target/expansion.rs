@@ -56,7 +56,8 @@ fn every_disk(inspected: &InspectedMachine) -> Vec<CheckTarget> {
         .into_iter()
         .filter(|nodes| is_worth_showing(machine, nodes))
         .map(|nodes| {
-            let name = name_of(machine, &nodes);
+            let names = disk_names(machine, &nodes);
+            let name = joined_names(&names.iter().map(String::as_str).collect::<Vec<_>>());
             CheckTarget { name, what: What::Devices { nodes, meant: None }, found: None }
         })
         .collect();
@@ -85,11 +86,10 @@ fn is_worth_showing(machine: &Machine, nodes: &[NodeId]) -> bool {
     })
 }
 
-/// The disks among `nodes`, by name.
-fn name_of(machine: &Machine, nodes: &[NodeId]) -> String {
+/// The names of the disks among `nodes`.
+pub(crate) fn disk_names(machine: &Machine, nodes: &[NodeId]) -> Vec<String> {
     let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
-    let names: Vec<String> = disks.map(|node| text::escape(node.name.as_bytes())).collect();
-    joined_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+    disks.map(|node| text::escape(node.name.as_bytes())).collect()
 }
 
 /// A device of a captured machine, by its name, its path or where it is mounted.
