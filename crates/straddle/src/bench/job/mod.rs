@@ -58,7 +58,7 @@ pub(crate) fn run(
         return Err(Halt::busy());
     }
     for name in left_out {
-        session.note(format!("{name} is left out: the drive is busy"));
+        session.note(format!("job {name} is left out: the drive is busy"));
     }
     Ok(())
 }
