@@ -126,7 +126,7 @@ fn at<Q: Queue>(
         return Ok(Estimate::not(
             Unidentified::NoSignal,
             format!(
-                "no rotation found: only {whole_turns} of {TESTS} rewrites fit a period of {}",
+                "only {whole_turns} of {TESTS} rewrites fit a period of {}",
                 milliseconds(guess_ns)
             ),
         ));
