@@ -212,10 +212,10 @@ pub(crate) struct Simulate {
 
     /// Compare the workload as given, aligned, misaligned, on 512e, on RAID 5, and with PLP or not
     ///
-    /// Each variant is a row; its cost is relative to the first row of its drive. Misaligned means shifted by
-    /// 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five such drives
-    /// and 64 KiB chunks. A trace is aligned by moving it as a whole, so that most of its writes
-    /// start at a multiple of 4 KiB.
+    /// Each variant is a row; its cost is relative to the first row of its drive. Misaligned means
+    /// shifted by 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five
+    /// such drives and 64 KiB chunks. A trace is aligned by moving it as a whole, so that most of
+    /// its writes start at a multiple of 4 KiB.
     #[arg(
         long,
         requires = "profiles",
@@ -228,7 +228,7 @@ pub(crate) struct Simulate {
     ///
     /// Counts acknowledged writes that are lost or torn. The promised ones among them are shown
     /// apart: flushed, forced (FUA), or acknowledged by a drive that reports no volatile cache. A
-    /// drive may lose a write that it did not promise.
+    /// drive may lose a write that it did not promise to keep.
     #[arg(
         long,
         value_name = "N",

@@ -48,8 +48,8 @@ pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<ArmWork, Halt
     let is_cached = !read && !job.direct && asked.is_none() && flag == Durability::Cached;
     if is_cached {
         session.note(format!(
-            "job {name}: data in the page cache is written to the drive after each group of writes; \
-             the times include that"
+            "job {name}: data in the page cache is written out after each group of writes; the \
+             times include that"
         ));
     }
     let written_out = if job.total_depth() == 1 { BUFFERED_WRITES } else { u32::MAX };

@@ -76,7 +76,8 @@ fn scaled(session: &mut Session<'_>, job: &Job) {
     if let Some(runtime_ns) = job.runtime_ns.filter(|&runtime_ns| runtime_ns > budget_ns) {
         let seconds = |ns: u64| ns.div_euclid(1_000_000_000);
         session.note(format!(
-            "job {name}: runtime is scaled down from {} s to {} s for all arms; --seconds allows more",
+            "job {name}: runtime is scaled down from {} s to {} s for all arms; --seconds allows \
+             more",
             seconds(runtime_ns),
             seconds(budget_ns)
         ));
