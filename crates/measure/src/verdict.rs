@@ -163,9 +163,13 @@ pub(crate) fn sentence(
     }
 }
 
-/// `between 3 % faster and 6 % slower`, rounded away from each other.
+/// `between 3 % faster and 6 % slower`, rounded away from each other; an end that [`figure`] shows
+/// as 1 is no bound to name.
 fn between(low: f64, high: f64) -> String {
+    let is_one = |end: f64| figure(end) == figure(1.0);
     match (low < 1.0, high > 1.0) {
+        (true, true) if is_one(low) => format!("at most {}", slower(high, f64::ceil)),
+        (true, true) if is_one(high) => format!("at most {}", faster(low, f64::ceil)),
         (true, true) => {
             format!("between {} and {}", faster(low, f64::ceil), slower(high, f64::ceil))
         }
@@ -264,6 +268,7 @@ mod tests {
             ([1.07, 1.06, 1.09], "is between 6 % and 9 % slower than aligned (1.070, 1.060 to"),
             ([1.0, 0.97, 1.16], "is between 3 % faster and 16 % slower than aligned (1.000,"),
             ([1.4, 1.06, 3.16], "is between 6 % and 216 % slower than aligned (1.40, 1.060 to"),
+            ([1.08, 0.999_999, 1.18], "is at most 18 % slower than aligned (1.080, 1.000 to"),
         ] {
             let said = said(ratio, low, high, Stop::Rule);
             let wanted = format!("pair by pair, shifted {text}");

@@ -137,6 +137,7 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     let result = scratch.file("simulated.json", simulated.out.as_bytes());
     ends(&["report", "-o", &page, text(&result)], 0, "");
     ends(&["drive", "simulate", "--profile", "none-such"], 2, "none-such");
+    ends(&["drive", "list"], 0, "m4-256");
     ends(&["drive", "show", "none-such"], 2, "none-such");
     ends(&["generate", "schema"], 0, "$schema");
     ends(&["generate", "man", "none-such"], 2, "none-such");

@@ -61,8 +61,8 @@ impl Arms<'_> {
         shown
     }
 
-    /// The baseline and one other arm as columns, the controls as rows beneath; `None` for any
-    /// other set of arms.
+    /// The baseline and one other arm as columns; beneath, the ratio of each arm to the baseline.
+    /// `None` for any other set of arms.
     fn columns(&self) -> Option<Grid> {
         let arms = &self.experiment.arms;
         let mut shifted = (1..arms.len()).filter(|&index| !is_control(&arms[index]));
@@ -70,27 +70,23 @@ impl Arms<'_> {
         if arms[0].role != Role::Baseline {
             return None;
         }
-        let figures = self.figures();
         let mut grid = Grid::default();
         let names = [&arms[0], &arms[other]].map(|arm| (NAME, self.words.text(&arm.name)));
         let [baseline, name] = names;
-        let interval = format!("ratio, {}", interval_title(self.experiment.alpha));
-        grid.push(vec![quiet(""), baseline, name, quiet(interval)]);
-        for (place, (label, values)) in figures.iter().enumerate() {
-            let mut row = vec![quiet(*label), cell(&*values[0]), cell(&*values[other])];
-            if place == 0 {
-                row.push(cell(self.ratio(&arms[other])));
-            }
-            grid.push(row);
+        grid.push(vec![quiet(""), baseline, name]);
+        for (label, values) in self.figures() {
+            grid.push(vec![quiet(label), cell(&*values[0]), cell(&*values[other])]);
         }
-        let medians = &figures.first()?.1;
-        for control in (1..arms.len()).filter(|&index| is_control(&arms[index])) {
-            let arm = &arms[control];
-            let label = quiet(self.words.text(&arm.name));
-            let mut row = vec![label, cell(&*medians[0]), cell(&*medians[control])];
-            row.push(cell(self.ratio(arm)));
-            row.push(self.soundness(arm));
-            grid.push(row);
+        // The pairs' ratio need not be that of both medians, so it does not stand beside them.
+        for arm in std::iter::once(&arms[other]).chain(arms.iter().filter(|arm| is_control(arm))) {
+            let Some(comparison) = self.comparison(arm) else { continue };
+            let (label, title) = match is_control(arm) {
+                true => (self.words.text(&arm.name), String::new()),
+                false => ("pair by pair".to_owned(), interval_title(self.experiment.alpha) + " "),
+            };
+            let ratio = comparison.interval;
+            let text = format!("ratio {}, {title}{}", ratio_figure(ratio), ratio_bounds(ratio));
+            grid.free(quiet(label), vec![cell(text), self.soundness(arm)]);
         }
         Some(grid)
     }
@@ -167,7 +163,8 @@ impl Arms<'_> {
         self.experiment.comparisons.iter().find(|comparison| comparison.arm == arm.name)
     }
 
-    /// Returns whether a control says that equal things were found equal; nothing for other arms.
+    /// Returns whether a control says that equal things were found equal; nothing for other arms,
+    /// and where its interval has no ends.
     fn soundness(&self, arm: &Arm) -> Cell {
         if !is_control(arm) {
             return cell("");
@@ -175,7 +172,7 @@ impl Arms<'_> {
         match self.comparison(arm).and_then(|comparison| holds_one(comparison.interval)) {
             Some(true) => (GOOD, "sound".to_owned()),
             Some(false) => (BAD, "differs".to_owned()),
-            None => cell("not known"),
+            None => cell(""),
         }
     }
 }

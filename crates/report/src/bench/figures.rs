@@ -121,13 +121,13 @@ pub(crate) fn holds_one(interval: Interval) -> Option<bool> {
 }
 
 /// The decimal places: two, or as many more (up to four) as keep an end that is not 1 from being
-/// printed as 1.
+/// printed as 1; two where four would not.
 fn places(interval: Interval) -> usize {
     let hides = |places: usize| {
         let one = factor(1.0, places);
         [interval.low, interval.high].iter().any(|&end| end != 1.0 && factor(end, places) == one)
     };
-    (2..4).find(|&places| !hides(places)).unwrap_or(4)
+    (2..=4).find(|&places| !hides(places)).unwrap_or(2)
 }
 
 fn factor(value: f64, places: usize) -> String {
@@ -206,6 +206,7 @@ mod tests {
         assert_eq!(shown(1.003, 1.2), "1.003 to 1.200");
         assert_eq!(shown(0.9996, 1.01), "0.9996 to 1.0100");
         assert_eq!(shown(1.0, 1.01), "1.00 to 1.01");
+        assert_eq!(shown(0.999_999, 1.1767), "1.00 to 1.18");
         assert_eq!(shown(0.0, 1e9), "0 to 1.00e9");
         let open = |low| ratio_bounds(Interval { ratio: 1.0, low, high: f64::INFINITY });
         assert_eq!((open(0.0).as_str(), open(1.2).as_str()), ("not known yet", "over 1.20"));

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::colored_line::{Flow, Line, PLAIN, QUIET};
+use crate::colored_line::{self, Flow, Line, PLAIN, QUIET, gapped};
 use crate::text::{width, wrap};
 
 /// Left of everything that belongs to an experiment.
@@ -24,34 +24,55 @@ pub(crate) fn quiet(text: impl Into<String>) -> Cell {
 /// Rows of cells; all start where their column starts.
 #[derive(Debug, Default)]
 pub(crate) struct Grid {
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<GridRow>,
+}
+
+/// Cells of which the first `columns` stand in columns; the others follow as long as they like.
+#[derive(Debug)]
+struct GridRow {
+    cells: Vec<Cell>,
+    columns: usize,
 }
 
 /// Blanks between columns.
 const GAP: usize = 3;
 
 impl Grid {
-    pub(crate) fn push(&mut self, row: Vec<Cell>) {
-        self.rows.push(row);
+    pub(crate) fn push(&mut self, cells: Vec<Cell>) {
+        let columns = if cells.len() > 1 { cells.len() } else { 0 };
+        self.rows.push(GridRow { cells, columns });
     }
 
     /// A row that is as long as it likes.
     pub(crate) fn alone(&mut self, cell: Cell) {
-        self.rows.push(vec![cell]);
+        self.push(vec![cell]);
+    }
+
+    /// A row whose label stands in the first column; what follows it keeps to no column.
+    pub(crate) fn free(&mut self, label: Cell, mut pieces: Vec<Cell>) {
+        pieces.insert(0, label);
+        self.rows.push(GridRow { cells: pieces, columns: 1 });
     }
 
     /// Returns whether it fits into `limit` columns.
     pub(crate) fn fits(&self, limit: usize) -> bool {
-        self.starts().last().is_none_or(|end| *end <= limit + GAP)
+        let starts = self.starts();
+        let free = self.rows.iter().filter(|row| row.columns == 1);
+        let mut ends = free.map(|row| {
+            let pieces = row.cells[1..].iter().map(|(_, text)| gapped(width(text)));
+            starts[1] + pieces.sum::<usize>()
+        });
+        starts.last().is_none_or(|end| *end <= limit + GAP)
+            && ends.all(|end| end <= limit + colored_line::GAP)
     }
 
     /// Returns where each column starts, and where one behind the last would.
     fn starts(&self) -> Vec<usize> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let columns = self.rows.iter().map(|row| row.columns).max().unwrap_or(0);
         let mut starts = vec![INDENT];
         for column in 0..columns {
-            let rows = self.rows.iter().filter(|row| row.len() > 1);
-            let cells = rows.filter_map(|row| row.get(column));
+            let rows = self.rows.iter().filter(|row| column < row.columns);
+            let cells = rows.filter_map(|row| row.cells.get(column));
             let widest = cells.map(|(_, text)| width(text)).max().unwrap_or(0);
             let gap = if widest == 0 { 0 } else { GAP };
             starts.push(starts.last().copied().unwrap_or(INDENT) + widest + gap);
@@ -64,8 +85,11 @@ impl Grid {
         let starts = self.starts();
         for row in &self.rows {
             let mut line = Line::default();
-            for ((style, text), start) in row.iter().zip(&starts) {
-                line.advance(*start, 0);
+            for (column, (style, text)) in row.cells.iter().enumerate() {
+                match column <= row.columns {
+                    true => line.advance(starts[column], 0),
+                    false => line.advance(0, colored_line::GAP),
+                }
                 line.push(*style, text);
             }
             line.end(page);

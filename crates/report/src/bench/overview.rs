@@ -197,7 +197,7 @@ fn controls(experiments: &[Experiment], words: ViewWords<'_>, limit: usize, page
         pieces.push(cell(format!("{sound} sound")));
     }
     if unknown > 0 {
-        pieces.push(cell(format!("{unknown} not known")));
+        pieces.push(cell(format!("{unknown} without a verdict")));
     }
     pieces.extend(differing.iter().map(|title| cell(format!("differs: {title}"))));
     if !pieces.is_empty() && width("controls") < limit {

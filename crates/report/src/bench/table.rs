@@ -141,7 +141,7 @@ impl TextPage<'_> {
         };
         let seen = vec![
             cell(format!("each observation is {unit}")),
-            cell(format!("{} before these left out", count(experiment.discarded_pairs, "pair"))),
+            cell(format!("{} left out as warm-up", count(experiment.discarded_pairs, "pair"))),
         ];
         self.labeled("method", seen);
         self.counters(experiment);

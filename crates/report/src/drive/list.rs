@@ -21,20 +21,21 @@ pub fn drive_list(drives: &Drives, look: &Look) -> String {
     page
 }
 
-/// A drive with all its values, each with its label and its source.
+/// A drive with all its values, each with its source, and with what it was adjusted to.
 #[must_use]
 pub fn drive_text(drive: &DriveText, look: &Look) -> String {
     let limit = look.columns();
     let mut page = String::new();
     prose(cell(&drive.name), &format!("({}): {}", drive.kind, drive.title), limit, &mut page);
     let mut grid = Grid::default();
-    grid.push(["key", "value", "label"].map(quiet).to_vec());
+    grid.push(["key", "value", "adjusted"].map(quiet).to_vec());
     for value in &drive.values {
-        let by = match value.by.as_str() {
+        // What was not adjusted to anything is as its source says.
+        let adjusted = match value.by.as_str() {
             "" => String::new(),
-            by => format!(" by {by}"),
+            by => format!("{} to {by}", value.label),
         };
-        grid.push(vec![cell(&value.key), cell(&value.value), cell(format!("{}{by}", value.label))]);
+        grid.push(vec![cell(&value.key), cell(&value.value), cell(adjusted)]);
         let source = wrap(&value.source, limit.saturating_sub(SOURCE_INDENT.len() + 2));
         source.iter().for_each(|line| grid.alone(quiet(format!("{SOURCE_INDENT}{line}"))));
     }

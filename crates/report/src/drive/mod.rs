@@ -16,7 +16,7 @@ pub use published::published_table;
 pub(crate) use published::{HUGE, error_percent, published_number, range};
 pub use simulated::simulation_table;
 pub(crate) use simulated::{
-    CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
+    CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
 };
 
 use crate::envelope::Envelope;

@@ -65,14 +65,13 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
     }
 }
 
-/// By how much the model is above, and whether that is outside of the bound.
+/// By how much the model is above, and the bound where that is outside of it.
 fn error(line: &PublishedLine) -> String {
-    let sign = match (line.within, line.label) {
-        (true, _) => "",
-        (false, LineOrigin::Fitted) => " (fitted)",
-        (false, _) => " outside",
-    };
-    error_percent(line) + sign
+    let error = error_percent(line);
+    match line.within || line.label == LineOrigin::Fitted {
+        true => error,
+        false => format!("{error} (bound {} %)", line.bound_percent),
+    }
 }
 
 /// By how much the model is above, with a sign and a digit after the point.

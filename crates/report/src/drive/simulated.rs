@@ -39,8 +39,10 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
     };
     let mut notes: Vec<String> = faults.map(failed).collect();
     if let [first, _, ..] = &simulation.arms[..] {
+        let is_own = simulation.arms.iter().any(|arm| arm.against != first.against);
         let against = match &first.layer {
             Some(_) => "the aligned place above".to_owned(),
+            None if is_own => "the first row of each drive".to_owned(),
             None => format!("{}, {}", first.drive, place(first, look)),
         };
         notes.push(format!(
@@ -103,39 +105,38 @@ fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
         return;
     }
     page.push('\n');
-    let sheet = Sheet { heads: &CUT_HEADS[1..], droppable: &[6, 7], rows };
+    let sheet = Sheet { heads: &CUT_HEADS[1..], droppable: &[5, 6], rows };
     sheet.write(look.columns(), page);
     let shown = sheet.columns(look.columns());
     let more = [
-        (6, "; neighbors: sectors that a torn write beside them made unreadable"),
-        (7, "; unfit: sectors of which mirrors differ, or parity does not match"),
+        (5, "; neighbors: sectors that a torn write next to them made unreadable"),
+        (6, "; inconsistent: sectors whose mirrors differ or whose parity does not match"),
     ];
     let more: String =
         more.iter().filter(|(at, _)| shown.contains(at)).map(|(_, text)| *text).collect();
-    let text = format!(
-        "lost, torn: writes acknowledged before the power failed and then lost or torn, in all \
-         cuts together; promised lost: those of them that the drive had promised to keep \
-         (flushed, forced, or acknowledged without a volatile cache); only these break a promise; \
-         missing: sectors of promised writes that are gone after the cut{more}"
-    );
+    let text = format!("{CUT_MEANING}{more}");
     prose(quiet("note"), &text, look.columns(), page);
 }
 
-/// Number of columns say what cuts left.
-pub(crate) const CUT_COLUMNS: usize = 9;
+/// Number of columns that say what cuts left.
+pub(crate) const CUT_COLUMNS: usize = 8;
 
 /// Heads of these columns.
 pub(crate) const CUT_HEADS: [&str; CUT_COLUMNS] = [
     "drive",
     "place",
-    "broken cuts",
     "writes lost",
     "torn",
-    "promised lost",
-    "missing",
+    "promises broken",
+    "in cuts",
     "neighbors",
-    "unfit",
+    "inconsistent",
 ];
+
+/// Meaning of the first of them.
+pub(crate) const CUT_MEANING: &str = "lost, torn: acknowledged writes, in all cuts together; \
+     promises broken: those of them that the drive had promised to keep (flushed, forced, or \
+     acknowledged without a volatile cache), and in how many cuts; a drive may lose all others";
 
 /// Returns what cuts left of an arm; `None` where there were none.
 pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_COLUMNS]> {
@@ -143,11 +144,10 @@ pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_CO
     Some([
         drive_name(arm),
         place(arm, look),
-        format!("{} of {}", cuts.broken_cuts, cuts.cuts),
         format!("{} of {}", cuts.lost_writes, cuts.acknowledged_writes),
         cuts.torn_writes.to_string(),
         format!("{} of {}", cuts.broken_writes, cuts.promised_writes),
-        cuts.missing_sectors.to_string(),
+        format!("{} of {}", cuts.broken_cuts, cuts.cuts),
         cuts.neighbour_sectors.to_string(),
         cuts.mirror_sectors.saturating_add(cuts.parity_sectors).to_string(),
     ])

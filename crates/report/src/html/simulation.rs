@@ -8,8 +8,8 @@ use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figures::number;
 use crate::drive::{
-    CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name, leaf_row,
-    place, rmw,
+    CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name,
+    leaf_row, place, rmw,
 };
 use crate::words::count_of;
 
@@ -98,10 +98,7 @@ fn cuts(arms: &[SimulatedArm]) -> Markup {
             (table("Writes that power cuts took from each drive", &CUT_HEADS,
                 rows.into_iter().map(drawn)))
             p.quiet {
-                "Of the writes that were acknowledged when the power went, summed over the cuts. "
-                "Lost and torn without a promise is legal; promised is what was flushed or forced, "
-                "or acknowledged by a drive that says it has no cache that forgets. Missing are "
-                "sectors that a promise covers, or that nobody wrote."
+                (CUT_MEANING) "."
             }
         }
     }
@@ -115,6 +112,9 @@ fn stands_out(arm: &SimulatedArm) -> bool {
 fn against(simulation: &Simulation) -> String {
     let whose = match simulation.arms.first() {
         Some(SimulatedArm { layer: Some(_), .. }) => "the time at the aligned place above it",
+        Some(first) if simulation.arms.iter().any(|arm| arm.against != first.against) => {
+            "the time of the first row of each drive"
+        }
         _ => "the time of the first row",
     };
     format!("Cost is how many times {whose} it takes; RMW, what is read first for each operation.")

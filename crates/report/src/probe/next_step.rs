@@ -37,13 +37,12 @@ pub fn next(probe: &Probe) -> Option<String> {
                 format!("again when the drive is quiet, with more: straddle probe {path}{words}")
             }
             None => format!(
-                "again when the drive is quiet: straddle probe {path}; as much as was used now was \
-                 not used up, so that more would not help"
+                "again when the drive is quiet (more time or bytes would not help): straddle probe \
+                 {path}"
             ),
         }),
         _ if is(Unidentified::Contradiction) => Some(
-            "--explain shows each comparison; go by what the drive's maker says meanwhile"
-                .to_owned(),
+            "see each comparison with --explain, and use the value of the drive's maker".to_owned(),
         ),
         Some(Unidentified::NoSignal) => Some(format!(
             "straddle bench {path} measures what misalignment costs small writes here; probe a \

@@ -75,9 +75,9 @@ impl ProbeText<'_> {
         let what = match (target.writes, probe.target.length_bytes) {
             (_, 0) => return,
             (true, bytes) => format!("durable writes and reads within {}", Size(bytes)),
-            (false, bytes) => format!("reads alone, within {}; nothing was written", Size(bytes)),
+            (false, bytes) => format!("only reads, within {}; nothing was written", Size(bytes)),
         };
-        self.row("by", &format!("{what}{}", spent(probe)));
+        self.row("method", &format!("{what}{}", spent(probe)));
     }
 
     fn plan(&mut self, probe: &Probe) {
@@ -108,11 +108,11 @@ impl ProbeText<'_> {
             true => format!("{} reads at once on each member", found.reads),
             false => format!("{} reads at once", found.reads),
         });
-        self.answer("turn", &answers.turn, |found| {
+        self.answer("rotation", &answers.turn, |found| {
             let ms = |ns: u64| format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns / 1000 % 1000);
             format!("{} ({} to {})", ms(found.turn_ns), ms(found.low_ns), ms(found.high_ns))
         });
-        self.answer("turns", &answers.turns, |found| {
+        self.answer("RMW turns", &answers.turns, |found| {
             let bounds = format!("{:.2} to {:.2}", found.low_turns, found.high_turns);
             format!("{} for a misaligned write ({bounds}): {}", found.turns, found.policy.word())
         });
@@ -136,9 +136,9 @@ impl ProbeText<'_> {
         let reported = &probe.reported;
         let Some(bytes) = reported.physical_sector_bytes else { return };
         let verdict = match reported.physical_sector_lies {
-            Some(true) => "which is not what was measured",
+            Some(true) => "but another granule was measured",
             Some(false) => "as measured",
-            None => "which nothing here confirms or refutes",
+            None => "neither confirmed nor refuted",
         };
         self.row("reported", &format!("physical_block_size is {bytes}, {verdict}"));
     }

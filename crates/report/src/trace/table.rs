@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use stack::UnitKind;
+use stack::{LayerType, UnitKind};
 use units::Source;
 use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
+use crate::document::Fact;
 use crate::text::{fitted, hang, wrap};
 use crate::view_options::Look;
 use crate::words::{self, ViewWords, count};
@@ -17,6 +18,8 @@ const ROWS_MAX: usize = 40;
 const PLACE: usize = 4;
 /// Blanks before such a line.
 const INDENT: &str = "    ";
+/// Key of the fact that says how long an untorn write may be.
+const UNTORN_KEY: &str = "atomic-write-max-bytes";
 /// Number of copies of a piece shown.
 const COPIES_MAX: usize = 4;
 
@@ -222,7 +225,24 @@ impl TraceText<'_> {
             text += &line;
             text.push('\n');
         }
-        text
+        text + &self.untorn()
+    }
+
+    /// The largest write to the file that is never torn.
+    fn untorn(&self) -> String {
+        let is_it = |fact: &&Fact| &*fact.key == UNTORN_KEY;
+        let Some(fact) = self.trace.facts.iter().find(is_it) else { return String::new() };
+        let words = self.words;
+        let said = match (fact.value.as_deref(), &fact.reason) {
+            (Some("0"), _) => "none guaranteed".to_owned(),
+            (Some(bytes), _) => {
+                let size = bytes.parse().map_or_else(|_| words.text(bytes), |it| words.exact(it));
+                format!("up to {size}, with RWF_ATOMIC")
+            }
+            (None, Some(reason)) => format!("unknown: {}", words.text(reason)),
+            (None, None) => "unknown".to_owned(),
+        };
+        format!("  atomic writes  {said}\n")
     }
 
     fn cost(&self, cost: &TraceCost, range_bytes: u64) -> String {
@@ -240,7 +260,7 @@ impl TraceText<'_> {
             left => format!("; the last {} are left out", self.words.exact(left)),
         };
         let mut text =
-            format!("\ncost   {} of {size}{drawn}, on average{left}\n", count(cost.ios, "I/O"));
+            format!("\ncost   one I/O of {size}, average of {}{drawn}{left}\n", cost.ios);
         text += &self.effort("read ", &cost.read, "");
         let mut extra = String::new();
         for (number, what) in [
@@ -274,14 +294,20 @@ impl TraceText<'_> {
         }
         for untold in &effort.untold {
             let reason = self.words.text(&untold.reason);
-            text += &format!("  {name}  unknown for {}: {reason}\n", count(untold.ios, "I/O"));
+            text += &format!("  {name}  {} not counted: {reason}\n", count(untold.ios, "I/O"));
         }
         text
     }
 }
 
 fn units_of(layer: &super::TraceLayer, words: ViewWords<'_>) -> String {
-    let used = layer.units.iter().filter(|unit| unit.used && unit.unit != UnitKind::Discard);
+    // The title of an array names its chunk.
+    let is_named = |unit: &&stack::UnitFact| match unit.unit {
+        UnitKind::Discard => true,
+        UnitKind::Chunk => matches!(layer.kind, LayerType::MdArray | LayerType::LvmLv),
+        _ => false,
+    };
+    let used = layer.units.iter().filter(|unit| unit.used && !is_named(unit));
     let phrase = |unit: &stack::UnitFact| {
         let bytes = words.exact(unit.bytes?);
         let assumed = if unit.source == Some(Source::Assumed) { " (assumed)" } else { "" };

@@ -157,10 +157,19 @@ fn a_layer_is_shown_with_its_place_on_the_drive_and_what_it_is_compared_with() {
         assert!(page.contains(said), "{said}\n{page}");
     }
     let page = anstream::adapter::strip_str(&simulation_table(&shifted(), &look)).to_string();
-    assert!(!page.contains("broken cuts"), "nobody cut the power");
+    assert!(!page.contains("promises broken"), "nobody cut the power");
     for said in ["unshifted", "512 B off", "hdd-7200-512e rmw=serial", "7 of 10000 operations"] {
         assert!(page.contains(said), "{said}\n{page}");
     }
+}
+
+#[test]
+fn costs_that_are_relative_to_several_rows_say_so() {
+    let mut several = shifted();
+    several.arms[1].against = 1;
+    let table = simulation_table(&several, &Look::default());
+    let page = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("relative to the first row of each drive"), "{page}");
 }
 
 /// Synced writes, of which cuts took some; a drive that lies is among them.
@@ -191,7 +200,7 @@ fn what_power_cuts_left_is_shown_for_the_arms_that_were_cut() {
         let look = Look { width: Some(width), ..Look::default() };
         let page = anstream::adapter::strip_str(&simulation_table(&cut(), &look)).to_string();
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
-        for said in ["0 of 100", "31 of 100", "73 of 51234", "62 of 50017", "break a promise"] {
+        for said in ["0 of 100", "31 of 100", "73 of 51234", "62 of 50017", "may lose all others"] {
             assert!(page.contains(said), "{said}\n{page}");
         }
     }
@@ -206,7 +215,7 @@ fn what_power_cuts_left_is_shown_for_the_arms_that_were_cut() {
 fn what_is_outside_its_bound_is_shown_with_its_reason() {
     let look = Look { width: Some(120), ..Look::default() };
     let page = anstream::adapter::strip_str(&published_table(&compared(), &look)).to_string();
-    for said in ["outside", "(fitted)", "the writeback of metadata", "118.5 to 160.0"] {
+    for said in ["(bound 10 %)", "fitted", "the writeback of metadata", "118.5 to 160.0"] {
         assert!(page.contains(said), "{said}\n{page}");
     }
     let end = |page: &str, said: &str| {

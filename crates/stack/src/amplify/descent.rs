@@ -187,7 +187,7 @@ impl Count<'_> {
                 Ok(())
             }
             FirstRun::Done(On::Zeros) => {
-                Err("it lies in a hole, which is placed when written".into())
+                Err("a hole has no place on the drive before it is written".into())
             }
             FirstRun::Done(On::Compressed(_)) => Err("it is compressed".to_owned()),
             FirstRun::Done(On::Unknown(reason)) => Err(reason),

@@ -13,7 +13,7 @@ use super::values::{seconds, size, size_above_0};
 ///
 /// Writes only to its own scratch file in TARGET, within limits of bytes and time. The file is gone
 /// however the program ends. Three arms take turns in random order: aligned operations, shifted
-/// (misaligned) ones, and a control. The control is aligned too and must show no difference.
+/// (misaligned) ones, and a control: a second aligned arm, which must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
 #[command(next_help_heading = "What to do")]
@@ -136,7 +136,9 @@ pub(crate) struct SuiteSteps {
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) bytes_max: Option<u64>,
 
-    /// Maximum time for each comparison: 90s, 5m, 1h; a plain number is seconds
+    /// Maximum time to measure each comparison: 90s, 5m, 1h; a plain number is seconds
+    ///
+    /// Preparation takes up to 5 seconds more.
     #[arg(
         long,
         value_name = "TIME",

@@ -151,9 +151,9 @@ pub(crate) enum Format {
     Junit,
     /// SARIF, for annotations on a code host
     Sarif,
-    /// Plugin output for Nagios, Icinga and Naemon, with their exit codes
+    /// Nagios, Icinga and Naemon; exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
     Nagios,
-    /// Custom plugin output for Kubernetes' node-problem-detector, with its exit codes
+    /// Kubernetes' node-problem-detector; exit codes: 0 OK, 1 NonOK, 2 Unknown
     Npd,
 }
 

@@ -7,11 +7,13 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use super::common::{Json, Sysroot, help};
 use super::completion_values::DRIVES;
 use super::values::{size, size_above_0};
+use crate::exit::table;
 
 /// Simulate drives: what a workload would cost on a drive model
 ///
 /// Time is simulated; no drive is touched, and nothing is written.
 #[derive(Debug, Args)]
+#[command(after_help = table::help("drive"))]
 pub(crate) struct Drive {
     #[command(subcommand)]
     pub(crate) what: DriveWhat,
@@ -21,18 +23,20 @@ pub(crate) struct Drive {
 pub(crate) enum DriveWhat {
     /// List the built-in drive profiles
     List(DriveList),
-    /// Show a drive profile: every value with its label and its source
+    /// Show a drive profile: every value with its source
     Show(DriveShow),
     Simulate(Box<Simulate>),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = table::help("drive"))]
 pub(crate) struct DriveList {
     #[command(flatten)]
     pub(crate) document: Json,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = table::help("drive"))]
 pub(crate) struct DriveShow {
     /// A built-in drive profile, or a profile's file
     #[arg(value_name = "NAME|FILE", value_parser = DRIVES, hide_possible_values = true)]
@@ -208,10 +212,10 @@ pub(crate) struct Simulate {
 
     /// Compare the workload as given, aligned, misaligned, on 512e, on RAID 5, and with PLP or not
     ///
-    /// Each variant is a row; its cost is relative to the first row. Misaligned means shifted by
-    /// 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five such drives
-    /// and 64 KiB chunks. A trace is aligned by moving it as a whole, so that most of its writes
-    /// start at a multiple of 4 KiB.
+    /// Each variant is a row; its cost is relative to the first row of its drive. Misaligned means
+    /// shifted by 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five
+    /// such drives and 64 KiB chunks. A trace is aligned by moving it as a whole, so that most of
+    /// its writes start at a multiple of 4 KiB.
     #[arg(
         long,
         requires = "profiles",
@@ -224,7 +228,7 @@ pub(crate) struct Simulate {
     ///
     /// Counts acknowledged writes that are lost or torn. The promised ones among them are shown
     /// apart: flushed, forced (FUA), or acknowledged by a drive that reports no volatile cache. A
-    /// drive may lose a write that it did not promise.
+    /// drive may lose a write that it did not promise to keep.
     #[arg(
         long,
         value_name = "N",

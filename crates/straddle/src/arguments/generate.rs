@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::common::help;
 use super::values::{size_above_0, size_u32};
 use crate::exit::table;
 
@@ -28,10 +29,10 @@ pub(crate) enum GenerateWhat {
 
 /// Print a manual page, or write all of them into a directory
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("generate", "\
 Examples:
   straddle generate man check | man -l -
-  straddle generate man --to /usr/share/man/man1")]
+  straddle generate man --to /usr/share/man/man1"))]
 pub(crate) struct Man {
     /// Command whose page to print, such as `check`; default: the page of straddle itself
     #[arg(value_name = "COMMAND", conflicts_with = "to")]
@@ -44,11 +45,11 @@ pub(crate) struct Man {
 
 /// Print a completion script
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("generate", "\
 Examples:
-  straddle generate completions bash > /usr/share/bash-completion/completions/straddle
+  straddle generate completions bash > /etc/bash_completion.d/straddle
   straddle generate completions zsh > /usr/share/zsh/site-functions/_straddle
-  straddle generate completions fish > /usr/share/fish/vendor_completions.d/straddle.fish")]
+  straddle generate completions fish > /etc/fish/completions/straddle.fish"))]
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum)]
@@ -57,9 +58,9 @@ pub(crate) struct Completions {
 
 /// Print the JSON schema of a command's output
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("generate", "\
 Examples:
-  straddle generate schema > straddle.check.1.schema.json")]
+  straddle generate schema > straddle.check.1.schema.json"))]
 pub(crate) struct Schema {
     /// Output that the schema describes. `bench-plan` and `fsync-plan` are for --dry-run, `changes`
     /// is for `check --watch`; `drives`, `simulation` and `published` are for `drive`
@@ -93,11 +94,11 @@ pub(crate) enum SchemaOf {
 /// directories outside the system's own are replaced. Names of disks, volumes, models and file
 /// systems stay: read the capture before you send it.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("generate", "\
 Examples:
   straddle generate sysroot -o here.sysroot       as root: also asks drives
   straddle generate sysroot | gzip > here.gz      check also reads gzip
-  straddle check --sysroot here.sysroot           on any machine")]
+  straddle check --sysroot here.sysroot           on any machine"))]
 pub(crate) struct Sysroot {
     /// Write to this file instead of standard output; - is standard output
     #[arg(long, short, value_name = "FILE")]
@@ -114,10 +115,10 @@ pub(crate) struct Sysroot {
 
 /// Write a file of requests for `bench --raidtest`, in raidtest's own format
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("generate", "\
 Examples:
   straddle generate raidtest --media 64M --count 10000 reads.raidtest
-  straddle bench /data --raidtest reads.raidtest")]
+  straddle bench /data --raidtest reads.raidtest"))]
 pub(crate) struct Raidtest {
     /// The file to write, which must not exist; - is standard output
     #[arg(value_name = "FILE")]

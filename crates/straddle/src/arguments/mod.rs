@@ -51,15 +51,16 @@ pub(crate) const VERSION: &str =
     arg_required_else_help = true,
     after_help = "\
 Start with:
-  straddle check              every disk of this machine
-  straddle check disk.raw     a disk image
-  straddle explain ST101      what a code in the output means
-  straddle trace /data/db     where a file's bytes are on the drives
-  straddle plan /dev/sda      how to align its partitions
-  straddle bench /data        what misalignment costs there, measured
-  straddle fsync /data        how long a durable write takes there
-  straddle report *.json      one page of all results
-  straddle check --help       all options of check"
+  straddle check               every disk of this machine
+  straddle check disk.raw      a disk image
+  straddle explain ST101       what a code in the output means
+  straddle trace /data/db      where a file's bytes are on the drives
+  straddle plan /dev/sda       how to align its partitions
+  straddle bench /data         what misalignment costs there, measured
+  straddle fsync /data         how long a durable write takes there
+  straddle report *.json       one page of all results
+  straddle check --help        all options and exit codes of check
+  straddle explain exit codes  what each exit code means"
 )]
 pub(crate) struct Arguments {
     /// When to use color; nothing is shown by color alone

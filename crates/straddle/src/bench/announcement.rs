@@ -46,10 +46,10 @@ pub(super) fn announce(
         other => other.experiments(session.bench),
     };
     printer::note(&format!(
-        "writes at most {} in {}, for at most {} s",
+        "writes at most {} in {}; {}",
         Size(session.bytes_left()),
         shown(directory.given()),
-        seconds(session, &titles)
+        duration(session, &titles)
     ));
     Ok(())
 }
@@ -57,9 +57,9 @@ pub(super) fn announce(
 /// Says on standard error what of a device is going to be overwritten, before it is.
 pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, titles: &[String]) {
     printer::note(&format!(
-        "overwrites the first {} of {name}, for at most {} s",
+        "overwrites the first {} of {name}; {}",
         Size(bytes),
-        seconds(session, titles)
+        duration(session, titles)
     ));
 }
 
@@ -112,6 +112,13 @@ pub(super) fn operation_bytes(session: &Session<'_>, place: Option<&MeasuredByte
         Some(place) => plan::operation_bytes(told, place.unit).unwrap_or(4096),
         None => told.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(4096),
     }
+}
+
+/// Returns for how long so many comparisons run, and how that is made up.
+pub(super) fn duration(session: &Session<'_>, experiments: &[String]) -> String {
+    let all = seconds(session, experiments);
+    let measured = all.saturating_sub(READY_SECONDS);
+    format!("takes at most {all} s: {measured} s to measure, {READY_SECONDS} s to prepare")
 }
 
 /// Returns the most seconds that so many comparisons take, with making ready.

@@ -113,7 +113,7 @@ impl DirectoryMethod {
             }
             DirectoryMethod::Suite(lines) => {
                 let title =
-                    |line: &SuiteRow| format!("{}: make, unpack, copy, read, delete", line.name());
+                    |line: &SuiteRow| format!("{}: mkfs, unpack, copy, read, delete", line.name());
                 lines.iter().map(title).collect()
             }
             DirectoryMethod::Command => vec![command::words(bench).join(" ")],

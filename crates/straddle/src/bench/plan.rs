@@ -125,7 +125,7 @@ pub(crate) fn arms(
     }
     let shifted = shifts.into_iter().map(|shift| PlannedArm {
         name: match shift {
-            SAME => "aligned too".to_owned(),
+            SAME => "second aligned arm".to_owned(),
             shift => format!("shifted {}", units::prefix::Size(shift)),
         },
         role: if is_judged(shift) { Role::Shifted } else { Role::Inside },

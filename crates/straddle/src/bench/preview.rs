@@ -4,13 +4,14 @@ use host::Pinned;
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
-use super::announcement::{comparisons, operation_bytes, possible, seconds, titles};
+use super::announcement::{comparisons, duration, operation_bytes, possible, seconds, titles};
 use super::method::{self, DirectoryMethod};
 use super::plan::{self, MethodBudget};
 use super::raw;
 use super::session::Session;
 use crate::arguments::BenchFormat;
 use crate::exit::CommandOutcome;
+use crate::shared::busy::SHARE_PERCENT;
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
@@ -69,11 +70,10 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     plan.scratch_bytes = scratch_bytes;
     plan.written_bytes_max = session.bytes_left();
     plan.experiments = experiments;
-    plan.seconds_max = seconds(session, &plan.experiments);
+    last_at_most(session, &mut plan);
     plan.impact.push(format!(
-        "other programs on this drive are slower meanwhile (a busy drive is used at depth 1, a \
-         quarter of the time); {} of free space are in use",
-        Size(scratch_bytes)
+        "other programs on this drive are slower meanwhile; if they keep it busy, bench uses depth \
+         1 and {SHARE_PERCENT} % of the time (--share)"
     ));
     plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
     Ok(plan)
@@ -102,7 +102,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     let bytes = operation_bytes(session, Some(&place));
     let works = raw::works(session, bytes, writes);
     plan.experiments = comparisons(session, &works, Some(&place))?;
-    plan.seconds_max = seconds(session, &plan.experiments);
+    last_at_most(session, &mut plan);
     if writes {
         session.grant(MethodBudget::HEADLINE);
         plan.written_bytes_max = session.bytes_left();
@@ -113,6 +113,12 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     }
     plan.wear = bench::wear(plan.written_bytes_max, capacity(session, Some(&place)));
     Ok(plan)
+}
+
+/// Adds for how long its experiments run.
+fn last_at_most(session: &Session<'_>, plan: &mut DryRun) {
+    plan.seconds_max = seconds(session, &plan.experiments);
+    plan.envelope.notes.push(duration(session, &plan.experiments));
 }
 
 /// Returns what each kind of plan says.

@@ -62,7 +62,7 @@ pub(crate) fn run(
             prepared_ns: 0,
         });
     } else if length_bytes < device_bytes {
-        session.note(format!("reads are drawn from the first {} of {name}", Size(length_bytes)));
+        session.note(format!("reads only the first {} of {name}", Size(length_bytes)));
     }
     session.yield_to_others(&place);
     let size = plan::operation_bytes(bench.size, place.unit)?;

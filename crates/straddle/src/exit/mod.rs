@@ -207,4 +207,16 @@ mod tests {
             assert!(table::CODES.iter().any(|code| code.number == ending.number));
         }
     }
+
+    #[test]
+    fn the_help_of_every_command_ends_with_codes() {
+        fn look(command: &clap::Command) {
+            let name = command.get_name();
+            let help = command.clone().render_long_help().to_string();
+            assert!(help.contains("Exit codes:"), "{name}");
+            command.get_subcommands().for_each(look);
+        }
+        use clap::CommandFactory as _;
+        Arguments::command().get_subcommands().for_each(look);
+    }
 }

@@ -72,7 +72,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("probe", 5, "no value was found, or the drive failed during the run"),
     end("probe", 130, SIGNAL),
     end("compare", 0, "no change above 10 %"),
-    end("compare", 1, "a change is certain and may exceed 10 %, or an answer changed"),
+    end("compare", 1, "a change is certain and reaches beyond 10 %, or a verdict changed"),
     end("compare", 2, "usage error, an unreadable file, or files from different commands"),
     end("compare", 5, "cannot tell: an interval is missing or too wide, or no common figure"),
     end("fsync", 0, "PASS or WARN; without --for: no proof that syncs are lost"),
@@ -82,6 +82,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("fsync", 130, SIGNAL),
     end("report", 0, "the page is written"),
     end("report", 2, "usage error, or a file cannot be shown; the page has the others"),
+    end("drive", 0, "printed"),
+    end("drive", 2, "usage error, or a profile cannot be read"),
     end(
         "drive simulate",
         0,

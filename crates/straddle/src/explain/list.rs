@@ -116,7 +116,14 @@ mod tests {
                 "chunk",
                 "members",
             ])
-            .chain(["turn", "turns", "granule", "p99", "power-loss protection", "write cache"]);
+            .chain([
+                "rotation",
+                "RMW turns",
+                "granule",
+                "p99",
+                "power-loss protection",
+                "write cache",
+            ]);
         for word in words {
             assert!(lexicon::find(word).is_some(), "{word}");
         }

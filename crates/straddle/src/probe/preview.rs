@@ -10,6 +10,7 @@ use super::document;
 use super::open_target::device_disk;
 use super::preflight::{possible, raw_bytes, scratch_bytes};
 use super::session::Session;
+use crate::shared::busy::SHARE_PERCENT;
 use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
@@ -67,8 +68,8 @@ fn in_directory(
     found.target.length_bytes = length_bytes;
     found.target.writes = true;
     found.envelope.notes.push(format!(
-        "other programs on this drive are slower meanwhile (a busy drive is used a quarter of the \
-         time); a scratch file takes {} of free space",
+        "other programs on this drive are slower meanwhile; if they keep it busy, probe uses \
+         {SHARE_PERCENT} % of the time; a scratch file takes {} of free space",
         Size(length_bytes)
     ));
     Ok(())

@@ -35,12 +35,15 @@ fn signatures(disk: &dyn Disk) -> Vec<String> {
         let kind = title::kind_of(found.value.kind, &found.value.version);
         format!("a disk image ({kind})")
     });
-    let marks = signature::marks(disk).into_iter().map(|name| format!("{name} data"));
     let mut all: Vec<String> = Vec::new();
-    for found in known.chain(image).chain(marks) {
+    for found in known.chain(image) {
         if !all.contains(&found) {
             all.push(found);
         }
+    }
+    // What is recognized leaves marks too, which would name it twice.
+    if all.is_empty() {
+        all.extend(signature::marks(disk).into_iter().map(|name| format!("{name} data")));
     }
     all
 }
@@ -110,6 +113,14 @@ mod tests {
         let mut disk = MemoryDisk::with_head(length_bytes, b"");
         disk.put(at_bytes, bytes);
         data(&disk, length_bytes)
+    }
+
+    #[test]
+    fn a_partition_table_is_named_once() {
+        let mut disk = MemoryDisk::with_head(2 << 20, b"");
+        disk.put(446, &[0, 0, 0, 0, 0x83, 0, 0, 0, 63, 0, 0, 0, 0, 4, 0, 0]);
+        disk.put(510, &[0x55, 0xaa]);
+        assert_eq!(signatures(&disk), ["a partition table (dos)"]);
     }
 
     #[test]

@@ -87,6 +87,9 @@ impl MeasuredBytes {
         length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<MeasuredBytes, Refusal> {
+        if stack.layer(id).length() == Some(0) {
+            return Err(Refusal::hinted("it is 0 bytes long", known_of(&stack, id)));
+        }
         let on_leaves = runs(&stack, id, length_bytes, None)?;
         let leaves: BTreeSet<LayerId> = on_leaves.iter().map(|run| LayerId(run.leaf)).collect();
         let under = stack.under(id);
@@ -100,7 +103,16 @@ impl MeasuredBytes {
             .filter_map(|&owner| Some((owner, stack.layer(owner).units.used(wanted)?)))
             .max_by_key(|(_, (unit, _))| unit.length_bytes());
         let Some((owner, (unit, unit_source))) = unit else {
-            return Err(no_unit(wanted));
+            let (message, hint) = match (wanted, leaves.first()) {
+                (UnitKind::Granule, Some(&leaf)) => {
+                    ("the granule of its drive is unknown", known_of(&stack, leaf))
+                }
+                _ => {
+                    let hint = "measure by the granule: --unit granule";
+                    ("it is on no array with chunks", hint.to_owned())
+                }
+            };
+            return Err(Refusal::hinted(message, hint));
         };
         let sector = |leaf: &LayerId| stack.layer(*leaf).units.used_bytes(UnitKind::LogicalSector);
         let drive = match leaves.first() {
@@ -212,14 +224,13 @@ fn is_cached_loop(inspected: &InspectedMachine, name: &str) -> bool {
     told("backing_file").is_ok() && !is_direct()
 }
 
-fn no_unit(wanted: UnitKind) -> Refusal {
-    let (message, hint) = match wanted {
-        UnitKind::Chunk => {
-            ("it is on no array with chunks", "measure by the granule: --unit granule")
-        }
-        _ => ("the granule of its drive is unknown", "see what is known of it: straddle check"),
+/// The hint that leads to what is known of a drive.
+fn known_of(stack: &Stack, id: LayerId) -> String {
+    let name = match &stack.layer(id).kind {
+        LayerKind::Drive(drive) => format!(" /dev/{}", shell_word(&drive.name)),
+        _ => String::new(),
     };
-    Refusal::hinted(message, hint)
+    format!("see what is known of it: straddle check{name}")
 }
 
 fn drive(stack: &Stack, leaf: LayerId) -> Option<Drive> {

@@ -99,7 +99,7 @@ fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64
         ),
         _ => Estimate::not(
             Unidentified::Contradiction,
-            "parts are slower at some lengths and not at others, as with no power of two",
+            "the pattern of the slower lengths fits no power of two",
         ),
     }
 }

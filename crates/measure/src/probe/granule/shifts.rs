@@ -146,7 +146,7 @@ fn refused(pattern: ShiftPattern, seen: &PanelResult) -> Estimate<Alignment> {
         ),
         ShiftPattern::Odd | ShiftPattern::Step(_) => Estimate::not(
             Unidentified::Contradiction,
-            "shifts are slower in a pattern that no power of two up to 64 KiB makes",
+            "the pattern of the slower shifts fits no power of two up to 64 KiB",
         ),
     }
 }

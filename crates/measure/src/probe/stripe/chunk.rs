@@ -46,8 +46,8 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             ShiftPattern::Step(place) => Ok(candidates[place]),
             ShiftPattern::Flat => refused(
                 Unidentified::NoSignal,
-                "no boundary up to 1 MiB makes reads at a depth slower: one drive, or what lies \
-                 below hides it",
+                "reads across boundaries up to 1 MiB are no slower: either there is only one \
+                 drive, or a layer below hides the array",
             ),
             ShiftPattern::Open => refused(
                 Unidentified::Noise,

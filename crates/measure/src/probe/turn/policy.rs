@@ -69,7 +69,7 @@ pub fn policy<Q: Queue>(
     };
     let (ask, alignment) = (probed.ask, granule.alignment.value());
     if ask.sector_bytes >= UNIT_BYTES || alignment.is_some_and(|found| found.bytes != UNIT_BYTES) {
-        let reason = "turns are counted where sectors of 4 KiB are written in part";
+        let reason = "turns can be counted only for granules of 4 KiB and smaller logical sectors";
         return Ok(Estimate::not(Unidentified::NotTried, reason));
     }
     let origin_bytes = alignment.map_or(0, |found| found.origin_bytes);
@@ -93,25 +93,25 @@ pub fn policy<Q: Queue>(
         // Without a granule a write that costs nothing may be aligned as well.
         Some(0) => Estimate::not(
             Unidentified::NoSignal,
-            "a write shifted by a sector takes no turn more: a buffer that does not forget, or a \
-             granule of one sector",
+            "a write shifted by a sector takes no extra turn: either a non-volatile write buffer \
+             hides it, or the granule is one sector",
         ),
         Some(more) if is_seen => Estimate::Found {
             value: MisalignedTurns { turns: more + 1, low: low + 1.0, high: high + 1.0 },
             alpha: ask.share(),
             said_by: format!(
-                "writes shifted by a sector take {more} turns more than aligned ones \
-                 ({low:.2} to {high:.2})"
+                "writes shifted by a sector take {more} more turns than aligned ones ({low:.2} to \
+                 {high:.2})"
             ),
         },
         Some(_) => Estimate::not(
             Unidentified::Contradiction,
-            "shifted writes take turns more, but no granule was found",
+            "shifted writes take extra turns, but no granule was found",
         ),
         None => Estimate::not(
             Unidentified::Noise,
             format!(
-                "shifted writes take {low:.2} to {high:.2} turns more, which is not a whole number"
+                "shifted writes take {low:.2} to {high:.2} extra turns, which is not a whole number"
             ),
         ),
     })

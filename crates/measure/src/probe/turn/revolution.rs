@@ -79,10 +79,7 @@ fn at<Q: Queue>(
 ) -> Result<Estimate<Revolution>, Fault> {
     let ask = probed.ask;
     let Some(offset_bytes) = places.home(ask) else {
-        return Ok(Estimate::not(
-            Unidentified::NotTried,
-            "there is no place to write again and again",
-        ));
+        return Ok(Estimate::not(Unidentified::NotTried, "there is no place to rewrite"));
     };
     let (operations, ended) = (Operations::new(1), EndReason::Settled);
     let mut loops = Rewrites { probed, operations, ended };
@@ -101,7 +98,7 @@ fn at<Q: Queue>(
         return Ok(Estimate::not(
             Unidentified::NoSignal,
             format!(
-                "a durable write of one place takes {}, which is not the turn of a drive",
+                "rewriting one place takes {}, which is not the rotation time of a disk",
                 milliseconds(guess_ns)
             ),
         ));
@@ -129,7 +126,7 @@ fn at<Q: Queue>(
         return Ok(Estimate::not(
             Unidentified::NoSignal,
             format!(
-                "no rotation found: only {whole_turns} of {TESTS} rewrites fit a period of {}",
+                "only {whole_turns} of {TESTS} rewrites fit a period of {}",
                 milliseconds(guess_ns)
             ),
         ));
@@ -213,7 +210,7 @@ impl<Q: Queue> Rewrites<'_, '_, '_, Q> {
     /// The answer where it could not go on.
     fn unsettled<T>(&self) -> Estimate<T> {
         let ended = self.ended.said();
-        Estimate::not(Unidentified::Noise, format!("whether anything turns was open when {ended}"))
+        Estimate::not(Unidentified::Noise, format!("undecided when {ended}: does the drive rotate"))
     }
 
     /// Returns how many of some other places end at another time than the first; `None` where the

@@ -23,12 +23,13 @@ fn one_experiment_says_what_was_written_what_it_took_and_how_sure_that_is() {
         r#"
 scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
 4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written
-                 aligned   shifted 512 B   ratio, 95 % interval
-  median         8.35 ms   25.0 ms         3.00   2.97 to 3.03
+                 aligned   shifted 512 B
+  median         8.35 ms   25.0 ms
   p99            8.41 ms   33.4 ms
   turns          1         3
   operations/s   120       40.0
-  control        8.35 ms   8.35 ms         1.00   0.99 to 1.01    sound
+  pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03
+  control        ratio 1.00, 0.99 to 1.01  sound
 Penalty: shifted writes take 3.00 times as long. Predicted from the stack: 2 reads and 2 writes of
   4 KiB instead of 1 write.
 "#,
@@ -198,14 +199,15 @@ fn who_asks_sees_the_circumstances_and_what_the_drive_counted() {
   command  straddle bench /data
 scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; nothing else is touched
 4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written
-                 aligned   shifted 512 B   ratio, 95 % interval
-  median         8.35 ms   25.0 ms         3.00   2.97 to 3.03
+                 aligned   shifted 512 B
+  median         8.35 ms   25.0 ms
   p99            8.41 ms   33.4 ms
   turns          1         3
   operations/s   120       40.0
-  control        8.35 ms   8.35 ms         1.00   0.99 to 1.01    sound
+  pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03
+  control        ratio 1.00, 0.99 to 1.01  sound
   clipped mean  shifted 512 B  3.01  2.90 to 3.12
-  method  each observation is one operation  3 pairs before these left out
+  method  each observation is one operation  3 pairs left out as warm-up
   the drive counted   reads   sectors   writes   sectors   merges   flushes   exact
   aligned             0       0         282      2256      2        141       98.5 %
   shifted 512 B       0       0         282      2256      2        141       98.5 %
@@ -256,10 +258,11 @@ fn hostile_words_stay_on_their_line() {
         r#"
 scratch: 64 MiB in a\u{1b}[31m\u{a}\u{202e}b, on sda at 1.49 TiB; nothing else is touched
 a\u{1b}[31m\u{a}\u{202e}b                                        141 pairs, 1.42 s, 1.65 MiB written
-                 a\u{1b}[31m\u{a}\u{202e}b   shifted         ratio, 95 % interval
-  median         0 ns                        18446744074 s   -   not known yet
+                 a\u{1b}[31m\u{a}\u{202e}b   shifted
+  median         0 ns                        18446744074 s
   p99            18446744074 s               18446744074 s
   operations/s   -                           5.42e-11
+  pair by pair   ratio -, 95 % interval not known yet
 Penalty: a\u{1b}[31m\u{a}\u{202e}b. Predicted from the stack: 2 reads and 2 writes of 4 KiB
   instead of 1 write.
 note: a\u{1b}[31m\u{a}\u{202e}b

@@ -174,10 +174,11 @@ fn a_result_of_which_nothing_is_known_says_so() {
   drive  granule not known
   run  straddle 0.1.0  kernel not known  host web-3  started not known  took 2.10 s  seed 7
                                                                       0 pairs, 0 ns, nothing written
-            aligned   shifted 512 B   ratio, interval
-  median    -         -               -   not known yet
-  control   -         -               -   not known yet   not known
-  method  each observation is one operation  0 pairs before these left out
+                 aligned   shifted 512 B
+  median         -         -
+  pair by pair   ratio -, interval not known yet
+  control        ratio -, not known yet
+  method  each observation is one operation  0 pairs left out as warm-up
   drive  the drive's counters are not known
 No verdict.
 "#,

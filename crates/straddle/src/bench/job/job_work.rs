@@ -37,7 +37,7 @@ pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<ArmWork, Halt
     let (all, data) =
         (every(SyncKind::All, job.fsync_every), every(SyncKind::Data, job.fdatasync_every));
     if all.is_some() && data.is_some() {
-        session.note(format!("{name}: fsync is done as it says, and fdatasync is left out"));
+        session.note(format!("job {name}: fsync is done, fdatasync is left out"));
     }
     let flag = match job.durability {
         job::Durability::None => Durability::Cached,
@@ -48,8 +48,8 @@ pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<ArmWork, Halt
     let is_cached = !read && !job.direct && asked.is_none() && flag == Durability::Cached;
     if is_cached {
         session.note(format!(
-            "{name}: what stays in the page cache is written out at the end of each block, within \
-             its time"
+            "job {name}: data in the page cache is written out after each group of writes; the \
+             times include that"
         ));
     }
     let written_out = if job.total_depth() == 1 { BUFFERED_WRITES } else { u32::MAX };

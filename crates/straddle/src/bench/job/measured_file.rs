@@ -31,7 +31,8 @@ pub(super) fn opened(
     let length_bytes = wanted.min(device_bytes.div_euclid(2)) & !4095;
     if wanted > length_bytes {
         session.note(format!(
-            "{}: size is scaled down from {} to {}; a longer scratch file (--scratch) allows more",
+            "job {}: size is scaled down from {} to {}; a longer scratch file (--scratch) allows \
+             more",
             name(job),
             Size(wanted),
             Size(length_bytes)

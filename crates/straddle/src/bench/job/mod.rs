@@ -58,7 +58,7 @@ pub(crate) fn run(
         return Err(Halt::busy());
     }
     for name in left_out {
-        session.note(format!("{name} is left out: the drive is busy"));
+        session.note(format!("job {name} is left out: the drive is busy"));
     }
     Ok(())
 }
@@ -68,13 +68,16 @@ fn scaled(session: &mut Session<'_>, job: &Job) {
     let name = name(job);
     if let Some(path) = job.filename.as_ref().or(job.directory.as_ref()) {
         let path = text::escape(path.as_bytes());
-        session.note(format!("{name}: {path} is not opened; the workload runs on scratch devices"));
+        session.note(format!(
+            "job {name}: {path} is not opened; the workload runs on scratch devices"
+        ));
     }
     let budget_ns = session.comparison_ns();
     if let Some(runtime_ns) = job.runtime_ns.filter(|&runtime_ns| runtime_ns > budget_ns) {
         let seconds = |ns: u64| ns.div_euclid(1_000_000_000);
         session.note(format!(
-            "{name}: runtime is scaled down from {} s to {} s for all arms; --seconds allows more",
+            "job {name}: runtime is scaled down from {} s to {} s for all arms; --seconds allows \
+             more",
             seconds(runtime_ns),
             seconds(budget_ns)
         ));
