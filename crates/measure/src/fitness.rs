@@ -111,8 +111,8 @@ fn settled(fitness: Fitness, sentence: &str, next: String) -> FitnessAnswer {
 
 fn rare_stalls(profile: &Profile) -> FitnessAnswer {
     let sentence = format!(
-        "Rare stalls: 95 of 100 writes are fast enough for {}, few take far too long. Contention \
-         and spent burst credits do that; neither was looked for.",
+        "Rare stalls: 95 of 100 writes are fast enough for {}, but a few take far too long. Other \
+         load on the drive or used-up burst credits can cause that; neither was checked.",
         profile.name
     );
     let next = "measure again at another hour; look for other writers on the drive, and at the \
@@ -131,8 +131,8 @@ fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
     let samples = samples.filter(|samples| *samples <= most);
     let why = match tail.high_ns {
         None => format!(
-            "no upper bound for the {quantile} yet: {} durable writes measured, effective sample \
-             size {}, {} needed",
+            "no upper bound for the {quantile} yet: {} durable writes count as {} independent \
+             ones, since slow writes come in groups; {} are needed",
             tail.samples, tail.effective_samples, tail.needed_samples
         ),
         Some(_) => format!("the {quantile} may be on either side of the limit"),

@@ -9,7 +9,7 @@ use crate::view_options::Look;
 use crate::words::{ViewWords, quantity};
 
 /// The heads of the figures, and the columns that a narrow terminal does without.
-const HEADS: [&str; 6] = ["", "", "before", "after", "change", ""];
+const HEADS: [&str; 6] = ["", "", "before", "after", "possible change", ""];
 const DROPPABLE: [usize; 2] = [1, 2];
 /// The columns that all but the name need, and those below which `before` and `after` are dropped.
 const FIGURES: usize = 74;
@@ -208,19 +208,13 @@ impl CompareText<'_> {
                 .strip_prefix("between ")
                 .map_or(said.to_owned(), |said| said.replacen(" and ", " to ", 1)),
         };
-        let answer = match row.is_judged || row.answer != CompareAnswer::CannotTell {
-            true => row.answer.words(),
-            // Without an interval the change beside it says so.
-            false if row.words.is_empty() => "no verdict",
-            false => "too uncertain",
-        };
         [
             words.text(&row.name),
             row.measure.word().to_owned(),
             before,
             after,
             words.text(&change),
-            answer.to_owned(),
+            row.result().to_owned(),
         ]
     }
 }

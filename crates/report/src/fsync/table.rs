@@ -95,7 +95,6 @@ impl TextPage<'_> {
             self.scratch(scratch);
         }
         if !fsync.rows.is_empty() {
-            self.rounds(fsync);
             self.rows(&fsync.rows);
         }
         self.comparisons(&fsync.comparisons, &fsync.rows);
@@ -109,6 +108,7 @@ impl TextPage<'_> {
     /// Returns what the figures depend on, and what was said before anything was written.
     fn fsync_circumstances(&mut self, fsync: &Fsync) {
         self.run(&fsync.envelope, fsync.elapsed_ns, fsync.seed);
+        self.rounds(fsync);
         if let Some(said) = &fsync.forecast {
             self.forecast(said);
         }
@@ -128,13 +128,13 @@ impl TextPage<'_> {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
         let mut line = format!(
-            "{} in random order, at most {} per row; {}",
+            "{}; in each, every row ran once, in random order, for up to {} or two operations; {}",
             count(rounds.rounds, "round"),
             time(rounds.slice_ns, words),
             words.text(&rounds.warm_up),
         );
         if rounds.was_cut_short {
-            line += "; the last round is not whole";
+            line += "; the last round is incomplete";
         }
         self.prose(quiet(""), &line);
     }
@@ -226,10 +226,11 @@ impl TextPage<'_> {
                 words.text(&one.question),
                 ratio_figure(one.interval),
                 ratio_bounds(one.interval),
-                one.conclusion.word().replace('-', " "),
+                one.result(),
             ],
         };
-        self.prose((NAME, "compared round by round".to_owned()), "");
+        let title = "compared round by round; a ratio above 1: the first takes longer";
+        self.prose((NAME, title.to_owned()), "");
         let heads = &["", "ratio", "interval", "result"];
         let sheet = Sheet { heads, droppable: &[], rows: comparisons.iter().map(row).collect() };
         sheet.write(self.limit, &mut self.text);

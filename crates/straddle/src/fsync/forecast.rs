@@ -16,21 +16,19 @@ pub(super) struct Uses {
 /// Returns what it means for `target` to be used so.
 pub(super) fn of(target: &FsyncTarget, uses: Uses) -> Forecast {
     let Uses { scratch_bytes, written_bytes, seconds } = uses;
-    let mut impact = vec![format!(
-        "other programs' syncs on this drive are slower meanwhile; {} of free space are in use",
+    let has_drive = !target.layers.is_empty() || target.filesystem.is_empty();
+    let on = if has_drive { "on this drive" } else { "there" };
+    let impact = vec![format!(
+        "other programs' syncs {on} are slower meanwhile; {} of free space are in use",
         Size(scratch_bytes)
     )];
-    if target.layers.is_empty() && !target.filesystem.is_empty() {
-        impact.push(format!(
-            "no drive is visible under {}: the run measures the path to it",
+    let wear = match has_drive {
+        true => report::bench::wear(written_bytes, target.capacity_bytes),
+        false => format!(
+            "writes at most {}; no drive is visible under {}",
+            Size(written_bytes),
             target.filesystem
-        ));
-    }
-    Forecast {
-        scratch_bytes,
-        written_bytes_max: written_bytes,
-        seconds_max: seconds,
-        wear: report::bench::wear(written_bytes, target.capacity_bytes),
-        impact,
-    }
+        ),
+    };
+    Forecast { scratch_bytes, written_bytes_max: written_bytes, seconds_max: seconds, wear, impact }
 }

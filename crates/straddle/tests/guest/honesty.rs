@@ -192,10 +192,11 @@ fn a_disk_whose_host_drops_all_flushes_is_never_called_proven() {
         assert!(changes.iter().any(|change| change.contains("power cut")), "{changes:?}");
         let sentence = text(&look.honesty["sentence"]);
         let bounded = match text(&look.honesty["grade"]) {
-            "consistent" => "no test short of a power cut proves more",
-            grade => {
-                ["unproven"].contains(&grade).then_some("nothing speaks against").expect(grade)
-            }
+            "consistent" => "only a power cut proves more",
+            grade => ["unproven"]
+                .contains(&grade)
+                .then_some("no evidence against durability, but")
+                .expect(grade),
         };
         assert!(sentence.contains(bounded), "{name}: {sentence}");
     }
