@@ -234,6 +234,33 @@ fn a_p99_that_is_not_judged_says_why_and_one_run_twice_is_the_same_in_every_row(
 }
 
 #[test]
+fn every_answer_in_words_on_the_screen_is_counted_and_a_verdict_s_quantile_stands_once() {
+    let of_engine = |fsync: Fsync| {
+        let mut fsync = fsync;
+        fsync.rows.truncate(1);
+        fsync.rows[0].id = "engine.etcd".to_owned();
+        fsync
+            .verdict
+            .as_mut()
+            .and_then(|it| it.quantile.as_mut())
+            .expect("sample")
+            .quantile_percent = 99.0;
+        fsync
+    };
+    let calm = [400_000, 300_000, 800_000];
+    let after = slower([161_000, 160_000, 165_000], calm);
+    let of_engine = fsyncs(&of_engine(fsync()), &of_engine(after.clone()));
+    let p99s = of_engine.rows.iter().filter(|row| row.measure == Measure::P99);
+    assert_eq!(p99s.map(|row| row.name.as_str()).collect::<Vec<_>>(), ["etcd"]);
+    for found in [fsyncs(&fsync(), &after), of_engine] {
+        let page = plain(&compare_table(&found, &Look { width: Some(200), ..Look::default() }));
+        let words = ["  same", "  cannot tell", "  differs"];
+        let shown = page.lines().skip(1).filter(|line| words.iter().any(|it| line.contains(it)));
+        assert_eq!(shown.count() as u64, found.summary.compared, "{page}");
+    }
+}
+
+#[test]
 fn measuring_longer_names_the_seconds_that_are_twice_what_was_taken() {
     let mut after = slower([320_000, 150_000, 330_000], [400_000, 300_000, 800_000]);
     after.elapsed_ns = 40_500_000_000;
@@ -355,8 +382,8 @@ fn people_see_the_verdict_the_runs_and_every_figure() {
         &benches(&before, &after),
         Look { width: Some(80), ..Look::default() },
         r#"
-differs (1 of 1 value): ratio of shifted 512 B (4 KiB write + fdatasync,
-  depth 1): 46 to 54 % lower
+differs (1 of 1 value): ratio of shifted 512 B (4 KiB write + fdatasync, depth
+  1): 46 to 54 % lower
   before  web-3  2026-03-01T12:00:00Z  sda WDC WD60EFRX 82.00A82  /data
   after   web-3  2026-03-01T12:00:00Z  sda 82.00A82  /data
 warning: the drive model of the later result is not known
