@@ -19,7 +19,7 @@ pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
         let above = if evidence.layers.len() > 1 { ", the lowest layer," } else { "" };
         Reason::against("in-memory", Grade::NotDurable)
             .seen(
-                format!("{named}{above} is memory: a power failure loses everything"),
+                format!("{named}{above} is memory, so a power failure loses everything"),
                 "the kernel",
             )
             .changes("keep the files on a drive")

@@ -330,7 +330,7 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
     if is_suppressor(library) {
         return Reason::against("suppressor-loaded", Grade::NotDurable)
             .seen(format!("{name} is loaded into {whose} and makes syncs do nothing"), source)
-            .changes("start it without that library");
+            .changes("run without that library");
     }
     let takes = match &library.takes {
         Known::Yes(fact) => &fact.value,
@@ -340,12 +340,12 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
                     format!("{name}, preloaded into {whose}, may replace libc's syncs: {reason}"),
                     source,
                 )
-                .changes("start it without that library, or make sure that it leaves syncs alone");
+                .changes("run without that library, or make sure that it does not replace syncs");
         }
     };
     let calls = takes.join(", ");
     let syncs = takes.iter().any(|call| SYNCS.contains(&call.as_str()));
-    let change = "start it without that library, or make sure that it passes syncs on";
+    let change = "run without that library, or make sure that it passes syncs on";
     match (&library.preloaded_by, syncs) {
         (Some(_), _) if takes.is_empty() => Reason::open("preload", Grade::Consistent)
             .seen(format!("{name}, preloaded into {whose}, replaces none of libc's syncs"), source),

@@ -69,7 +69,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
     };
     Some(Comparing {
         envelope: Envelope {
-            notes: notes(answer, &rows, before, after),
+            notes: if is_twin { Vec::new() } else { notes(answer, &rows, before, after) },
             ..Envelope::new(COMPARE_SCHEMA, by)
         },
         measured_by: before.command().to_owned(),
@@ -231,7 +231,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
         (true, false) => Some("no interval in the earlier result"),
         (false, true) => Some("no interval in the later result"),
         (false, false) => (found.ends() == [None, None])
-            .then_some("no interval of the change follows from those of the runs"),
+            .then_some("no interval of the change: those of both runs are open at one end"),
     };
     (Some(found), answer(found), none.map(str::to_owned))
 }

@@ -120,7 +120,8 @@ impl CompareText<'_> {
         let RunValue::Said { said: was, because: old } = &row.before else { return };
         let RunValue::Said { said: is, because: new } = &row.after else { return };
         let shown = |said: &Option<String>| {
-            said.as_deref().map_or(UNKNOWN.to_owned(), |said| words.text(said))
+            let said = said.as_deref().map(|said| said.replace('-', " "));
+            said.map_or(UNKNOWN.to_owned(), |said| words.text(&said))
         };
         let mut pieces: Vec<Cell> = vec![match was == is {
             true => cell(shown(is)),
@@ -128,7 +129,8 @@ impl CompareText<'_> {
         }];
         pieces.push((painted(row.answer), row.answer.words().to_owned()));
         for (when, because) in [("before", old), ("after", new)] {
-            let because = because.as_deref().filter(|because| !because.is_empty());
+            let is_news = row.answer != CompareAnswer::Same || old != new;
+            let because = because.as_deref().filter(|because| is_news && !because.is_empty());
             pieces.extend(because.map(|because| quiet(format!("{when}: {}", words.text(because)))));
         }
         labeled(&words.text(&row.name), pieces, self.limit, &mut self.text);

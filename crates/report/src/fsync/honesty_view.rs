@@ -1,7 +1,7 @@
 //! Verdict on completed syncs, for people: the grade, what speaks for and against it, what
 //! each layer counted, what drive and process say.
 
-use durability::{Direction, Grade};
+use durability::{Direction, Grade, POWER_CUT};
 
 use super::{Honesty, LayerFlushes, ProcessWord};
 use crate::bench::figures::UNKNOWN;
@@ -44,7 +44,9 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
     if let Some(seen) = &honesty.process {
         process(seen, words, limit, text);
     }
-    for change in &honesty.would_change {
+    // Of a durable sync the grade says it.
+    let is_said = |change: &&String| honesty.grade != Grade::Consistent || *change != POWER_CUT;
+    for change in honesty.would_change.iter().filter(is_said) {
         labeled("next:", vec![cell(words.text(change))], limit, text);
     }
 }

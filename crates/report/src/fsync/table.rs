@@ -97,7 +97,7 @@ impl TextPage<'_> {
         if !fsync.rows.is_empty() {
             self.rows(&fsync.rows);
         }
-        self.comparisons(&fsync.comparisons, &fsync.rows);
+        self.comparisons(&fsync.comparisons);
         if let Some(sustained) = &fsync.sustained {
             self.sustained(sustained);
         }
@@ -208,15 +208,8 @@ impl TextPage<'_> {
         }
     }
 
-    fn comparisons(&mut self, comparisons: &[RowComparison], rows: &[FsyncRow]) {
+    fn comparisons(&mut self, comparisons: &[RowComparison]) {
         let words = self.words;
-        let named = |id: &str| {
-            let row = rows.iter().find(|row| row.id == id);
-            row.map_or_else(
-                || words.text(id),
-                |row| format!("{} {}", row.path.word(), words.text(&row.label)),
-            )
-        };
         if comparisons.is_empty() {
             return;
         }
@@ -234,13 +227,6 @@ impl TextPage<'_> {
         let heads = &["", "ratio", "interval", "result"];
         let sheet = Sheet { heads, droppable: &[], rows: comparisons.iter().map(row).collect() };
         sheet.write(self.limit, &mut self.text);
-        if words.look.explain {
-            for one in comparisons {
-                let rows = format!("{} against {}", named(&one.row), named(&one.against));
-                let question = words.text(&one.question);
-                self.labeled(&question, vec![quiet(rows)]);
-            }
-        }
     }
 
     fn sustained(&mut self, sustained: &Sustained) {

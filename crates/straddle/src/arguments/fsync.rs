@@ -31,10 +31,10 @@ Examples:
   straddle fsync /data --dry-run           what would be written, how long
   straddle fsync /data --rows pg           only the rows of pg_test_fsync
   straddle fsync /data --rows none         only check whether syncs are real
-  straddle fsync /data --pid 4711          are syncs of process 4711 intercepted?
+  straddle fsync /data --pid 4711          are 4711's syncs intercepted?
   straddle fsync /data --rows all          also 2 to 32 writes per sync
   straddle fsync /data --sustained --bytes-max 8G
-                                           write until the drive's buffer is full
+                                           write until the buffer is full
   straddle fsync /data -o result.json      save the result
   straddle fsync /data --format fio-json   JSON in fio's form"))]
 pub(crate) struct Fsync {
@@ -182,7 +182,7 @@ pub(crate) enum FsyncFailOn {
     Failure,
     /// WARN or FAIL, or syncs are suspect or not durable
     Warning,
-    /// No verdict makes the exit code 1; only a failed sync does
+    /// Only if a sync call fails, whatever the verdict
     Never,
 }
 

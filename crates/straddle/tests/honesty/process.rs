@@ -304,7 +304,7 @@ fn a_clean_process_says_what_was_looked_at() {
     assert_eq!((process.suppressors.len(), process.unknown.len()), (0, 0), "{process:#?}");
     let said = process.looked_at.join(" ");
     assert!(said.contains("Its program and libraries: "), "{said}");
-    assert!(said.contains("The seccomp filters of 1 of its 1 thread were read."), "{said}");
+    assert!(said.contains("Seccomp filters: 1 of 1 thread read."), "{said}");
 }
 
 #[test]

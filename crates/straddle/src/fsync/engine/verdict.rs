@@ -74,7 +74,7 @@ pub(crate) fn verdict(
     let Some(tail) = tail else {
         return FsyncVerdict {
             verdict: Fitness::NotEnough,
-            sentence: "Not enough evidence: no durable write was measured.".to_owned(),
+            sentence: "No durable write was measured.".to_owned(),
             next: "measure again, for longer".to_owned(),
             ..asked
         };
@@ -189,8 +189,8 @@ mod tests {
         );
         check(etcd(3000, 150_000_000, 200_000_000), Fitness::Fail, "expect late heartbeats");
         check(etcd(3000, 300_000, 200_000_000), Fitness::Warn, "Rare stalls");
-        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "no upper bound");
-        check(etcd(0, 1, 1), Fitness::NotEnough, "no durable write was measured");
+        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "No upper bound");
+        check(etcd(0, 1, 1), Fitness::NotEnough, "No durable write was measured");
     }
 
     #[test]

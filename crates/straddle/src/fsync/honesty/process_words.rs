@@ -38,7 +38,7 @@ pub(super) fn of(process: &Process) -> ProcessWord {
             let read = process.threads - process.alike.min(process.threads);
             looked_at.push(match &process.missed {
                 None => format!(
-                    "The seccomp filters of {read} of its {} were read.",
+                    "Seccomp filters: {read} of {} read.",
                     counted(process.threads, "thread")
                 ),
                 Some(_) => "The seccomp filters of some of its threads were read.".to_owned(),
