@@ -23,8 +23,8 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
             p { strong { "Syncs are not durable here: " } (say(reason)) }
         }
         @if verdict.has_rare_stalls {
-            p { "Most writes are fast enough, but a few take far too long: other load on the drive, "
-                "or used-up burst credits." }
+            p { "Most writes are fast enough, but a few take far too long: other load on the "
+                "drive, or used-up burst credits." }
         }
         @if !verdict.next.is_empty() {
             p { strong { "Next: " } (sentence(&say(&verdict.next))) }

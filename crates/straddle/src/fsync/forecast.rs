@@ -32,3 +32,17 @@ pub(super) fn of(target: &FsyncTarget, uses: Uses) -> Forecast {
     };
     Forecast { scratch_bytes, written_bytes_max: written_bytes, seconds_max: seconds, wear, impact }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_is_on_no_drive_none_is_spoken() {
+        let memory = FsyncTarget { filesystem: "tmpfs".to_owned(), ..FsyncTarget::default() };
+        let uses = Uses { scratch_bytes: 1 << 20, written_bytes: 2 << 20, seconds: 3 };
+        let Forecast { wear, impact, .. } = of(&memory, uses);
+        assert_eq!(wear, "writes at most 2 MiB; no drive is visible under tmpfs");
+        assert!(impact.iter().all(|sentence| !sentence.contains("drive")), "{impact:?}");
+    }
+}

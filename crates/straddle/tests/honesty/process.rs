@@ -113,7 +113,7 @@ fn a_filter_that_looks_at_the_descriptor_cannot_be_told() {
     let reason = found.evidence.iter().find(|one| one.code == "filter-unclear");
     let reason = reason.expect("it is among the evidence");
     assert!(
-        reason.sentence.contains("fsync, fdatasync meet a seccomp filter that decides"),
+        reason.sentence.contains("fsync, fdatasync pass a seccomp filter that decides"),
         "{reason:?}"
     );
     assert!(found.would_change.iter().any(|one| one.contains("strace")), "{found:#?}");
