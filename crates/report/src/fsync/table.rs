@@ -234,7 +234,7 @@ impl TextPage<'_> {
         let (written, took) =
             (words.size(sustained.written_bytes), time(sustained.elapsed_ns, words));
         let head = format!("{}: {written} in {took}", words.text(&sustained.title));
-        self.prose((NAME, "sustained".to_owned()), &head);
+        self.prose((NAME, "sustained:".to_owned()), &head);
         if !sustained.reason.is_empty() {
             self.prose(quiet(""), &words.text(&sustained.reason));
         }

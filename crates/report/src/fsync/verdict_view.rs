@@ -133,7 +133,7 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
     }
     for one in &verdict.limits {
         let says = format!(
-            "{} over p{} {}",
+            "{} above a p{} of {}",
             one.grade.word().to_uppercase(),
             one.quantile_percent,
             chosen_time(one.limit_ns, words)
