@@ -49,7 +49,7 @@ pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
         let health = asked(tree, name, Question::AtaHealth, ata_health::health);
         smart_attributes::of_ata(&mut word, &model, health);
     } else if word.is_virtual {
-        let reason = "a virtual disk answers nothing about its media";
+        let reason = "a virtual disk reports nothing about its media";
         word.protection_source = reason.to_owned();
         word.life_used_percent = Known::no(reason);
     } else {

@@ -61,9 +61,9 @@ pub fn judge(evidence: &Evidence) -> Grading {
     let why = decisive.map_or("", |reason| reason.sentence.as_str());
     let sentence = match grade {
         Grade::Consistent => "no evidence against durability on any device visible from this \
-                              machine; no test short of a power cut proves more"
+                              machine; only a power cut proves more"
             .to_owned(),
-        Grade::Unproven => format!("nothing speaks against a durable sync, but {why}"),
+        Grade::Unproven => format!("no evidence against durability, but {why}"),
         Grade::Opaque | Grade::Suspect | Grade::NotDurable => why.to_owned(),
     };
     Grading { grade, sentence, reasons }

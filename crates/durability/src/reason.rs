@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The test that would prove more than any evidence here.
-pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";
+pub const POWER_CUT: &str = "cut the power under load, and check what was lost";
 
 /// Degree to which a completed sync can be trusted, the best first.
 #[derive(

@@ -216,8 +216,8 @@ fn commit(
 ) -> Option<Ceiling> {
     let ns = quorum.commit_quantile_ns(syncs, share, seed)?.max(least_ns);
     let order = match quorum.leader {
-        Leader::Parallel => "leader and followers sync at the same time",
-        Leader::Serial => "leader syncs, then sends",
+        Leader::Parallel => "leader syncs in parallel",
+        Leader::Serial => "leader syncs first",
     };
     let trips_ns = &quorum.round_trips_ns;
     let trips = match trips_ns.iter().min().zip(trips_ns.iter().max()) {
@@ -228,10 +228,10 @@ fn commit(
         None => String::new(),
     };
     Some(Ceiling {
-        name: format!("p{} of a commit of {} nodes", share * 100.0, quorum.nodes()),
+        name: format!("p{} of a commit, {} nodes, {order}", share * 100.0, quorum.nodes()),
         bound: Bound::Nanoseconds(ns),
         assumption: format!(
-            "{order}; {} of {} answer; {trips}; drives like this one, independent",
+            "waits for {} of {} followers; {trips}; equal, independent drives",
             quorum.followers_needed(),
             trips_ns.len(),
         ),
@@ -362,8 +362,8 @@ mod tests {
         let all = ceilings(&syncs, 0.99, &around, 1);
         assert_eq!(all.len(), 8);
         assert!(all.iter().all(|ceiling| !ceiling.assumption.is_empty()));
-        assert!(all[2].assumption.contains("1 of 2 answer"), "{all:?}");
-        assert!(all[4].assumption.contains("2 of 4 answer"));
+        assert!(all[2].assumption.contains("1 of 2 followers"), "{all:?}");
+        assert!(all[4].assumption.contains("2 of 4 followers"));
         assert!(matches!(all[2].bound, Bound::Nanoseconds(599_000..=601_000)), "{all:?}");
         assert!(matches!(all[3].bound, Bound::Nanoseconds(698_000..=702_000)), "{all:?}");
         assert!(

@@ -111,8 +111,8 @@ fn settled(fitness: Fitness, sentence: &str, next: String) -> FitnessAnswer {
 
 fn rare_stalls(profile: &Profile) -> FitnessAnswer {
     let sentence = format!(
-        "Rare stalls: 95 of 100 writes are fast enough for {}, few take far too long. Contention \
-         and spent burst credits do that; neither was looked for.",
+        "Rare stalls: 95 of 100 writes are fast enough for {}, but a few take far too long. Other \
+         load on the drive or used-up burst credits can cause that; neither was checked.",
         profile.name
     );
     let next = "measure again at another hour; look for other writers on the drive, and at the \
@@ -131,11 +131,11 @@ fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
     let samples = samples.filter(|samples| *samples <= most);
     let why = match tail.high_ns {
         None => format!(
-            "no upper bound for the {quantile} yet: {} durable writes measured, effective sample \
-             size {}, {} needed",
+            "No upper bound for the {quantile} yet: {} durable writes count as {} independent \
+             ones, since slow writes come in groups; {} are needed",
             tail.samples, tail.effective_samples, tail.needed_samples
         ),
-        Some(_) => format!("the {quantile} may be on either side of the limit"),
+        Some(_) => format!("The {quantile} may be on either side of the limit"),
     };
     let next = match samples {
         Some(samples) => {
@@ -152,7 +152,7 @@ fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
     FitnessAnswer {
         fitness: Fitness::NotEnough,
         has_rare_stalls: false,
-        sentence: format!("Not enough evidence: {why}."),
+        sentence: format!("{why}."),
         next,
         samples_to_settle: samples,
     }
@@ -224,7 +224,7 @@ mod tests {
         let open = of(Some(2), None);
         assert_eq!(open.fitness, Fitness::NotEnough);
         assert!(
-            open.sentence.contains("no upper bound for the p99 yet: 2000 durable writes"),
+            open.sentence.contains("No upper bound for the p99 yet: 2000 durable writes"),
             "{open:?}"
         );
         assert!(open.samples_to_settle.is_some());

@@ -87,9 +87,11 @@ impl NoKnee {
         match self {
             NoKnee::TooShort => "the run is too short to tell where a write buffer ends",
             NoKnee::Flat => "the pace stayed the same: no end of a write buffer was reached",
-            NoKnee::Unsteady => "the pace changed to and fro: no end of a write buffer is seen",
-            NoKnee::Drift => "the pace fell little by little: no single place is the end",
-            NoKnee::Chance => "the pace changed no more than it does by chance",
+            NoKnee::Unsteady => "the pace went up and down: no end of a write buffer is visible",
+            NoKnee::Drift => "the pace fell little by little: no end of a write buffer is visible",
+            NoKnee::Chance => {
+                "no change of pace beyond chance: no end of a write buffer is visible"
+            }
         }
     }
 }

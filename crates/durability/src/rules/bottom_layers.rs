@@ -16,9 +16,12 @@ pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
     };
     let one = |(name, what): (String, String)| {
         let named = if name == what { name } else { format!("{name} ({what})") };
-        let above = if evidence.layers.len() > 1 { ", at the bottom of all layers," } else { "" };
+        let above = if evidence.layers.len() > 1 { ", the lowest layer," } else { "" };
         Reason::against("in-memory", Grade::NotDurable)
-            .seen(format!("{named}{above} is memory, which loses all with power"), "the kernel")
+            .seen(
+                format!("{named}{above} is memory, so a power failure loses everything"),
+                "the kernel",
+            )
             .changes("keep the files on a drive")
     };
     evidence.bottoms().filter_map(of).map(one).collect()
@@ -37,7 +40,7 @@ pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
     };
     let one = |option: String| {
         Reason::against("sync-off", Grade::NotDurable)
-            .seen(format!("overlay is mounted with `{option}`: it leaves syncs out"), MOUNTS)
+            .seen(format!("overlay is mounted with `{option}`: it ignores syncs"), MOUNTS)
             .changes(format!("mount it without {option}"))
     };
     evidence.layers.iter().filter_map(of).map(one).collect()

@@ -39,16 +39,16 @@ fn of_drive(name: &str, word: &DriveWord) -> Reason {
         (Some(true), _) => Reason::against("write-through-lie", Grade::Suspect)
             .seen(
                 format!(
-                    "{declared}, and the drive says that its cache is volatile and names no \
-                     protection that works"
+                    "{declared}, but the drive reports a volatile cache and no working \
+                     protection"
                 ),
                 "the drive",
             )
             .changes(format!("echo 'write back' > /sys/block/{name}/queue/write_cache")),
         (Some(false), _) => Reason::speaks_for("no-volatile-cache")
-            .seen(format!("{declared}; the drive itself says that it has none"), "the drive"),
+            .seen(format!("{declared}; the drive reports no volatile cache"), "the drive"),
         (None, _) => Reason::open("write-through", Grade::Unproven)
-            .seen(format!("{declared}; nothing but that word says that it may"), DECLARED)
+            .seen(format!("{declared}; no other source says that the cache is safe"), DECLARED)
             .changes(if word.is_virtual {
                 "ask who runs the host how it caches this disk"
             } else {
@@ -90,10 +90,13 @@ pub(crate) fn drives(evidence: &Evidence) -> Vec<Reason> {
             reasons.push(
                 Reason::open("virtual-drive", Grade::Consistent)
                     .seen(
-                        format!("{} is a virtual disk: what its host does is not seen", layer.name),
+                        format!(
+                            "{} is a virtual disk: what its host does is not visible",
+                            layer.name
+                        ),
                         "sysfs",
                     )
-                    .changes("run straddle on the host too, on what holds this disk"),
+                    .changes("run straddle on the host too, on the storage that holds this disk"),
             );
         }
     }

@@ -78,14 +78,17 @@ pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
             Some(FlushReach::Unclear) => reasons.push(
                 Reason::open("others-flush", Grade::Unproven)
                     .seen(
-                        format!("others flush {name} about as often, so its counter cannot tell"),
+                        format!(
+                            "other programs flush {name} so often that its counter cannot show \
+                             flushes of these syncs"
+                        ),
                         COUNTERS,
                     )
                     .changes("look again when the machine is quiet"),
             ),
             Some(FlushReach::TooFew) => reasons.push(
                 Reason::open("not-counted", Grade::Unproven)
-                    .seen(format!("too few syncs were made to tell by {name}'s counter"), COUNTERS)
+                    .seen(format!("too few syncs to tell by the flush counter of {name}"), COUNTERS)
                     .changes("look for longer, with a larger --seconds"),
             ),
             // That no sync was made is a reason of its own.

@@ -50,8 +50,7 @@ pub(crate) fn here(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if !here.suppressed.is_empty() {
         let calls = here.suppressed.join(", ");
-        let seen =
-            format!("{calls} do nothing in this process tree and say that all went well{by}");
+        let seen = format!("{calls} do nothing in this process tree, but report success{by}");
         reasons.push(
             Reason::against("sync-suppressed", Grade::NotDurable)
                 .seen(seen, SOURCE)
@@ -60,8 +59,8 @@ pub(crate) fn here(evidence: &Evidence) -> Vec<Reason> {
     }
     for (call, descriptor) in &here.sometimes {
         let seen = format!(
-            "{call} on descriptor {descriptor} does nothing in this process tree and says that all \
-             went well{by}; on others it does not"
+            "{call} on descriptor {descriptor} does nothing in this process tree, but reports \
+             success{by}; on other descriptors it works"
         );
         reasons.push(
             Reason::against("sync-sometimes", Grade::Suspect).seen(seen, SOURCE).changes(change),
@@ -75,22 +74,22 @@ pub(crate) fn here(evidence: &Evidence) -> Vec<Reason> {
         ));
     }
     if here.is_filtered && here.suppressed.is_empty() && here.sometimes.is_empty() {
-        let seen = "this process runs under a seccomp filter, which let every sync that was tried \
-                    through; what it does on other descriptors is not seen";
+        let seen = "this process runs under a seccomp filter; all syncs that were tried passed, \
+                    on other descriptors they may not";
         reasons.push(Reason::open("filtered", Grade::Consistent).seen(seen, OWN_STATUS));
     }
     reasons.extend(here.tracer.as_ref().map(|tracer| traced("this process", tracer, OWN_STATUS)));
     reasons.extend(hidden(&here.hidden));
     reasons.extend(here.preloads.iter().map(|library| {
-        loaded("what is started here", library, library.preloaded_by.as_deref().unwrap_or("ld.so"))
+        loaded("programs started here", library, library.preloaded_by.as_deref().unwrap_or("ld.so"))
     }));
     reasons.extend(here.absent.iter().map(|asked| {
-        let seen = format!("{} was asked for by {}, and is not loaded", asked.name, asked.by);
+        let seen = format!("{} is named by {}, but not loaded", asked.name, asked.by);
         Reason::open("preload-absent", Grade::Consistent).seen(seen, "/proc/self/maps")
     }));
     reasons.extend(here.unsure.iter().map(|asked| {
         let seen = format!(
-            "{} was asked for by {}; whether it is loaded into what is started here is not known",
+            "{} is named by {}; whether programs started here load it is not known",
             asked.name, asked.by
         );
         let change = "unset it, or look at a process that runs with it: --pid";
@@ -166,7 +165,7 @@ fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
     let Some(first) = elsewhere.first() else {
         return vec![match judged.is_empty() {
             true => Reason::open("writes-here", Grade::Consistent).seen(
-                format!("{name} has no file open for writing: where it writes is not seen"),
+                format!("{name} has no file open for writing, so where it writes is not known"),
                 source,
             ),
             false => Reason::speaks_for("writes-here")
@@ -225,7 +224,7 @@ fn calls(process: &Process, name: &str) -> Vec<Reason> {
         (
             Fate::Refused,
             Reason::open("filter-refuses", Grade::Consistent),
-            "fail by its seccomp filter, which it sees",
+            "fail by a seccomp filter; the process sees the errors",
         ),
         (
             Fate::Decided,
@@ -235,7 +234,7 @@ fn calls(process: &Process, name: &str) -> Vec<Reason> {
         (
             Fate::Unclear,
             Reason::open("filter-unclear", Grade::Unproven),
-            "meet a seccomp filter that decides by their arguments",
+            "pass a seccomp filter that decides by their arguments",
         ),
     ];
     for (fate, reason, what) in kinds {
@@ -260,8 +259,8 @@ fn threads(process: &Process, name: &str) -> Vec<Reason> {
         .map(|reason| unknown(name, "what the seccomp filters of some of its threads do", reason));
     let alike = (process.alike > 0).then(|| {
         let seen = format!(
-            "{} of the {} threads of {name} have as many seccomp filters as others that were read, \
-             and were not asked which",
+            "{} of the {} threads of {name} were not read: they have as many seccomp filters as \
+             others that were",
             process.alike, process.threads
         );
         let source = format!("/proc/{}/task", process.pid);
@@ -295,13 +294,13 @@ fn files(process: &Process, name: &str) -> Vec<Reason> {
     match &process.absent {
         Known::Yes(fact) => reasons.extend(fact.value.iter().map(|library| {
             Reason::open("preload-absent", Grade::Consistent).seen(
-                format!("{library} was asked for when {name} was started, and is not loaded"),
+                format!("{name} was started with {library} to preload, but it is not loaded"),
                 &*source,
             )
         })),
         Known::No(reason) => {
             reasons.push(Reason::open("preload-unknown", Grade::Consistent).seen(
-                format!("{name}: what it was told to preload is not known: {reason}"),
+                format!("{name}: which libraries it preloads is not known: {reason}"),
                 "/proc",
             ))
         }
@@ -330,45 +329,37 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
     let name = &library.name;
     if is_suppressor(library) {
         return Reason::against("suppressor-loaded", Grade::NotDurable)
-            .seen(format!("{name} is loaded into {whose}, and makes syncs do nothing"), source)
-            .changes("start it without that library");
+            .seen(format!("{name} is loaded into {whose} and makes syncs do nothing"), source)
+            .changes("run without that library");
     }
     let takes = match &library.takes {
         Known::Yes(fact) => &fact.value,
         Known::No(reason) => {
             return Reason::open("preload", Grade::Unproven)
                 .seen(
-                    format!("{name}, preloaded into {whose}, may stand in libc's place: {reason}"),
+                    format!("{name}, preloaded into {whose}, may replace libc's syncs: {reason}"),
                     source,
                 )
-                .changes("start it without that library, or make sure that it leaves syncs alone");
+                .changes("run without that library, or make sure that it does not replace syncs");
         }
     };
     let calls = takes.join(", ");
     let syncs = takes.iter().any(|call| SYNCS.contains(&call.as_str()));
-    let change = "start it without that library, or make sure that it passes syncs on";
+    let change = "run without that library, or make sure that it passes syncs on";
     match (&library.preloaded_by, syncs) {
-        (Some(_), _) if takes.is_empty() => Reason::open("preload", Grade::Consistent).seen(
-            format!("{name}, preloaded into {whose}, puts nothing in place of libc's syncs"),
-            source,
-        ),
+        (Some(_), _) if takes.is_empty() => Reason::open("preload", Grade::Consistent)
+            .seen(format!("{name}, preloaded into {whose}, replaces none of libc's syncs"), source),
         (Some(_), true) => Reason::against("preload-takes", Grade::Suspect)
-            .seen(
-                format!("{name}, preloaded into {whose}, puts its own {calls} in libc's place"),
-                source,
-            )
+            .seen(format!("{name}, preloaded into {whose}, replaces libc's {calls}"), source)
             .changes(change),
         (Some(_), false) => Reason::open("preload-takes", Grade::Unproven)
-            .seen(
-                format!("{name}, preloaded into {whose}, puts its own {calls} in libc's place"),
-                source,
-            )
+            .seen(format!("{name}, preloaded into {whose}, replaces libc's {calls}"), source)
             .changes(change),
         (None, _) if library.is_program => Reason::open("program-takes", Grade::Unproven)
             .seen(
                 format!(
-                    "{whose} has its own {calls} in the program itself, {name}, which stands \
-                     before libc's; whether it passes syncs on is not seen"
+                    "{whose}: its program {name} replaces libc's {calls}; whether those sync is \
+                     not visible"
                 ),
                 source,
             )
@@ -376,8 +367,8 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
         (None, _) => Reason::open("library-takes", Grade::Unproven)
             .seen(
                 format!(
-                    "{name}, loaded into {whose}, has its own {calls}; whether that stands before \
-                     libc's is not known"
+                    "{name}, loaded into {whose}, has its own {calls}; whether they replace libc's \
+                     is not known"
                 ),
                 source,
             )
@@ -388,5 +379,5 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
 fn unknown(name: &str, what: &str, reason: &str) -> Reason {
     Reason::open("process-unknown", Grade::Unproven)
         .seen(format!("{name}: {what} is not known: {reason}"), "/proc")
-        .changes(format!("let straddle see what {name} does: the reason is named above"))
+        .changes("remove the reason that is named above, then check again")
 }

@@ -7,11 +7,9 @@ use crate::servers::{Confidence, ServerSetting, SyncEffect};
 /// Returns whether it asks for syncs at all, as far as its settings can be read.
 pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {
     let Some(server) = &process.server else {
-        let seen = format!(
-            "not checked: whether {name} calls fsync at all; checked: what becomes of its calls"
-        );
+        let seen = format!("whether {name} calls fsync at all was not checked");
         let change = format!(
-            "watch it: strace -f -e trace=fsync,fdatasync,msync,sync_file_range -p {}",
+            "watch its syncs: strace -f -e trace=fsync,fdatasync,msync,sync_file_range -p {}",
             process.pid
         );
         let reason = Reason::open("calls-unseen", Grade::Consistent).seen(seen, "straddle");

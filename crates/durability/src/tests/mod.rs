@@ -132,7 +132,7 @@ fn check(evidence: &Evidence, grade: Grade, code: &str) -> Grading {
 fn a_disk_that_is_flushed_for_each_sync_passes() {
     let plain = stack(vec![system("ext4", &["rw"]), drive(virtual_word(), true, counts(8, 16, 0))]);
     let found = check(&plain, Grade::Consistent, "flushed");
-    assert!(found.sentence.contains("no test short of a power cut"));
+    assert!(found.sentence.contains("only a power cut proves more"));
     let looped = stack(vec![
         system("btrfs", &["rw"]),
         layer("loop0", SyncLayerKind::Loop(Some(true)), Some(true), counts(16, 64, 0)),

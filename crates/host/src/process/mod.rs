@@ -111,7 +111,8 @@ impl ProcessError {
     /// Advice, in lower case and without a full stop.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        let find = "find it with: pgrep -a NAME; in a container use its number outside";
+        let find =
+            "find it with: pgrep -a NAME; for a process in a container, use its PID on the host";
         match self {
             ProcessError::None { .. } => Some(find.to_owned()),
             ProcessError::Hidden { hint, .. } | ProcessError::Refused { hint, .. } => {

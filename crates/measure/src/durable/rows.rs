@@ -99,10 +99,10 @@ pub const QUESTIONS: [(&str, &str, &str); 9] = [
         "pg.one.open_datasync",
         "path.fdatasync.direct",
     ),
-    ("append against writing over what is there", "wal.append", "wal.overwrite"),
-    ("preallocated against already written", "wal.preallocated", "wal.overwrite"),
+    ("append against overwrite", "wal.append", "wal.overwrite"),
+    ("preallocated against overwrite", "wal.preallocated", "wal.overwrite"),
     ("append against preallocated", "wal.append", "wal.preallocated"),
-    ("with another writer against alone", "wal.contended", "wal.overwrite-fsync"),
+    ("fsync with another writer against alone", "wal.contended", "wal.overwrite-fsync"),
 ];
 
 fn row(id: &str, group: RowGroup, label: &str, is_pg: bool, way: DurableMethod) -> RowPlan {

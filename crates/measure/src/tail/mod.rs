@@ -39,8 +39,8 @@ pub const ALPHA: f64 = 0.05;
 const BATCHES: [(usize, f64); 3] = [(10, 1.3322), (20, 1.1404), (40, 1.0651)];
 
 /// The method of the interval, in words.
-pub const METHOD: &str = "nearest rank. Interval: binomial ranks, for the effective sample size \
-     that batch means give (slow writes come in groups)";
+pub const METHOD: &str = "interval from order statistics; slow writes come in groups, so the \
+     sample size is corrected (batch means)";
 
 /// A quantile of latencies, with the interval that it lies in: by nearest rank, the interval from
 /// ranks of the binomial for the effective number of samples, which batch means of the exceedances

@@ -97,8 +97,8 @@ pub(super) fn words(change: Interval, measure: Measure) -> String {
         [Some(low), Some(high)] => format!("between {} and {}", less.up(low), more.up(high)),
         [Some(low), None] if low > 1.0 => format!("at least {}", more.down(low)),
         [None, Some(high)] if high < 1.0 => format!("at least {}", less.down(high)),
-        [Some(low), None] => format!("at most {}, no upper bound", less.up(low)),
-        [None, Some(high)] => format!("at most {}, no lower bound", more.up(high)),
+        [Some(low), None] => format!("up to {} or any amount {}", less.up(low), more.word),
+        [None, Some(high)] => format!("up to {} or any amount {}", more.up(high), less.word),
         [None, None] => String::new(),
     }
 }
@@ -184,7 +184,7 @@ mod tests {
             (Some(2.51), Some(3.01), "2.5 to 3.1 times as long"),
             (Some(1.2), None, "at least 20 % slower"),
             (None, Some(0.5), "at least 100 % faster"),
-            (Some(0.9), None, "at most 12 % faster, no upper bound"),
+            (Some(0.9), None, "up to 12 % faster or any amount slower"),
             (Some(0.25), Some(0.4), "2.5 to 4.0 times as fast"),
             (Some(0.9), Some(3.5), "between 12 % faster and 3.5 times as long"),
             (Some(1.0), Some(1.004), "0 to 0.4 % slower"),

@@ -158,7 +158,16 @@ fn of_fsync(fsync: &Fsync) -> Vec<Figure> {
             ..said("syncs", "durability", grade, because)
         });
     }
-    figures.extend(fsync.rows.iter().flat_map(of_row));
+    // The verdict's quantile of the engine's row is there already.
+    let is_of_engine = |row: &FsyncRow| {
+        let engine = fsync.verdict.as_ref().filter(|verdict| verdict.quantile.is_some());
+        engine.is_some_and(|engine| row.id.strip_prefix("engine.") == Some(&engine.engine))
+    };
+    let of_rows = fsync
+        .rows
+        .iter()
+        .flat_map(|row| of_row(row).into_iter().filter(|one| one.is_judged || !is_of_engine(row)));
+    figures.extend(of_rows);
     figures.extend(fsync.comparisons.iter().map(|one| Figure {
         measure: Measure::Ratio,
         work: format!("{} against {}", one.row, one.against),

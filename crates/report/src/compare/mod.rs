@@ -191,11 +191,23 @@ pub struct ComparedRow {
     pub words: String,
     /// Answer to whether the two differ.
     pub answer: CompareAnswer,
-    /// True if "cannot tell" of this row counts for the verdict. A difference always does; a p99
-    /// that is too uncertain does not.
+    /// True if "cannot tell" of this row counts for the verdict. Any other answer always does; a
+    /// p99 that is too uncertain does not.
     pub is_judged: bool,
     /// Why it cannot be told; `null` where the change says it.
     pub reason: Option<String>,
+}
+
+impl ComparedRow {
+    /// Returns whether the row counts for the verdict.
+    pub(crate) fn counts(&self) -> bool {
+        self.is_judged || self.answer != CompareAnswer::CannotTell
+    }
+
+    /// Returns the words for its answer.
+    pub(crate) fn result(&self) -> &'static str {
+        if self.counts() { self.answer.words() } else { "not counted" }
+    }
 }
 
 /// Measure of a row.

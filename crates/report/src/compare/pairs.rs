@@ -53,10 +53,13 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
         }
     }
     if is_twin {
-        rows.iter_mut().for_each(|row| row.answer = CompareAnswer::Same);
+        rows.iter_mut().for_each(|row| {
+            row.answer = CompareAnswer::Same;
+            row.words = "none, the same run".to_owned();
+        });
     }
     let summary = summary(&rows, &only_before, &only_after);
-    let answer = rows.iter().filter(counts).map(|row| row.answer).max();
+    let answer = rows.iter().filter(|row| row.counts()).map(|row| row.answer).max();
     let sentence = match is_twin {
         true if rows.is_empty() => {
             "cannot tell: both files hold the same run, without a value to compare".to_owned()
@@ -66,7 +69,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
     };
     Some(Comparing {
         envelope: Envelope {
-            notes: notes(answer, &rows, before, after),
+            notes: if is_twin { Vec::new() } else { notes(answer, &rows, before, after) },
             ..Envelope::new(COMPARE_SCHEMA, by)
         },
         measured_by: before.command().to_owned(),
@@ -144,11 +147,6 @@ fn alone(one: &Figure, others: &[Figure], names: &mut Vec<String>) {
     if names.len() < ALONE_MAX && !names.contains(&name) {
         names.push(name);
     }
-}
-
-/// Returns whether the row counts for the verdict.
-fn counts(row: &&ComparedRow) -> bool {
-    row.is_judged || row.answer == CompareAnswer::Differs
 }
 
 /// The two figures; `None` where neither run has a value.
@@ -233,7 +231,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
         (true, false) => Some("no interval in the earlier result"),
         (false, true) => Some("no interval in the later result"),
         (false, false) => (found.ends() == [None, None])
-            .then_some("no interval of the change follows from those of the runs"),
+            .then_some("no interval of the change: those of both runs are open at one end"),
     };
     (Some(found), answer(found), none.map(str::to_owned))
 }
@@ -260,7 +258,8 @@ fn shown(value: &RunValue) -> RunValue {
 
 fn summary(rows: &[ComparedRow], only_before: &[String], only_after: &[String]) -> CompareSummary {
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    let judged: Vec<CompareAnswer> = rows.iter().filter(counts).map(|row| row.answer).collect();
+    let judged: Vec<CompareAnswer> =
+        rows.iter().filter(|row| row.counts()).map(|row| row.answer).collect();
     let of = |answer| number(judged.iter().filter(|one| **one == answer).count());
     CompareSummary {
         compared: number(judged.len()),
@@ -281,15 +280,14 @@ fn sentence(
     let Some(answer) = answer else {
         return "cannot tell: the two results hold no common value to compare".to_owned();
     };
-    let of_answer = rows.iter().filter(|row| counts(row) && row.answer == answer);
+    let of_answer = rows.iter().filter(|row| row.counts() && row.answer == answer);
     let most = of_answer.reduce(
         |most, row| {
             if reach(row.change) > reach(most.change) { row } else { most }
         },
     );
     let what = most.map(|row| said(row, answer)).unwrap_or_default();
-    let (compared, of) =
-        (summary.compared, if summary.compared == 1 { "figure" } else { "figures" });
+    let (compared, of) = (summary.compared, if summary.compared == 1 { "value" } else { "values" });
     match answer {
         CompareAnswer::Differs => {
             format!("differs ({} of {compared} {of}): {what}", summary.differs)

@@ -9,7 +9,7 @@ use crate::view_options::Look;
 use crate::words::{ViewWords, quantity};
 
 /// The heads of the figures, and the columns that a narrow terminal does without.
-const HEADS: [&str; 6] = ["", "", "before", "after", "change", ""];
+const HEADS: [&str; 6] = ["", "", "before", "after", "possible change", ""];
 const DROPPABLE: [usize; 2] = [1, 2];
 /// The columns that all but the name need, and those below which `before` and `after` are dropped.
 const FIGURES: usize = 74;
@@ -120,7 +120,8 @@ impl CompareText<'_> {
         let RunValue::Said { said: was, because: old } = &row.before else { return };
         let RunValue::Said { said: is, because: new } = &row.after else { return };
         let shown = |said: &Option<String>| {
-            said.as_deref().map_or(UNKNOWN.to_owned(), |said| words.text(said))
+            let said = said.as_deref().map(|said| said.replace('-', " "));
+            said.map_or(UNKNOWN.to_owned(), |said| words.text(&said))
         };
         let mut pieces: Vec<Cell> = vec![match was == is {
             true => cell(shown(is)),
@@ -128,7 +129,8 @@ impl CompareText<'_> {
         }];
         pieces.push((painted(row.answer), row.answer.words().to_owned()));
         for (when, because) in [("before", old), ("after", new)] {
-            let because = because.as_deref().filter(|because| !because.is_empty());
+            let is_news = row.answer != CompareAnswer::Same || old != new;
+            let because = because.as_deref().filter(|because| is_news && !because.is_empty());
             pieces.extend(because.map(|because| quiet(format!("{when}: {}", words.text(because)))));
         }
         labeled(&words.text(&row.name), pieces, self.limit, &mut self.text);
@@ -208,19 +210,13 @@ impl CompareText<'_> {
                 .strip_prefix("between ")
                 .map_or(said.to_owned(), |said| said.replacen(" and ", " to ", 1)),
         };
-        let answer = match row.is_judged || row.answer != CompareAnswer::CannotTell {
-            true => row.answer.words(),
-            // Without an interval the change beside it says so.
-            false if row.words.is_empty() => "no verdict",
-            false => "too uncertain",
-        };
         [
             words.text(&row.name),
             row.measure.word().to_owned(),
             before,
             after,
             words.text(&change),
-            answer.to_owned(),
+            row.result().to_owned(),
         ]
     }
 }

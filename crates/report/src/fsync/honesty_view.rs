@@ -1,11 +1,11 @@
 //! Verdict on completed syncs, for people: the grade, what speaks for and against it, what
 //! each layer counted, what drive and process say.
 
-use durability::{Direction, Grade};
+use durability::{Direction, Grade, POWER_CUT};
 
 use super::{Honesty, LayerFlushes, ProcessWord};
 use crate::bench::figures::UNKNOWN;
-use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
+use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GOOD, NAME};
 use crate::words::ViewWords;
 
@@ -13,7 +13,7 @@ use crate::words::ViewWords;
 pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, text: &mut String) {
     // The reason follows, with its source.
     let sentence = match honesty.grade {
-        Grade::Unproven => "nothing speaks against it, but not all that matters could be seen.",
+        Grade::Unproven => "no evidence against durability, but not all could be checked.",
         _ => &honesty.sentence,
     };
     prose(grade(honesty.grade), &words.text(sentence), limit, text);
@@ -44,7 +44,9 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
     if let Some(seen) = &honesty.process {
         process(seen, words, limit, text);
     }
-    for change in &honesty.would_change {
+    // Of a durable sync the grade says it.
+    let is_said = |change: &&String| honesty.grade != Grade::Consistent || *change != POWER_CUT;
+    for change in honesty.would_change.iter().filter(is_said) {
         labeled("next:", vec![cell(words.text(change))], limit, text);
     }
 }
@@ -55,44 +57,29 @@ fn grade(grade: Grade) -> Cell {
         Grade::NotDurable => BAD,
         Grade::Unproven | Grade::Opaque | Grade::Suspect => CARE,
     };
-    (style, format!("sync is {}:", grade.word().replace('-', " ")))
-}
-
-/// A row for each layer; a line for each where columns do not fit.
-fn layers(layers: &[LayerFlushes], words: ViewWords<'_>, limit: usize, text: &mut String) {
-    if layers.is_empty() {
-        return;
-    }
-    let mut grid = Grid::default();
-    let heads = ["layer", "", "write cache", "flushes per sync", "per append", "per empty sync"];
-    grid.push(heads.into_iter().map(quiet).collect());
-    let rows: Vec<Vec<Cell>> = layers.iter().map(|layer| row(layer, words)).collect();
-    rows.iter().for_each(|row| grid.push(row.clone()));
-    if grid.fits(limit) {
-        return grid.write(text);
-    }
-    for mut row in rows {
-        row.truncate(4);
-        row.retain(|(_, text)| !text.is_empty());
-        flowing(row, limit, text);
-    }
-}
-
-fn row(layer: &LayerFlushes, words: ViewWords<'_>) -> Vec<Cell> {
-    let figure = |flushes: Option<f64>| {
-        flushes.filter(|flushes| flushes.is_finite()).map(|flushes| format!("{flushes:.2}"))
+    let says = match grade {
+        Grade::Consistent => "looks durable".to_owned(),
+        _ => format!("is {}", grade.word().replace('-', " ")),
     };
-    // Unknown is told where something should have been counted, and left out elsewhere.
-    let none = if layer.write_cache.is_some() { UNKNOWN } else { "" };
-    let cells =
-        [layer.flushes_per_sync, layer.append_flushes_per_sync, layer.empty_flushes_per_sync];
-    let mut row = vec![
-        (NAME, words.text(&layer.name)),
-        cell(words.text(&layer.kind)),
-        cell(layer.write_cache.as_ref().map_or(String::new(), |mode| words.text(mode))),
-    ];
-    row.extend(cells.map(|flushes| cell(figure(flushes).unwrap_or_else(|| none.to_owned()))));
-    row
+    (style, format!("sync {says}:"))
+}
+
+/// A row for each layer.
+fn layers(layers: &[LayerFlushes], words: ViewWords<'_>, limit: usize, text: &mut String) {
+    let row = |layer: &LayerFlushes| {
+        // Unknown is told where something should have been counted, and left out elsewhere.
+        let none = if layer.write_cache.is_some() { UNKNOWN } else { "" };
+        let flushes = layer.flushes_per_sync.filter(|flushes| flushes.is_finite());
+        let cells = vec![
+            words.text(&layer.name),
+            flushes.map_or(none.to_owned(), |flushes| format!("{flushes:.2}")),
+            layer.write_cache.as_ref().map_or(String::new(), |mode| words.text(mode)),
+            words.text(&layer.kind),
+        ];
+        SheetRow { group: String::new(), cells }
+    };
+    let heads = &["layer", "flushes per sync", "write cache", "kind"];
+    Sheet { heads, droppable: &[3, 2], rows: layers.iter().map(row).collect() }.write(limit, text);
 }
 
 fn process(process: &ProcessWord, words: ViewWords<'_>, limit: usize, text: &mut String) {
@@ -100,11 +87,10 @@ fn process(process: &ProcessWord, words: ViewWords<'_>, limit: usize, text: &mut
     let mut pieces = vec![(NAME, name)];
     match (process.suppressors.is_empty(), process.unknown.is_empty()) {
         (false, _) => pieces.extend(process.suppressors.iter().map(|one| cell(words.text(one)))),
-        (true, true) => pieces.push(cell("nothing is seen that keeps its syncs from the kernel")),
+        (true, true) => pieces.push(cell("nothing visible intercepts its syncs")),
         (true, false) => pieces.push((
             CARE,
-            "not all of it could be seen, so it is not known whether its syncs reach the kernel"
-                .to_owned(),
+            "cannot tell whether its syncs reach the kernel: not all of it is visible".to_owned(),
         )),
     }
     pieces.extend(process.looked_at.iter().map(|one| quiet(words.text(one))));

@@ -4,6 +4,8 @@ use measure::durable::{Difference, RowGroup};
 use measure::{Interval, Tail};
 use serde::{Deserialize, Serialize};
 
+use crate::bench::figures::holds_one;
+
 /// One way of making writes durable, and what it took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -141,4 +143,16 @@ pub struct RowComparison {
     pub rounds: u64,
     /// Conclusion.
     pub conclusion: Difference,
+}
+
+impl RowComparison {
+    /// Returns the conclusion in words.
+    pub(crate) fn result(&self) -> String {
+        match holds_one(self.interval) {
+            None if self.conclusion == Difference::NoDifferenceDetected => {
+                "too few rounds to tell".to_owned()
+            }
+            _ => self.conclusion.word().replace('-', " "),
+        }
+    }
 }

@@ -95,10 +95,9 @@ impl TextPage<'_> {
             self.scratch(scratch);
         }
         if !fsync.rows.is_empty() {
-            self.rounds(fsync);
             self.rows(&fsync.rows);
         }
-        self.comparisons(&fsync.comparisons, &fsync.rows);
+        self.comparisons(&fsync.comparisons);
         if let Some(sustained) = &fsync.sustained {
             self.sustained(sustained);
         }
@@ -109,6 +108,7 @@ impl TextPage<'_> {
     /// Returns what the figures depend on, and what was said before anything was written.
     fn fsync_circumstances(&mut self, fsync: &Fsync) {
         self.run(&fsync.envelope, fsync.elapsed_ns, fsync.seed);
+        self.rounds(fsync);
         if let Some(said) = &fsync.forecast {
             self.forecast(said);
         }
@@ -128,13 +128,13 @@ impl TextPage<'_> {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
         let mut line = format!(
-            "{} in random order, at most {} per row; {}",
+            "{}; in each, every row ran once, in random order, for up to {} or two operations; {}",
             count(rounds.rounds, "round"),
             time(rounds.slice_ns, words),
             words.text(&rounds.warm_up),
         );
         if rounds.was_cut_short {
-            line += "; the last round is not whole";
+            line += "; the last round is incomplete";
         }
         self.prose(quiet(""), &line);
     }
@@ -208,15 +208,8 @@ impl TextPage<'_> {
         }
     }
 
-    fn comparisons(&mut self, comparisons: &[RowComparison], rows: &[FsyncRow]) {
+    fn comparisons(&mut self, comparisons: &[RowComparison]) {
         let words = self.words;
-        let named = |id: &str| {
-            let row = rows.iter().find(|row| row.id == id);
-            row.map_or_else(
-                || words.text(id),
-                |row| format!("{} {}", row.path.word(), words.text(&row.label)),
-            )
-        };
         if comparisons.is_empty() {
             return;
         }
@@ -226,20 +219,14 @@ impl TextPage<'_> {
                 words.text(&one.question),
                 ratio_figure(one.interval),
                 ratio_bounds(one.interval),
-                one.conclusion.word().replace('-', " "),
+                one.result(),
             ],
         };
-        self.prose((NAME, "compared round by round".to_owned()), "");
+        let title = "compared round by round; a ratio above 1: the first takes longer";
+        self.prose((NAME, title.to_owned()), "");
         let heads = &["", "ratio", "interval", "result"];
         let sheet = Sheet { heads, droppable: &[], rows: comparisons.iter().map(row).collect() };
         sheet.write(self.limit, &mut self.text);
-        if words.look.explain {
-            for one in comparisons {
-                let rows = format!("{} against {}", named(&one.row), named(&one.against));
-                let question = words.text(&one.question);
-                self.labeled(&question, vec![quiet(rows)]);
-            }
-        }
     }
 
     fn sustained(&mut self, sustained: &Sustained) {
@@ -247,7 +234,7 @@ impl TextPage<'_> {
         let (written, took) =
             (words.size(sustained.written_bytes), time(sustained.elapsed_ns, words));
         let head = format!("{}: {written} in {took}", words.text(&sustained.title));
-        self.prose((NAME, "sustained".to_owned()), &head);
+        self.prose((NAME, "sustained:".to_owned()), &head);
         if !sustained.reason.is_empty() {
             self.prose(quiet(""), &words.text(&sustained.reason));
         }

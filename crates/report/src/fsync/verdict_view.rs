@@ -133,7 +133,7 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
     }
     for one in &verdict.limits {
         let says = format!(
-            "{} over p{} {}",
+            "{} above a p{} of {}",
             one.grade.word().to_uppercase(),
             one.quantile_percent,
             chosen_time(one.limit_ns, words)
@@ -145,11 +145,13 @@ fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &m
 fn ceiling(ceiling: &Ceiling, words: ViewWords<'_>, limit: usize, page: &mut String) {
     let rate = ceiling.operations_per_second.map(|rate| format!("{}/s", number(rate)));
     let latency = ceiling.latency_ns.map(|latency_ns| time(latency_ns, words));
-    let pieces = vec![
+    let mut pieces = vec![
         cell(words.text(&ceiling.name)),
         (NAME, rate.or(latency).unwrap_or_else(|| UNKNOWN.to_owned())),
-        quiet(words.text(&ceiling.assumption)),
     ];
+    if words.look.explain {
+        pieces.push(quiet(words.text(&ceiling.assumption)));
+    }
     let is_rate = ceiling.operations_per_second.is_some();
     let label = if is_rate { "ceiling" } else { "at best" };
     labeled(label, pieces, limit, page);

@@ -13,7 +13,7 @@ use crate::bench::figures::{
     UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, ratio_text, turns,
 };
 use crate::bench::sentences;
-use crate::bench::{Arm, Bench, Experiment, ScratchFacts};
+use crate::bench::{Arm, Bench, Experiment, ScratchFacts, WorkloadOrder};
 use crate::refusal::Refusal;
 
 /// The most experiments that are drawn, and the most arms in a table.
@@ -129,13 +129,19 @@ fn method(experiment: &Experiment) -> Markup {
     let command = workload.command.join(" ");
     let rows = [
         ("Pairs", Some(experiment.pairs.to_string())),
-        ("Left out before (warm-up)", Some(experiment.discarded_pairs.to_string())),
+        ("Pairs not counted (warm-up)", Some(experiment.discarded_pairs.to_string())),
         ("An observation is", Some(unit)),
         ("Done", Some(workload.action.word().to_owned())),
         ("Bytes an operation", bytes),
         ("Made durable by", Some(workload.sync.word().to_owned())),
         ("In flight", Some(workload.depth.to_string())),
-        ("Order", workload.order.map(|order| order.word().to_owned())),
+        (
+            "Order",
+            workload.order.map(|order| match order {
+                WorkloadOrder::Cursor => "each at the next granules".to_owned(),
+                order => order.word().to_owned(),
+            }),
+        ),
         (
             "Page cache",
             Some(if workload.direct { "bypassed (O_DIRECT)" } else { "used" }.to_owned()),

@@ -10,7 +10,7 @@ use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValu
 use crate::words::count;
 
 const ROWS_MAX: usize = 200;
-const HEADS: [&str; 7] = ["Row", "Of", "Measure", "Before", "After", "Change", "Answer"];
+const HEADS: [&str; 7] = ["Row", "Of", "Measure", "Before", "After", "Possible change", "Answer"];
 
 /// All of one result.
 pub(super) fn section(comparing: &Comparing) -> Markup {
@@ -65,7 +65,7 @@ fn line(one: &ComparedRow) -> Row {
     let [before, after] =
         [&one.before, &one.after].map(|side| value(side).unwrap_or(UNKNOWN.to_owned()));
     let answer = html! {
-        (chip(tone(one.answer), one.answer.words()))
+        (chip(tone(one.answer), one.result()))
         @if let Some(reason) = &one.reason { " " (say(reason)) }
     };
     row([
@@ -90,7 +90,7 @@ fn tone(answer: CompareAnswer) -> Tone {
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(comparing: &Comparing) -> (Tone, String) {
     let summary = comparing.summary;
-    let compared = count(summary.compared, "figure");
+    let compared = count(summary.compared, "value");
     (tone(comparing.answer), format!("{compared} compared, {} differ", summary.differs))
 }
 

@@ -125,7 +125,7 @@ fn compared(one: &RowComparison) -> Row {
         figure(ratio_figure(ratio)),
         figure(interval),
         figure(one.rounds),
-        told(&one.conclusion.word().replace('-', " ")),
+        told(&one.result()),
     ])
 }
 
@@ -160,9 +160,8 @@ fn method(fsync: &Fsync) -> Markup {
     let Some(rounds) = &fsync.rounds else { return Markup::default() };
     let rows = [
         ("Rounds", Some(rounds.rounds.to_string())),
-        ("Left out before (warm-up)", Some(rounds.discarded_rounds.to_string())),
-        ("Why", Some(say(&rounds.warm_up)).filter(|text| !text.is_empty())),
-        ("A slice", Some(time(rounds.slice_ns))),
+        ("Warm-up", Some(say(&rounds.warm_up)).filter(|text| !text.is_empty())),
+        ("Time of a row in a round", Some(time(rounds.slice_ns))),
         ("Written", fsync.scratch.as_ref().map(|it| words().size(it.written_bytes))),
         ("Took", Some(time(rounds.elapsed_ns))),
     ];
@@ -170,12 +169,12 @@ fn method(fsync: &Fsync) -> Markup {
         details open {
             summary { "Method" }
             p {
-                "In each round every row has one slice, in random order, so that what changes with "
-                "time meets all of them. Two rows are called different only where the interval "
-                "says so."
+                "In each round every row runs once, in random order, so that a drive that becomes "
+                "slower affects all rows alike. Two rows are called different only if the "
+                "interval of their ratio excludes 1."
             }
             (pairs(&rows))
-            @if rounds.was_cut_short { p { "It ended before the last round was whole." } }
+            @if rounds.was_cut_short { p { "The last round is incomplete." } }
         }
     }
 }

@@ -108,17 +108,17 @@ fn of_process(process: &ProcessWord) -> Markup {
     html! {
         h4 { "Process " (process.pid) ", " (say(&process.name)) }
         @match (process.suppressors.is_empty(), process.unknown.is_empty()) {
-            (true, true) => p { "Nothing is seen that keeps its syncs from the kernel." },
+            (true, true) => p { "Nothing visible intercepts its syncs." },
             (true, false) => p { "Unknown: whether its syncs reach the kernel." },
             (false, _) => {},
         }
         (notes(&process.suppressors))
         @if !process.unknown.is_empty() {
-            p { (chip(Tone::Care, "not known")) " What could not be looked at:" }
+            p { (chip(Tone::Care, "not known")) " Parts that could not be read:" }
             (notes(&process.unknown))
         }
         @if !process.looked_at.is_empty() {
-            p.quiet { "Looked at: " (say(&process.looked_at.join(", "))) }
+            p.quiet { (say(&process.looked_at.join(" "))) }
         }
     }
 }
@@ -140,7 +140,7 @@ mod tests {
     fn a_process_that_could_not_be_seen_whole_is_not_said_to_sync() {
         let seen = ProcessWord { pid: 7, name: "db".to_owned(), ..ProcessWord::default() };
         let hidden = ProcessWord { unknown: vec!["its libraries".to_owned()], ..seen.clone() };
-        let nothing = "Nothing is seen that keeps";
+        let nothing = "Nothing visible intercepts";
         assert!(of_process(&seen).into_string().contains(nothing));
         let page = of_process(&hidden).into_string();
         assert!(!page.contains(nothing) && page.contains("Unknown: whether"), "{page}");

@@ -1,6 +1,7 @@
 //! A result of `straddle probe` on the page.
 
 use maud::{Markup, html};
+use measure::probe::Reading;
 
 use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, words};
 use super::run_facts;
@@ -185,7 +186,10 @@ fn compared(one: &ProbeComparison) -> table::Row {
         figure(ratio_figure(ratio)),
         figure(ratio_bounds(ratio)),
         figure(one.blocks),
-        told(one.reading.word()),
+        told(&match one.reading {
+            Reading::Open => "undecided".to_owned(),
+            reading => reading.word().replace('-', " "),
+        }),
     ])
 }
 

@@ -20,18 +20,18 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
         h3 { "Fast enough for " (say(&verdict.engine)) "?" }
         p { (chip(tone, &word)) " " (say(&verdict.sentence)) }
         @if let Some(reason) = &verdict.not_durable {
-            p { strong { "A completed sync is none here: " } (say(reason)) }
+            p { strong { "Syncs are not durable here: " } (say(reason)) }
         }
         @if verdict.has_rare_stalls {
-            p { "Most writes are fast enough and few take far too long: contention, or credits for "
-                "bursts that are used up." }
+            p { "Most writes are fast enough, but a few take far too long: other load on the "
+                "drive, or used-up burst credits." }
         }
         @if !verdict.next.is_empty() {
             p { strong { "Next: " } (sentence(&say(&verdict.next))) }
         }
         @for quantile in verdict.quantile.iter().chain(&verdict.few) { p { (measured(quantile)) } }
         @if let Some(samples) = verdict.samples_to_settle {
-            p { "About " (samples) " durable writes are likely to settle it." }
+            p { "About " (samples) " durable writes are likely to give a verdict." }
         }
         @if !verdict.pattern.is_empty() {
             p.quiet { "The engine's write pattern: " (say(&verdict.pattern)) (each(verdict)) }
@@ -60,7 +60,7 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
 
 fn measured(quantile: &Tail) -> String {
     format!(
-        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}); by {METHOD}.",
+        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}); {METHOD}.",
         quantile.quantile_percent,
         time(quantile.value_ns),
         interval_title(quantile.alpha),

@@ -74,10 +74,10 @@ fn a_ratio_differs_only_where_the_interval_of_its_change_says_so() {
         penalty(),
         ratio(2.0, 0.0, Some(9.0)),
         CannotTell,
-        Ok("at most 3.1 times as high, no lower bound"),
+        Ok("up to 3.1 times as high or any amount lower"),
     );
     check(penalty(), ratio(4.0, 3.5, None), Differs, Ok("at least 15 % higher"));
-    check(penalty(), ratio(4.0, 2.9, None), CannotTell, Ok("at most 5 % lower, no upper bound"));
+    check(penalty(), ratio(4.0, 2.9, None), CannotTell, Ok("up to 5 % lower or any amount higher"));
 }
 
 #[test]
@@ -230,7 +230,34 @@ fn a_p99_that_is_not_judged_says_why_and_one_run_twice_is_the_same_in_every_row(
     let calm = [400_000, 300_000, 800_000];
     let found = shown(&fsyncs(&fsync(), &slower([161_000, 160_000, 165_000], calm)));
     let rows: Vec<&str> = found.lines().filter(|line| line.contains(" p99 ")).collect();
-    assert!(rows.iter().any(|row| row.ends_with("too uncertain")), "{found}");
+    assert!(rows.iter().any(|row| row.ends_with("not counted")), "{found}");
+}
+
+#[test]
+fn every_answer_in_words_on_the_screen_is_counted_and_a_verdict_s_quantile_stands_once() {
+    let of_engine = |fsync: Fsync| {
+        let mut fsync = fsync;
+        fsync.rows.truncate(1);
+        fsync.rows[0].id = "engine.etcd".to_owned();
+        fsync
+            .verdict
+            .as_mut()
+            .and_then(|it| it.quantile.as_mut())
+            .expect("sample")
+            .quantile_percent = 99.0;
+        fsync
+    };
+    let calm = [400_000, 300_000, 800_000];
+    let after = slower([161_000, 160_000, 165_000], calm);
+    let of_engine = fsyncs(&of_engine(fsync()), &of_engine(after.clone()));
+    let p99s = of_engine.rows.iter().filter(|row| row.measure == Measure::P99);
+    assert_eq!(p99s.map(|row| row.name.as_str()).collect::<Vec<_>>(), ["etcd"]);
+    for found in [fsyncs(&fsync(), &after), of_engine] {
+        let page = plain(&compare_table(&found, &Look { width: Some(200), ..Look::default() }));
+        let words = ["  same", "  cannot tell", "  differs"];
+        let shown = page.lines().skip(1).filter(|line| words.iter().any(|it| line.contains(it)));
+        assert_eq!(shown.count() as u64, found.summary.compared, "{page}");
+    }
 }
 
 #[test]
@@ -355,25 +382,25 @@ fn people_see_the_verdict_the_runs_and_every_figure() {
         &benches(&before, &after),
         Look { width: Some(80), ..Look::default() },
         r#"
-differs (1 of 1 figure): ratio of shifted 512 B (4 KiB write + fdatasync,
-  depth 1): 46 to 54 % lower
+differs (1 of 1 value): ratio of shifted 512 B (4 KiB write + fdatasync, depth
+  1): 46 to 54 % lower
   before  web-3  2026-03-01T12:00:00Z  sda WDC WD60EFRX 82.00A82  /data
   after   web-3  2026-03-01T12:00:00Z  sda 82.00A82  /data
 warning: the drive model of the later result is not known
   changed  granule 4 KiB -> 512 B
   changed  kernel 6.12.0 -> 6.13.0
   changed  seed 7 -> 8
-           before    after     change
+           before    after     possible change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   8.35 ms   1.00 times, no interval   no verdict
-  p99      8.41 ms   8.41 ms   1.00 times, no interval   no verdict
+  median   8.35 ms   8.35 ms   1.00 times, no interval   not counted
+  p99      8.41 ms   8.41 ms   1.00 times, no interval   not counted
   4 KiB write + fdatasync, depth 1: shifted 512 B
   ratio    3.00      1.50      46 to 54 % lower          differs
-  median   25.0 ms   12.5 ms   0.50 times, no interval   no verdict
-  p99      33.4 ms   -         -                         no verdict
+  median   25.0 ms   12.5 ms   0.50 times, no interval   not counted
+  p99      33.4 ms   -         -                         not counted
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   8.35 ms   1.00 times, no interval   no verdict
-  p99      8.42 ms   8.42 ms   1.00 times, no interval   no verdict
+  median   8.35 ms   8.35 ms   1.00 times, no interval   not counted
+  p99      8.42 ms   8.42 ms   1.00 times, no interval   not counted
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed in between can be the
@@ -390,7 +417,7 @@ fn a_narrow_terminal_loses_columns_and_no_row() {
         &benches(&before, &after),
         look,
         r#"
-differs (1 of 1 figure): ratio of shifted 512 B (4 KiB
+differs (1 of 1 value): ratio of shifted 512 B (4 KiB
   write + fdatasync, depth 1): 46 to 54 % lower
   before  web-3  2026-03-01T12:00:00Z
           sda WDC WD60EFRX 82.00A82  /data
@@ -399,17 +426,17 @@ warning: the drive model of the later result is not known
   changed  granule 4 KiB -> 512 B
   changed  kernel 6.12.0 -> 6.13.0
   changed  seed 7 -> 8
-           after     change
+           after     possible change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   1.00 times, no interval   no verdict
-  p99      8.41 ms   1.00 times, no interval   no verdict
+  median   8.35 ms   1.00 times, no interval   not counted
+  p99      8.41 ms   1.00 times, no interval   not counted
   4 KiB write + fdatasync, depth 1: shifted 512 B
   ratio    1.50      46 to 54 % lower          differs
-  median   12.5 ms   0.50 times, no interval   no verdict
-  p99      -         -                         no verdict
+  median   12.5 ms   0.50 times, no interval   not counted
+  p99      -         -                         not counted
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   1.00 times, no interval   no verdict
-  p99      8.42 ms   1.00 times, no interval   no verdict
+  median   8.35 ms   1.00 times, no interval   not counted
+  p99      8.42 ms   1.00 times, no interval   not counted
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed
@@ -426,7 +453,7 @@ fn answers_of_a_probe_stand_with_what_said_them() {
         &probes(&before, &after),
         Look { width: Some(80), ..Look::default() },
         r#"
-differs (1 of 1 figure): granule: 16 KiB (16384 B), first at 4 KiB (4096 B)
+differs (1 of 1 value): granule: 16 KiB (16384 B), first at 4 KiB (4096 B)
   before, 4 KiB (4096 B), first at 4 KiB (4096 B) after
   before  web-3  2026-03-01T12:00:00Z  nvme0n1 SSD 960 2B6Q  /data
   after   web-3  2026-03-01T12:00:00Z  nvme0n1 SSD 960 2B6Q  /data

@@ -241,8 +241,44 @@ fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
     assert!(line("fsync_writethrough").contains("n/a"));
     assert!(line("append").contains("void"));
     assert!(plain_text.contains("a write of 8192 bytes wrote 4096"), "{plain_text}");
-    let turns = "12 rounds in random order, at most 20.0 ms per row";
-    assert!(plain_text.contains(turns), "{plain_text}");
+    let turns = "12 rounds; in each, every row ran once";
+    assert!(!plain_text.contains(turns), "{plain_text}");
+    let look = Look { width: Some(200), explain: true, ..Look::default() };
+    assert!(fsync_table(&plain(), &look).contains(turns));
+}
+
+#[test]
+fn layers_keep_their_heads_at_80_columns_however_long_a_kind_is() {
+    let mut fsync = whole();
+    let layer = LayerFlushes {
+        name: text("loop3"),
+        kind: text("loop, through the page cache"),
+        write_cache: Some(text("write through")),
+        flushes_per_sync: Some(1.0),
+        ..LayerFlushes::default()
+    };
+    fsync.honesty.as_mut().expect("the sample has one").layers = vec![layer];
+    let shown = fsync_table(&fsync, &Look { width: Some(80), ..Look::default() });
+    let shown = anstream::adapter::strip_str(&shown).to_string();
+    let head = shown.lines().position(|line| line.contains("flushes per sync")).expect("a head");
+    let row = "  loop3   1.00               write through   loop, through the page cache";
+    assert_eq!(shown.lines().nth(head + 1), Some(row), "{shown}");
+}
+
+#[test]
+fn two_rows_without_an_interval_are_too_few_rounds_and_not_alike() {
+    let mut fsync = whole();
+    let shown = |interval, conclusion, fsync: &mut Fsync| {
+        fsync.comparisons[0].interval = interval;
+        fsync.comparisons[0].conclusion = conclusion;
+        let shown = fsync_table(fsync, &Look { width: Some(100), ..Look::default() });
+        anstream::adapter::strip_str(&shown).to_string()
+    };
+    let none = Difference::NoDifferenceDetected;
+    let few = Interval { ratio: 3.65, low: 0.0, high: f64::INFINITY };
+    assert!(shown(few, none, &mut fsync).contains("too few rounds to tell"));
+    let alike = Interval { ratio: 1.0, low: 0.9, high: 1.1 };
+    assert!(shown(alike, none, &mut fsync).contains("no difference detected"));
 }
 
 #[test]

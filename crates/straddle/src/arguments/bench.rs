@@ -193,8 +193,8 @@ pub(crate) struct SuiteSteps {
 
 /// Compare two result files of bench, fsync or probe
 ///
-/// A figure counts as different only if the interval of its change excludes "no change" and
-/// reaches beyond 10 %. Both files must come from the same command.
+/// A value differs only if the interval of its change excludes "no change" and reaches beyond
+/// 10 %. Both files must come from the same command.
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:

@@ -31,10 +31,10 @@ Examples:
   straddle fsync /data --dry-run           what would be written, how long
   straddle fsync /data --rows pg           only the rows of pg_test_fsync
   straddle fsync /data --rows none         only check whether syncs are real
-  straddle fsync /data --pid 4711          are its syncs intercepted?
-  straddle fsync /data --rows all          also several writes per sync
+  straddle fsync /data --pid 4711          are 4711's syncs intercepted?
+  straddle fsync /data --rows all          also 2 to 32 writes per sync
   straddle fsync /data --sustained --bytes-max 8G
-                                           keep writing until its buffer is full
+                                           write until the buffer is full
   straddle fsync /data -o result.json      save the result
   straddle fsync /data --format fio-json   JSON in fio's form"))]
 pub(crate) struct Fsync {
@@ -85,8 +85,8 @@ pub(crate) struct Fsync {
 
     /// Round-trip time to each other node of the cluster, such as 300us,300us
     ///
-    /// Up to 99 nodes. These times limit the possible commit rates (ceilings). The first one is
-    /// also used for the client. Default: 500us, for clusters of three and of five nodes.
+    /// Up to 99 nodes. Used to compute the highest possible commit rates (ceilings). The first time
+    /// is also used for the client. Default: 500us, for clusters of three and of five nodes.
     #[arg(
         long = "rtt",
         value_name = "TIME",
@@ -97,7 +97,7 @@ pub(crate) struct Fsync {
     )]
     pub(crate) round_trips_ns: Vec<u64>,
 
-    /// Commits that share one sync, for the possible commit rates (ceilings); default: 100
+    /// Compute the highest possible commit rate for this many commits per sync; default: 100
     #[arg(
         long,
         value_name = "N",
@@ -116,8 +116,8 @@ pub(crate) struct Fsync {
     /// Maximum time of the run: making the files, measuring the rows, checking the syncs
     ///
     /// --sustained may take the same time again. A sync that is not finished at the end is waited
-    /// for. With --for, the run may end earlier: after the number of writes that the engine's
-    /// profile asks for. A time above the default raises that number.
+    /// for. With --for, measuring ends earlier: at the number of writes or the time that `straddle
+    /// explain ENGINE` shows. A TIME above the default removes both limits.
     #[arg(
         long,
         value_name = "TIME",
@@ -166,11 +166,11 @@ pub(crate) struct Fsync {
 pub(crate) enum FsyncRows {
     /// The rows of `pg_test_fsync`
     Pg,
-    /// Writes like those of write-ahead logs
+    /// Writes like those of write-ahead logs, also 1 to 32 writes per sync
     Wal,
-    /// Both of these, and each sync method with and without the page cache
+    /// All rows but those with 1 to 32 writes per sync
     Usual,
-    /// All of these, and several writes per sync
+    /// All rows: pg, wal, and each sync method with and without the page cache
     All,
     /// No rows: only check whether a completed sync is real
     None,
@@ -182,7 +182,7 @@ pub(crate) enum FsyncFailOn {
     Failure,
     /// WARN or FAIL, or syncs are suspect or not durable
     Warning,
-    /// No verdict makes the exit code 1; only a failed sync does
+    /// Only if a sync call fails, whatever the verdict
     Never,
 }
 

@@ -19,7 +19,7 @@ use crate::shared::printer::{self, Said};
 
 /// The note in a document of a run that a signal ended.
 pub(crate) const CUT_OFF: &str =
-    "it was interrupted: what is missing was not measured, or not to its end";
+    "interrupted: figures that are missing were not measured, or not for long enough";
 
 /// Outcome of a command that ran at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

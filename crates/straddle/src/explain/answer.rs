@@ -6,6 +6,9 @@ use workload::Engines;
 use super::{list, page};
 use crate::lexicon;
 
+/// The words for the form of an engine profile.
+const ENGINE_PROFILE: &str = "engine profile";
+
 /// The list of a group, else the page of what is called so, else the pages of all words where each
 /// is called so, else the page of a log line, else the page that fits best.
 pub(super) fn answer(words: &str) -> anyhow::Result<String> {
@@ -20,8 +23,11 @@ pub(super) fn answer(words: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The page of an engine, a code or a word.
+/// The page of an engine, a code or a word, or a profile to copy.
 fn named(words: &str) -> Option<String> {
+    if words.eq_ignore_ascii_case(ENGINE_PROFILE) {
+        return Some(page::engine_profile());
+    }
     let engine = Engines::built_in().find(words).ok().map(page::of_engine);
     engine.or_else(|| lexicon::named(words).map(page::page))
 }

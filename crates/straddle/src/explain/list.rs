@@ -50,7 +50,7 @@ fn engines() -> String {
     for profile in Engines::built_in().iter() {
         out += &line(&profile.name, NAME_WIDTH, &profile.title);
     }
-    out
+    out + "A profile to copy for an engine of your own: straddle explain engine profile\n"
 }
 
 fn of_group(group: &'static PageGroup) -> String {

@@ -2,9 +2,9 @@
 
 use stack::history::defaults;
 use stack::rule::Rule;
-use workload::Duration;
-use workload::Profile;
+use workload::{Duration, Profile, engine};
 
+use crate::arguments::FSYNC_SECONDS;
 use crate::lexicon::{LexiconEntry, LexiconPage};
 
 /// Lines are broken here.
@@ -48,6 +48,7 @@ pub(crate) fn of_engine(profile: &Profile) -> String {
     let name = if is_named { String::new() } else { format!("{}: ", profile.name) };
     wrap(&mut out, &format!("{name}{}", profile.title), "", "  ");
     let (pattern, wanted) = (profile.pattern.sentence(), profile.pattern.wanted());
+    let wanted = format!("{wanted}; the whole run takes at most {FSYNC_SECONDS} s (--seconds)");
     section(&mut out, "What is measured", &[&pattern, &wanted]);
     out += "\nLimits\n";
     for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
@@ -65,6 +66,18 @@ pub(crate) fn of_engine(profile: &Profile) -> String {
     let typed = format!("straddle fsync DIRECTORY --for {}", profile.name);
     section(&mut out, "See also", &[&typed]);
     out
+}
+
+/// A profile to copy and edit: the form of one as comments, then that of a built-in engine.
+pub(super) fn engine_profile() -> String {
+    let mut out = String::new();
+    let rows = engine::page::FORM.lines().filter_map(|line| line.strip_prefix("| `"));
+    for row in rows {
+        let row = row.trim_end_matches([' ', '|']).replacen(" | ", ": ", 1).replace('`', "");
+        wrap(&mut out, &row, "# ", "#   ");
+    }
+    out.push('\n');
+    out + engine::page::example()
 }
 
 fn history() -> String {
@@ -138,6 +151,15 @@ mod tests {
         for line in engines.iter().map(of_engine).collect::<String>().lines() {
             let is_address = line.contains("https://");
             assert!(line.chars().count() <= WIDTH || is_address, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_engine_profile_to_copy_is_a_profile_and_names_every_key() {
+        let text = engine_profile();
+        assert_eq!(Profile::parse("own.toml", &text).unwrap().name, "etcd");
+        for key in ["# name: ", "# samples, time: ", "# sentence: "] {
+            assert!(text.contains(key), "{text}");
         }
     }
 

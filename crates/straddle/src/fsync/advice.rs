@@ -46,7 +46,7 @@ pub(super) fn advised(
 
 /// The verdict where no durable write counts, for `reason`.
 fn uncounted(seen: &RowSeen, reason: &str, verdict: FsyncVerdict) -> FsyncVerdict {
-    let sentence = format!("Not enough evidence: no durable write counts: {reason}.");
+    let sentence = format!("No durable write counts: {reason}.");
     let next = match seen.has_no_room {
         true => "free space there, or get a larger quota, and measure again",
         false => "name a directory whose file system supports that, or look for errors: dmesg -T",

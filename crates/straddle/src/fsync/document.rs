@@ -20,7 +20,7 @@ const QUANTILES: [(u64, f64); 4] = [(1, 0.5), (10, 0.9), (100, 0.99), (1000, 0.9
 const TAILS: [(u64, f64); 2] = [QUANTILES[0], QUANTILES[2]];
 /// The rule by which operations are left out.
 const WARM_UP: &str =
-    "the first round is left out as warm-up, and the first operation of each slice";
+    "the first round and the first operation of each row in a round are not counted";
 
 /// Puts what was seen into the document.
 pub(super) fn fill(

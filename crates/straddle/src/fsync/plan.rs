@@ -35,7 +35,7 @@ const SUSTAINED: DurableMethod = DurableMethod {
     is_contended: false,
 };
 /// Title of a sustained run.
-pub(super) const SUSTAINED_TITLE: &str = "8 writes of 128 KiB, fdatasync";
+pub(super) const SUSTAINED_TITLE: &str = "fdatasync after every 8 writes of 128 KiB";
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Plan of a run.

@@ -52,7 +52,7 @@ fn tell(outliers: &[Outlier]) {
             Odd::Faster => (1.0 / outlier.times, "1/"),
         };
         printer::note(&format!(
-            "{} stands out among {} hosts: its {} is {sign}{times:.1} of the group's ({})",
+            "{} stands out among {} hosts: its {} is {sign}{times:.1} times the group's ({})",
             outlier.host, outlier.hosts, outlier.measure, outlier.work
         ));
     }

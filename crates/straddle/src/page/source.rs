@@ -96,9 +96,11 @@ fn text(path: &Path, left: u64) -> Result<String, PageSourceFault> {
             &format!("all files together are longer than {} GiB", ALL_BYTES >> 30),
             "make several pages of fewer files each",
         ),
-        InputError::TooLong { .. } => {
-            fault(&error, "write several results of fewer targets or experiments each")
-        }
+        InputError::TooLong { .. } => fault(
+            &error,
+            "name a file that --json or -o wrote; if it is one, measure fewer targets or \
+             experiments per file",
+        ),
         InputError::Io(_) => fault(&error, hint),
         _ => fault(&error, "name a file that --json or -o wrote, or `-` for standard input"),
     })?;

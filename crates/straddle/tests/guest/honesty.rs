@@ -186,16 +186,17 @@ fn a_disk_whose_host_drops_all_flushes_is_never_called_proven() {
     let Some(run) = Run::named() else { return };
     for name in ["chain", "again", "paths", "well", "other"] {
         let look = run.look(name);
-        assert!(look.evidence("virtual-drive")[0].contains("what its host does is not seen"));
+        assert!(look.evidence("virtual-drive")[0].contains("what its host does is not visible"));
         let changes: Vec<&str> = list(&look.honesty["would_change"]).iter().map(text).collect();
         assert!(changes.iter().any(|change| change.contains("on the host too")), "{changes:?}");
         assert!(changes.iter().any(|change| change.contains("power cut")), "{changes:?}");
         let sentence = text(&look.honesty["sentence"]);
         let bounded = match text(&look.honesty["grade"]) {
-            "consistent" => "no test short of a power cut proves more",
-            grade => {
-                ["unproven"].contains(&grade).then_some("nothing speaks against").expect(grade)
-            }
+            "consistent" => "only a power cut proves more",
+            grade => ["unproven"]
+                .contains(&grade)
+                .then_some("no evidence against durability, but")
+                .expect(grade),
         };
         assert!(sentence.contains(bounded), "{name}: {sentence}");
     }

@@ -306,7 +306,7 @@ fn a_full_file_system_is_named_with_what_to_do_and_nobody_else_is_blamed() {
     assert!(said.contains("syncs could be tried here") && said.contains("No space left"), "{said}");
     let own = found.layers.iter().find(|layer| layer.kind == "loop, direct").expect("a loop");
     assert!(own.flushes_per_sync >= Some(1.0), "{found:#?}");
-    let blamed = format!("others flush {}", own.name);
+    let blamed = format!("other programs flush {}", own.name);
     assert!(found.evidence.iter().all(|one| !one.sentence.starts_with(&blamed)), "{found:#?}");
 }
 

@@ -87,5 +87,13 @@ fn explain_prints_an_engines_limits_with_their_sources() {
     assert!(page.starts_with("etcd: write-ahead log\n"), "{page}");
     assert!(page.contains("from https://etcd.io/docs/v3.5/faq/"), "{page}");
     let list = String::from_utf8(straddle(&["explain", "engines"]).stdout).expect("UTF-8");
-    assert_eq!(list.lines().count(), 15, "{list}");
+    assert_eq!(list.lines().count(), 16, "{list}");
+    // The last line names a profile to copy, which is one.
+    let scratch = Scratch::new();
+    let copied = straddle(&["explain", "engine", "profile"]).stdout;
+    let own = scratch.file("own.toml", &copied);
+    let [own, directory] =
+        [&own, scratch.path()].map(|path| path.to_str().expect("scratch paths are UTF-8"));
+    let said = straddle(&["fsync", directory, "--dry-run", "--for", "etcd", "--profile", own]);
+    assert_eq!(said.status.code(), Some(0), "{said:?}");
 }

@@ -1,14 +1,20 @@
 //! The document of all engines, `docs/engines.md`.
 
-use super::engines::Engines;
+use super::engines::{BUILT_IN, Engines};
 use super::profile::{Limit, Profile};
 use crate::Duration;
 
 /// The form of a profile, as the document shows it.
-const FORM: &str = include_str!("form.md");
+pub const FORM: &str = include_str!("form.md");
 
 /// Explanation of the verdicts.
 const JUDGED: &str = include_str!("judged.md");
+
+/// A profile to copy: that of the first built-in engine.
+#[must_use]
+pub fn example() -> &'static str {
+    BUILT_IN[0].1
+}
 
 /// The document of all engines, in Markdown.
 #[must_use]

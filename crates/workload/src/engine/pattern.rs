@@ -129,9 +129,9 @@ impl WritePattern {
         format!("{does} {files} {file}, {behind}")
     }
 
-    /// Returns how much is measured, in words: `10000 durable writes, 10 s at most`.
+    /// Returns how much is measured, in words: `at most 10000 durable writes in at most 10 s`.
     #[must_use]
     pub fn wanted(&self) -> String {
-        format!("{} durable writes, {} at most", self.samples, Duration(self.time_ns))
+        format!("at most {} durable writes in at most {}", self.samples, Duration(self.time_ns))
     }
 }

@@ -59,7 +59,7 @@ impl Profile {
     /// # Errors
     /// With the line, when it is no TOML, a key is missing or not known, or a value is absurd.
     pub fn parse(file: &str, text: &str) -> Result<Profile, InputError> {
-        let form_hint = "docs/engines.md shows the form";
+        let form_hint = "`straddle explain engine profile` prints one to copy";
         profile(&ProfileText { whose: "the", form_hint, file, text })
     }
 }

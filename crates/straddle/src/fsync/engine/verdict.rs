@@ -74,7 +74,7 @@ pub(crate) fn verdict(
     let Some(tail) = tail else {
         return FsyncVerdict {
             verdict: Fitness::NotEnough,
-            sentence: "Not enough evidence: no durable write was measured.".to_owned(),
+            sentence: "No durable write was measured.".to_owned(),
             next: "measure again, for longer".to_owned(),
             ..asked
         };
@@ -116,7 +116,7 @@ fn unproven(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
     let (fast, open) = (&verdict.sentence, &honesty.sentence);
     FsyncVerdict {
         verdict: Fitness::Warn,
-        sentence: format!("{fast} That counts only where a completed sync is real: {open}"),
+        sentence: format!("{fast} But syncs may not be real: {open}"),
         next: change(honesty).unwrap_or_else(|| "find out whether a sync is durable".to_owned()),
         ..verdict
     }
@@ -189,8 +189,8 @@ mod tests {
         );
         check(etcd(3000, 150_000_000, 200_000_000), Fitness::Fail, "expect late heartbeats");
         check(etcd(3000, 300_000, 200_000_000), Fitness::Warn, "Rare stalls");
-        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "no upper bound");
-        check(etcd(0, 1, 1), Fitness::NotEnough, "no durable write was measured");
+        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "No upper bound");
+        check(etcd(0, 1, 1), Fitness::NotEnough, "No durable write was measured");
     }
 
     #[test]
@@ -247,8 +247,7 @@ mod tests {
         for grade in [Grade::Unproven, Grade::Opaque, Grade::Suspect] {
             let seen = check(grade, 300_000, Fitness::Warn);
             assert_eq!(seen.next, "look below it", "{grade:?}");
-            let open = "Fast enough for etcd. That counts only where a completed sync is real: \
-                        opaque layer";
+            let open = "Fast enough for etcd. But syncs may not be real: opaque layer";
             assert!(seen.sentence.starts_with(open), "{}", seen.sentence);
             // What is too slow is so whether a sync is real or not.
             assert!(check(grade, 12_000_000, Fitness::Warn).sentence.contains("leader changes"));

@@ -14,15 +14,14 @@ pub(super) fn of(process: &Process) -> ProcessWord {
             suppressors.extend(files.iter().filter_map(library));
             unknown.extend(files.iter().filter_map(|file| match &file.takes {
                 Known::No(reason) => {
-                    Some(format!("What {} defines is not known: {reason}.", file.name))
+                    Some(format!("The content of {} is not known: {reason}.", file.name))
                 }
                 Known::Yes(_) => None,
             }));
             let read = files.iter().filter(|file| matches!(file.takes, Known::Yes(_))).count();
             looked_at.push(format!(
-                "{read} of the {} it runs code of {} read.",
-                counted(files.len(), "file"),
-                were(read)
+                "Its program and libraries: {read} of {} read.",
+                counted(files.len(), "file")
             ));
         }
         Known::No(reason) => unknown.push(format!("Its libraries are not known: {reason}.")),
@@ -30,7 +29,7 @@ pub(super) fn of(process: &Process) -> ProcessWord {
     match &process.absent {
         Known::Yes(_) => {}
         Known::No(reason) => {
-            unknown.push(format!("What was to be preloaded is not known: {reason}."));
+            unknown.push(format!("Its preloaded libraries are not known: {reason}."));
         }
     }
     match &process.calls {
@@ -39,7 +38,7 @@ pub(super) fn of(process: &Process) -> ProcessWord {
             let read = process.threads - process.alike.min(process.threads);
             looked_at.push(match &process.missed {
                 None => format!(
-                    "The seccomp filters of {read} of its {} were read.",
+                    "Seccomp filters: {read} of {} read.",
                     counted(process.threads, "thread")
                 ),
                 Some(_) => "The seccomp filters of some of its threads were read.".to_owned(),
@@ -53,15 +52,12 @@ pub(super) fn of(process: &Process) -> ProcessWord {
     if let Some((number, name)) = &process.tracer {
         suppressors.push(format!("Process {number} ({name}) traces it."));
     }
-    looked_at.push(match &process.server {
-        Some(server) if !server.settings.is_empty() => {
-            let settings = counted(server.settings.len(), "setting");
-            let were = were(server.settings.len());
-            format!("{settings} of {} {were} read from outside; it was not asked.", server.title)
+    looked_at.extend(process.server.as_ref().map(|server| match server.settings.len() {
+        0 => format!("The settings of {} were not read.", server.title),
+        many => {
+            format!("{} of {} read from its files.", counted(many, "setting"), server.title)
         }
-        Some(server) => format!("{} was not asked what it does.", server.title),
-        None => "Not checked: whether it calls fsync at all.".to_owned(),
-    });
+    }));
     ProcessWord {
         pid: process.pid.into(),
         name: process.name.clone(),
@@ -79,8 +75,8 @@ fn library(library: &Library) -> Option<String> {
     }
     let takes = library.takes.value().filter(|takes| !takes.is_empty())?.join(", ");
     Some(match &library.preloaded_by {
-        Some(by) => format!("{name}, preloaded by {by}, puts its own {takes} in libc's place."),
-        None if library.is_program => format!("The program itself, {name}, has its own {takes}."),
+        Some(by) => format!("{name}, preloaded by {by}, replaces libc's {takes}."),
+        None if library.is_program => format!("Its program {name} replaces libc's {takes}."),
         None => format!("{name} has its own {takes}."),
     })
 }
@@ -91,14 +87,12 @@ fn call(call: &CallFate) -> Option<String> {
     match &call.fate {
         Fate::Suppressed => Some(format!("A seccomp filter suppresses {name}.")),
         Fate::Sometimes(when) => Some(format!("A seccomp filter may suppress {name}: {when}.")),
-        Fate::Decided => Some(format!("A seccomp filter leaves {name} to others.")),
+        Fate::Decided => {
+            Some(format!("A seccomp filter leaves {name} to another process or a signal handler."))
+        }
         Fate::Unclear => Some(format!("A seccomp filter decides on {name} by its arguments.")),
         Fate::Done | Fate::Refused => None,
     }
-}
-
-fn were(count: usize) -> &'static str {
-    if count == 1 { "was" } else { "were" }
 }
 
 fn counted(count: usize, what: &str) -> String {

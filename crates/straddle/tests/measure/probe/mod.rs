@@ -362,7 +362,7 @@ fn a_result_that_was_cut_off_by_a_signal_says_so() {
         return;
     }
     assert_eq!(output.status.code(), Some(130), "{document}");
-    assert!(document["notes"].to_string().contains("it was interrupted"), "{document}");
+    assert!(document["notes"].to_string().contains("interrupted: figures"), "{document}");
 }
 
 #[test]
