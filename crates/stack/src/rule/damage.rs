@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use format::ProblemKind;
 use format::image::ImageKind;
-use format::table::{Partition, Repair};
+use format::table::{Partition, Repair, resume_script};
 use units::prefix::Exact;
 
 use super::remedy::Command;
@@ -44,8 +44,8 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                     Some(sector) if problem.detail.contains(&format!("{sector} ")) => {
                         problem.detail.clone()
                     }
-                    Some(sector) => format!("{} ({sector})", problem.detail),
-                    None => format!("{} (byte {at})", problem.detail),
+                    Some(sector) => format!("{}; see {sector}", problem.detail),
+                    None => format!("{}; see byte {at}", problem.detail),
                 },
             };
             by_kind.entry(problem.kind).or_default().push(text);
@@ -82,7 +82,8 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
         let over = case.stack.over(disk);
         let planned = |one: &&mut Finding| one.remedies.iter().any(Remedy::is_plan);
         for one in found.iter_mut().filter(|one| over.contains(&one.layer)).filter(planned) {
-            one.remedies = vec![Remedy::tell(format!("mend the table first: {code}, above"))];
+            let first = format!("first repair the table (see {code}), then run this check again");
+            one.remedies = vec![Remedy::tell(first)];
         }
     }
 }
@@ -146,8 +147,10 @@ fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<S
 fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     if kind == ProblemKind::HalfMoved {
+        let script = case.stack.bytes(id).map(|disk| resume_script(disk.as_ref()));
         return vec![Remedy::tell(format!(
-            "change nothing else; finish it, DIR being that directory: sh DIR/resume.sh {}",
+            "change nothing else; finish the move: sh {} {}",
+            script.unwrap_or_else(|| "DIR/resume.sh".to_owned()),
             remedy::typed(layer)
         ))];
     }
@@ -167,12 +170,21 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             let look = Remedy::when("look at its header alone", Command::ShowImage(image));
             return vec![look.then(Remedy::tell(rebase))];
         }
-        return vec![Remedy::when("look first", Command::CheckImage(image))];
+        return vec![match &layer.kind {
+            // qemu-img does not check a VHD, nor open a fixed one whose footer is damaged.
+            LayerKind::ImageFormat(format)
+                if format.kind == ImageKind::VhdFixed
+                    && matches!(kind, ProblemKind::Checksum | ProblemKind::Field) =>
+            {
+                remedy::without_footer(case, id, format.virtual_bytes)
+            }
+            _ => Remedy::when("look first", Command::CheckImage(image)),
+        }];
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite)) => {
-            remedy::rewrite_gpt(case, id, "rewrite both copies, the backup at the end of the disk")
+            remedy::rewrite_gpt(case, id, "write both copies again, and put the backup at the end")
                 .into_iter()
                 .collect()
         }

@@ -11,7 +11,8 @@ use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
-/// Without a target, shows every disk of this machine. Targets are only read.
+/// Without a target, shows every disk of this machine, and loop devices only if named. Targets are
+/// only read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
@@ -74,7 +75,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Show only targets that have a warning or an error, or were not judged
+    /// Show only targets with a warning, an error or the verdict unknown, or that cannot be opened
     #[arg(long)]
     pub(crate) only_bad: bool,
 
@@ -151,9 +152,9 @@ pub(crate) enum Format {
     Junit,
     /// SARIF, for annotations on a code host
     Sarif,
-    /// Plugin output for Nagios, Icinga and Naemon, with their exit codes
+    /// Plugin for Nagios, Icinga and Naemon; exits 0 OK, 1 warning, 2 critical, 3 unknown
     Nagios,
-    /// Custom plugin output for Kubernetes' node-problem-detector, with its exit codes
+    /// Custom plugin for Kubernetes' node-problem-detector; exits 0 OK, 1 problem, 2 unknown
     Npd,
 }
 

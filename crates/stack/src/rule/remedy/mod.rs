@@ -15,6 +15,7 @@ pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
 pub(super) use start::{
     as_raw, cluster_size, convert, image_file, mkfs_fat, moved, plan, planned_as_raw, rewrite_gpt,
+    without_footer,
 };
 pub use start::{copy_name, plan_of};
 

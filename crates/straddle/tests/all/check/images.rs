@@ -306,7 +306,7 @@ fn no_plan_is_offered_of_a_table_that_is_damaged() {
     let checked = check(&[text(&image)]);
     assert!(checked.has("ST102", "warning"), "{:?}", checked.findings());
     let said = checked.target["findings"].to_string();
-    assert!(said.contains("mend the table first: ST4"), "{said}");
+    assert!(said.contains("first repair the table (see ST4"), "{said}");
     assert!(!said.contains("straddle plan"), "{said}");
 }
 
