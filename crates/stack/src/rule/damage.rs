@@ -158,6 +158,13 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
     if kind == ProblemKind::Outside && is_image {
         return vec![whole_file()];
     }
+    if let LayerKind::ImageFormat(image) = &layer.kind
+        && image.kind == ImageKind::VhdFixed
+        && let Some(field) = layer.problems.iter().find(|one| one.kind == kind)
+        && field.at_bytes >= image.virtual_bytes
+    {
+        return vec![remedy::without_footer(case, id, field.at_bytes.div_euclid(512) * 512)];
+    }
     if let Some(image) = remedy::image_file(case, id) {
         // What is wrong is the table of the guest's disk, which no tool mends in its image.
         if kind.spoils_table() && !layer.tables.is_empty() {
@@ -170,16 +177,7 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             let look = Remedy::when("look at its header alone", Command::ShowImage(image));
             return vec![look.then(Remedy::tell(rebase))];
         }
-        return vec![match &layer.kind {
-            // qemu-img does not check a VHD, nor open a fixed one whose footer is damaged.
-            LayerKind::ImageFormat(format)
-                if format.kind == ImageKind::VhdFixed
-                    && matches!(kind, ProblemKind::Checksum | ProblemKind::Field) =>
-            {
-                remedy::without_footer(case, id, format.virtual_bytes)
-            }
-            _ => Remedy::when("look first", Command::CheckImage(image)),
-        }];
+        return vec![Remedy::when("look first", Command::CheckImage(image))];
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {

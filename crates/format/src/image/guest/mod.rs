@@ -90,7 +90,7 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
             GuestPlace::In(reference, offset) => {
                 match self.references.get(reference).and_then(Option::as_ref) {
                     Some(disk) => return self.fill_from(disk, offset, buffer),
-                    None => return fail("the file that holds them was not read (ST503)"),
+                    None => return fail("a file that holds it was not read (ST503)"),
                 }
             }
             GuestPlace::Compressed(offset) => {

@@ -167,7 +167,8 @@ pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Remedy {
         .then(Remedy::tell(format!("then convert it into a new image: qemu-img convert{size}")))
 }
 
-/// The guest's disk of a fixed VHD whose footer is damaged, which is the first `bytes` of its file.
+/// The guest's disk of a fixed VHD whose footer is damaged, so that qemu-img does not open it: the
+/// first `bytes` of its file.
 pub(in crate::rule) fn without_footer(case: &RuleInput<'_>, image: LayerId, bytes: u64) -> Remedy {
     let file = image_file(case, image).unwrap_or_else(|| "IMAGE".to_owned());
     let new = convert(case, image, "raw".to_owned()).1;

@@ -142,9 +142,9 @@ fn a_damaged_table_is_refused_with_a_command_that_names_it_and_says_what_to_do()
     std::os::unix::fs::FileExt::write_all_at(&file, &4096_u32.to_le_bytes(), 446 + 16 + 8)
         .expect("it is written");
     let ran = refused(&image, &[], "but partition 1 ends at");
-    let hint = format!("straddle check --explain '{}' shows", scratch::text(&image));
+    let hint = format!("to see how: straddle check '{}'", scratch::text(&image));
     assert!(ran.errors.contains(&hint), "{ran:?}");
-    let check = straddle(&["check", "--explain", scratch::text(&image)]);
+    let check = straddle(&["check", scratch::text(&image)]);
     assert!(check.out.contains("ST404") && check.out.contains("back that up"), "{check:?}");
 }
 
