@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use format::table::MARK;
 use sha2::{Digest as _, Sha256};
 use units::prefix::Exact;
-use units::text::shell_word;
+use units::text::escape;
 
 use crate::encode::Region;
 use crate::plan::DiskPlan;
@@ -118,7 +118,10 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     line("Usage: sh SCRIPT [DISK [DIR]]");
     line("  DISK  the disk of the plan, or a copy of it");
     if let Some(path) = &source.path {
-        line(&format!("        Without DISK, this disk is changed at once: {}", shell_word(path)));
+        line(&format!(
+            "        Without DISK, this disk is changed at once: {}",
+            escape(path.as_bytes())
+        ));
     }
     line(
         "  DIR   on another disk than DISK; a directory in it keeps each piece while it is moved.",
