@@ -98,8 +98,8 @@ impl ViewWords<'_> {
         }
     }
 
-    /// ` by 1.5 KiB in 25 % of it (assumed 4 KiB)`, `: 1 MiB after a 1.5 MiB full stripe`: only what
-    /// is not plain from the rest.
+    /// ` by 1.5 KiB in 25 % of it (assumed 4 KiB)` or `: 1 MiB after a 1.5 MiB full stripe`, with
+    /// only what is not plain from the rest.
     pub(crate) fn distance(self, layer: &LayerReport, by: &Misalignment) -> String {
         let unit = || format!("a {} {}", self.exact(by.unit_bytes), by.unit.words());
         let mut words = match (by.offset_bytes, by.unit) {

@@ -176,19 +176,6 @@ fn the_script_refuses_another_disk_and_a_changed_one() {
     }
 }
 
-#[test]
-fn the_script_of_a_raw_copy_refuses_the_image_and_names_the_conversion() {
-    need_tools!("sfdisk", "qemu-img");
-    let scratch = scratch_in_memory();
-    let raw = image(&scratch, GPT);
-    let qcow2 = scratch.path().join("disk.qcow2");
-    let [from, to] = [&raw, &qcow2].map(|path| scratch::text(path));
-    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", from, to]);
-    let ran = typed(&qcow2, &qcow2, &scratch, &[]);
-    assert_eq!(ran.status, Some(3), "{ran:?}");
-    assert!(ran.errors.contains("make that copy and name it: test ! -e"), "{ran:?}");
-}
-
 /// Place where the field's tools are.
 const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 
