@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReadError {
     /// The range ends past the end of the disk.
-    #[error("{length_bytes} bytes at {offset_bytes} end past the end at {disk_bytes}")]
+    #[error("only {disk_bytes} bytes are there; {length_bytes} at byte {offset_bytes} are needed")]
     PastEnd {
         /// First byte asked for.
         offset_bytes: u64,
@@ -16,7 +16,7 @@ pub enum ReadError {
         disk_bytes: u64,
     },
     /// The layer below said no.
-    #[error("{length_bytes} bytes at {offset_bytes} cannot be read: {reason}")]
+    #[error("{length_bytes} bytes at byte {offset_bytes} cannot be read: {reason}")]
     Failed {
         /// First byte asked for.
         offset_bytes: u64,

@@ -60,10 +60,10 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, N
         let reason = match length {
             0 => "it has no bytes".to_owned(),
             _ => format!(
-                "{} hold no partition that starts at {} and has {}",
+                "{} are too small for a partition of {} that starts at {}",
                 Exact(length),
-                Exact(start),
-                Exact(grain.unit)
+                Exact(grain.unit),
+                Exact(start)
             ),
         };
         return Err(NoPlan::new(reason, Some("use a larger disk".to_owned())));
@@ -221,8 +221,7 @@ impl Fresh<'_> {
             say(
                 "md",
                 format!(
-                    "give mdadm --create a chunk that is a multiple of {}, and members that start \
-                     on {}",
+                    "mdadm --create: chunk a multiple of {}, members that start on {}",
                     Exact(self.granule),
                     Exact(self.grain.unit)
                 ),

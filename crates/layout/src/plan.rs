@@ -343,14 +343,17 @@ impl<'a> SurveyedDisk<'a> {
         let name = partition.and_then(|one| one.name.as_ref()).map(ToString::to_string);
         let new = ByteRange::new(new.start, new.length).unwrap_or(piece.range);
         let moved = new.start_bytes() != piece.range.start_bytes();
+        let stays_off = !piece.wants && !piece.is_good();
         let why = if moved && !piece.is_good() {
             self.miss(piece, judgments)
         } else if moved {
             "makes room for its neighbor".to_owned()
         } else if new != piece.range {
-            format!("its end is off the granule of {}", Exact(self.room.ends.unit))
-        } else if !piece.wants && !piece.is_good() {
-            "stays where it is: it is rarely written, so its start costs nothing (ST104)".to_owned()
+            let stays = "; its start stays: rarely written (ST104)";
+            let stays = if stays_off { stays } else { "" };
+            format!("its end moves to a {} boundary{stays}", Exact(self.room.ends.unit))
+        } else if stays_off {
+            "its start stays: rarely written, so it costs nothing (ST104)".to_owned()
         } else {
             String::new()
         };

@@ -1,7 +1,7 @@
 //! Reasons to plan nothing: tables that are damaged, or that no tool rewrites.
 
 use format::ProblemKind;
-use format::table::{PartitionRole, PartitionTable, TableKind};
+use format::table::{PartitionRole, PartitionTable, TableKind, resume_script};
 use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind};
 
@@ -25,7 +25,7 @@ impl NoPlan {
     }
 
     fn damage(reason: impl Into<String>) -> NoPlan {
-        let hint = "mend the table first: straddle check --explain TARGET shows what is wrong";
+        let hint = "repair the table first; to see how: straddle check TARGET";
         NoPlan { is_damage: true, ..NoPlan::new(reason, Some(hint.to_owned())) }
     }
 }
@@ -39,8 +39,10 @@ pub(crate) fn reject_unsound(
     let layer = case.stack.layer(disk);
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
-        let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";
-        return Err(NoPlan::new(problem.detail.clone(), Some(hint.to_owned())));
+        let script = case.stack.bytes(disk).map(|disk| resume_script(disk.as_ref()));
+        let script = script.unwrap_or_else(|| "DIR/resume.sh".to_owned());
+        let hint = format!("finish that first: sh {script} TARGET");
+        return Err(NoPlan::new(problem.detail.clone(), Some(hint)));
     }
     if let LayerKind::Drive(drive) = &layer.kind
         && drive.zoned.value().is_some_and(|model| model == "host-managed")

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use format::table::MARK;
 use sha2::{Digest as _, Sha256};
 use units::prefix::Exact;
+use units::text::escape;
 
 use crate::encode::Region;
 use crate::plan::DiskPlan;
@@ -105,11 +106,10 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
         line("No data moves; only the partition table is written. Back it up all the same.");
     } else {
         for text in [
-            "BACK UP FIRST. This moves data. When it stops part way (error, power cut, kill),",
-            "run it again with the same disk and directory, or what it keeps there:",
+            "BACK UP FIRST. This moves data. If it stops part way (error, power cut, kill), run it",
+            "again with the same DISK and DIR, or run the copy of it that is in DIR:",
             "sh DIR/straddle-plan-*/resume.sh DISK. It goes on where it stopped. Until it has",
-            "finished, the partitions that move cannot be used, the disk does not boot, and DIR",
-            "must be kept.",
+            "finished, keep DIR, do not use the partitions that move, and do not boot the disk.",
         ] {
             line(text);
         }
@@ -117,6 +117,12 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     line("");
     line("Usage: sh SCRIPT [DISK [DIR]]");
     line("  DISK  the disk of the plan, or a copy of it");
+    if let Some(path) = &source.path {
+        line(&format!(
+            "        Without DISK, this disk is changed at once: {}",
+            escape(path.as_bytes())
+        ));
+    }
     line(
         "  DIR   on another disk than DISK; a directory in it keeps each piece while it is moved.",
     );
@@ -210,7 +216,10 @@ impl Steps {
             steps.step(&what, &format!("compare table-{index} {}", region.at_bytes));
         }
         for left in &plan.leftovers {
-            let what = format!("erase what is left at byte {}", left.start_bytes());
+            let what = format!(
+                "erase an old signature at byte {}: its data has moved",
+                left.start_bytes()
+            );
             let (at, length) = (left.start_bytes(), left.length_bytes());
             steps.step(&what, &format!("erase {at} {length}"));
         }

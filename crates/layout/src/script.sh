@@ -3,6 +3,8 @@ say() { printf '%s\n' "$*"; }
 refuse() {
     printf 'error: %s\n' "$1" >&2
     [ -z "${2-}" ] || printf 'hint: %s\n' "$2" >&2
+    # What this run made and did not use.
+    [ -z "${work-}" ] || rmdir "$work" ${made:+"$made"} 2>/dev/null || true
     exit 3
 }
 
@@ -177,7 +179,7 @@ not_marked() {
     [ "$(read_at 8 ${#moving} | tr -d '\0')" = "$moving" ] || return 0
     other=$(read_at 0 440 | tr '\0' '\n' | sed "1,/^$moving\$/d" | sed -n '2{s/[[:cntrl:]]/?/g;p}')
     refuse "partitions of $disk are half moved by a script that keeps them in '$other'" \
-        "finish that first, or data is lost. DIR is that directory: sh DIR/resume.sh $(word "$disk")"
+        "finish that first, or data is lost: sh $(word "${other:-DIR}/resume.sh") $(word "$disk")"
 }
 
 # fits: refuses an image that would outgrow its file system.
@@ -198,7 +200,7 @@ free() { df -Pk "$1" | awk 'NR == 2 { print $4 }'; }
 # nothing_uses_it: refuses a disk that is mounted, swapped to, held or open for writing.
 nothing_uses_it() {
     lent=$(losetup -n -O NAME -j "$disk" 2>/dev/null || true)
-    [ -z "$lent" ] || refuse "$disk is behind loop device $lent" "losetup -d $lent"
+    [ -z "$lent" ] || refuse "$disk is attached to loop device $lent" "losetup -d $lent"
     nodes=$disk
     if [ -b "$disk" ]; then
         nodes=$(lsblk -nrpo NAME "$disk")
@@ -259,7 +261,7 @@ named() {
     grep -qs "^plan='$plan'\$" "$script" ||
         refuse "this script is not run from a file, and so could not be run again" \
             "straddle plan $(word "${1-$default_disk}") --script -o plan.sh"
-    [ "$#" -le 2 ] || refuse "there are more than two arguments" "sh $(word "$script") DISK DIR"
+    [ "$#" -le 2 ] || refuse "more than two arguments" "sh $(word "$script") DISK DIR"
     disk=${1-$default_disk}
     [ -n "$disk" ] || refuse "no disk was named" "sh $(word "$script") DISK DIR"
     [ -e "$disk" ] || [ -z "$copy" ] || refuse "$disk does not exist: make that raw copy first" \
@@ -270,8 +272,11 @@ named() {
     if [ "$#" -lt 2 ] && [ "$(cat "$home/plan" 2>/dev/null)" = "$plan" ]; then
         work=$home
     else
-        [ -d "${2-$home}" ] || mkdir "${2-$home}" || refuse "cannot make ${2-$home}" \
-            "name a directory on another disk: sh $(word "$script") $(word "$disk") DIR"
+        [ -d "${2-$home}" ] || {
+            mkdir "$2" || refuse "cannot make $2" \
+                "name a directory on another disk: sh $(word "$script") $(word "$disk") DIR"
+            made=$2
+        }
         work=$(realpath "${2-$home}")/straddle-plan-$plan
     fi
 }
@@ -285,6 +290,9 @@ same_disk() {
     else
         bytes=$(stat -c %s "$disk")
     fi
+    [ "$bytes" -eq "$disk_bytes" ] || [ -z "$copy" ] ||
+        refuse "$disk is not a raw copy of $disk_bytes bytes, which this plan is for" \
+            "make that copy and name it: $copy"
     [ "$bytes" -eq "$disk_bytes" ] ||
         refuse "$disk has $bytes bytes, not $disk_bytes: not the disk of this plan" \
             "straddle plan $(word "$disk") --script"

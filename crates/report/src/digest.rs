@@ -64,7 +64,7 @@ fn bad(target: &Target, words: ViewWords<'_>) -> String {
         parts.push(format!("{} {}: {}", finding.code, finding.severity.word(), finding.title));
     }
     if let Some(layer) = outcome::first_bad(target) {
-        parts.push(format!("misaligned{}", place(layer, &layer.name, words)));
+        parts.push(format!("misaligned{}", place(layer, words)));
     }
     if target.findings.len() > 1 {
         parts.push(format!("{} findings", target.findings.len()));

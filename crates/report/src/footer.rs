@@ -51,12 +51,12 @@ pub(crate) fn of_lines(
         .map(|(number, outcome)| format!("{number} {}", outcome.words()))
         .collect();
     let mut line = count(summary.targets, "target");
+    if shown < summary.targets {
+        line += &format!(" ({shown} shown)");
+    }
     if !outcomes.is_empty() {
         line += ": ";
         line += &outcomes.join(", ");
-    }
-    if shown < summary.targets {
-        line += &format!(" ({} not shown)", summary.targets - shown);
     }
     let closing: Vec<String> =
         findings(summary, off).into_iter().chain([ending("Done", summary, words)]).collect();

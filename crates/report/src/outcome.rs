@@ -80,9 +80,9 @@ pub(crate) fn worst(target: &Target) -> Option<&Finding> {
     target.findings.iter().find(|finding| finding.severity == severity)
 }
 
-/// ` by 1.5 KiB at sda1`: by how much it first goes wrong, and in which layer, called `name`.
-pub(crate) fn place(layer: &LayerReport, name: &str, words: ViewWords<'_>) -> String {
-    let name = shorten_middle(&words.text(name), 40, words.glyphs().ellipsis);
+/// ` by 1.5 KiB at sda1`: by how much it first goes wrong, and in which layer.
+pub(crate) fn place(layer: &LayerReport, words: ViewWords<'_>) -> String {
+    let name = shorten_middle(&words.text(&layer.name), 40, words.glyphs().ellipsis);
     match &layer.misalignment {
         Some(by) => format!("{} at {name}", words.distance(layer, by)),
         None => format!(" at {name}"),

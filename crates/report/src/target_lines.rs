@@ -101,7 +101,7 @@ fn indented(words: ViewWords<'_>) -> Flow<'static> {
     Flow { margin: "", indent: GAP, limit: words.look.columns() }
 }
 
-/// `by 1.5 KiB at sda1`; the layers of an image without its name, which stands before it.
+/// `sda1: by 1.5 KiB`; the layers of an image without its name, which stands before it.
 fn place(target: &Target, words: ViewWords<'_>) -> String {
     if let Some(layer) = outcome::first_bad(target) {
         let file = target.target.rsplit('/').next().unwrap_or_default();
@@ -109,7 +109,10 @@ fn place(target: &Target, words: ViewWords<'_>) -> String {
             Some(rest) if rest.starts_with('#') => rest,
             _ => &layer.name,
         };
-        return outcome::place(layer, name, words).trim_start().to_owned();
+        let name = shorten_middle(&words.text(name), 40, words.glyphs().ellipsis);
+        let Some(by) = &layer.misalignment else { return name };
+        let distance = words.distance(layer, by);
+        return format!("{name}: {}", distance.trim_start_matches([':', ' ']));
     }
     let not_known = [Verdict::Empty, Verdict::Undefined, Verdict::NotExpressible, Verdict::Unknown];
     if target.refusal.is_some() || !not_known.contains(&target.verdict) {

@@ -216,7 +216,8 @@ fn quoted(pieces: &[String], limit: usize) -> Vec<String> {
 }
 
 fn is_number(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    let digits = word.trim_start_matches('(');
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// The longest start of `text` that takes at most `limit` columns, and the rest.
@@ -302,6 +303,7 @@ mod tests {
         assert_eq!(wrap("abcdefghijkl", 8), ["abcdefgh", "ijkl"]);
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("of a 512 KiB chunk", 8), ["of a", "512 KiB", "chunk"]);
+        assert_eq!(wrap("granule (4 KiB)", 10), ["granule", "(4 KiB)"]);
         assert_eq!(wrap("a abcdefghijklmnopqr b", 8), ["a", "abcdefgh", "ijklmnop", "qr b"]);
     }
 

@@ -98,16 +98,16 @@ impl ViewWords<'_> {
         }
     }
 
-    /// ` by 1.5 KiB of a 512 KiB chunk in 25 % of it (assumed 512 KiB)`: only what is not plain
-    /// from the rest.
+    /// ` by 1.5 KiB in 25 % of it (assumed 4 KiB)` or `: 1 MiB after a 1.5 MiB full stripe`, with
+    /// only what is not plain from the rest.
     pub(crate) fn distance(self, layer: &LayerReport, by: &Misalignment) -> String {
-        let mut words = match by.offset_bytes {
-            Some(offset) => format!(" by {}", self.exact(offset)),
-            None => " at several offsets".to_owned(),
+        let unit = || format!("a {} {}", self.exact(by.unit_bytes), by.unit.words());
+        let mut words = match (by.offset_bytes, by.unit) {
+            (Some(offset), UnitKind::Granule) => format!(" by {}", self.exact(offset)),
+            (Some(offset), _) => format!(": {} after {}", self.exact(offset), unit()),
+            (None, UnitKind::Granule) => " at several offsets".to_owned(),
+            (None, _) => format!(" at several offsets of {}", unit()),
         };
-        if by.unit != UnitKind::Granule {
-            words += &format!(" of a {} {}", self.exact(by.unit_bytes), by.unit.words());
-        }
         if by.share_percent < 100.0 {
             words += &format!(" in {} of it", percent(by.share_percent));
         }

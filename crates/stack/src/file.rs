@@ -47,7 +47,8 @@ impl RunState {
         match self {
             RunState::Data | RunState::Unwritten | RunState::Hole => "",
             RunState::Delayed => {
-                "not placed yet: it waits in memory; to have it written: straddle trace --sync FILE"
+                "not on the drive yet, only in the page cache; to write it: \
+                 straddle trace --sync FILE"
             }
             RunState::Inline => "stored within metadata",
             RunState::Tail => "stored in one block with other files' tails",

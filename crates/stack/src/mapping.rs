@@ -146,17 +146,15 @@ impl fmt::Display for Unread {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match &self.why {
-            Why::Outside => write!(
-                formatter,
-                "the image names `{name}` outside of its directory: --follow-references"
-            ),
+            Why::Outside => {
+                write!(formatter, "the image names `{name}`, which is not in its directory")
+            }
             Why::Short { length_bytes, wanted_bytes } => write!(
                 formatter,
-                "`{name}` is too short: it has {length_bytes} bytes, the image has {wanted_bytes} \
-                 in it"
+                "`{name}` is too short: {length_bytes} bytes; the image uses {wanted_bytes} of it"
             ),
             Why::Circle => {
-                write!(formatter, "`{name}`: it leads back to a file of the same chain")
+                write!(formatter, "`{name}` leads back to a file of the same chain")
             }
             Why::Failed(reason) => write!(formatter, "`{name}`: {reason}"),
         }

@@ -20,7 +20,7 @@ mod half_moved;
 mod overlap;
 mod types;
 
-pub use half_moved::MARK;
+pub use half_moved::{MARK, resume_script};
 
 /// The partition table in use on `disk`, which starts at `start_bytes` of the whole disk (0 for a
 /// whole disk): the one that Linux would use where there are several, else the one that can be

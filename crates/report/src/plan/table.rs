@@ -26,11 +26,11 @@ pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
         text += &view.said("remains", line);
     }
     if plan.changes {
-        for line in &plan.afterwards {
-            text += &view.said("after", line);
-        }
         let steps: Vec<String> = steps.iter().map(|step| view.words.command(step)).collect();
         text += &format!("  next     {}\n", steps.join("\n           "));
+        for line in &plan.afterwards {
+            text += &view.said("then", line);
+        }
     }
     text
 }

@@ -69,7 +69,7 @@ fn agrees(fact: &UnitFact, layer: &LayerReport) -> bool {
             .any(|other| other.used && other.unit == fact.unit && place(other) == place(fact))
 }
 
-/// Unit, length, source, and whether it is used or why not.
+/// Unit, length, whether it is used, and its source with more about it.
 fn unit_row(fact: &UnitFact, agrees: bool, words: ViewWords<'_>) -> [String; 4] {
     let mut length = fact.bytes.map_or_else(|| "unknown".to_owned(), |bytes| words.exact(bytes));
     if fact.origin_bytes != 0 {
@@ -77,13 +77,13 @@ fn unit_row(fact: &UnitFact, agrees: bool, words: ViewWords<'_>) -> [String; 4] 
     }
     let reason = words.text(&fact.reason);
     let standing = match (fact.used, reason.is_empty()) {
-        (true, true) => "used".to_owned(),
-        (true, false) => format!("used, {reason}"),
-        (false, true) if agrees => "agrees".to_owned(),
-        (false, true) => "not used".to_owned(),
-        (false, false) => format!("not used, {reason}"),
+        (true, _) => "in use",
+        (false, true) if agrees => "agrees",
+        (false, _) => "not used",
     };
-    [fact.unit.words().to_owned(), length, fact.source_word().to_owned(), standing]
+    let colon = if reason.is_empty() { "" } else { ": " };
+    let source = format!("{}{colon}{reason}", fact.source_word());
+    [fact.unit.words().to_owned(), length, standing.to_owned(), source]
 }
 
 /// Key, value and source, or why it is unknown.

@@ -82,12 +82,15 @@ impl<'a> TreeText<'a> {
     /// The reason of a verdict that does not speak for itself; not again where the layer below has
     /// the same.
     pub(super) fn why(&mut self, target: &Target, layer: &LayerReport, branch: &Branch) {
-        let plain = layer.verdict == Verdict::Aligned || layer.misalignment.is_some();
-        if layer.reason.is_empty() || (plain && !self.words.look.explain) {
+        let is_said = |layer: &LayerReport| {
+            let plain = layer.verdict == Verdict::Aligned || layer.misalignment.is_some();
+            !layer.reason.is_empty() && (!plain || self.words.look.explain)
+        };
+        if !is_said(layer) {
             return;
         }
         let below = target.layers.iter().find(|other| Some(&other.id) == layer.below.first());
-        if below.is_none_or(|below| below.reason != layer.reason) {
+        if below.is_none_or(|below| !is_said(below) || below.reason != layer.reason) {
             self.labeled(&branch.margin, CARE, "why", &layer.reason);
         }
     }

@@ -85,7 +85,7 @@ impl<'a> TreeText<'a> {
         let outcome = TargetOutcome::of(target);
         let mut words = outcome.words().to_owned();
         if let Some(layer) = outcome::first_bad(target) {
-            words += &outcome::place(layer, &layer.name, self.words);
+            words += &outcome::place(layer, self.words);
         }
         let name = format!("{}:", self.words.text(&target.target));
         let flow = Flow { margin: "", indent: GAP, limit: self.words.look.columns() };

@@ -27,12 +27,12 @@ fn each_target_gets_a_line_with_its_verdict_first_bad_layer_and_worst_rule() {
         several(),
         LOOK,
         r#"
-/dev/sda    5.46 TiB, WDC WD60EFR…  misaligned  by 1.5 KiB at sda1                   ST101 error
-/dev/md127  4 TiB, ST4000VN008      misaligned  by 512 B at sdc1                     ST101 error
+/dev/sda    5.46 TiB, WDC WD60EFR…  misaligned  sda1: by 1.5 KiB                     ST101 error
+/dev/md127  4 TiB, ST4000VN008      misaligned  sdc1: by 512 B                       ST101 error
 /dev/sdb    USB bridge              undefined   the kernel says alignment_offset -1
 /dev/sdz                            could not be opened
 a.raw       20 GiB, raw image       aligned
-b.raw       20 GiB, raw image       misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
+b.raw       20 GiB, raw image       misaligned  #1: by 3.5 KiB (assumed 4 KiB)       ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms; nothing was written.
 "#,
@@ -45,12 +45,12 @@ fn a_wide_terminal_shows_what_each_target_is_in_full() {
         several(),
         Look { width: Some(140), ..LOOK },
         r#"
-/dev/sda    5.46 TiB, WDC WD60EFRX, hard disk 7200 rpm  misaligned  by 1.5 KiB at sda1                   ST101 error
-/dev/md127  4 TiB, ST4000VN008                          misaligned  by 512 B at sdc1                     ST101 error
+/dev/sda    5.46 TiB, WDC WD60EFRX, hard disk 7200 rpm  misaligned  sda1: by 1.5 KiB                     ST101 error
+/dev/md127  4 TiB, ST4000VN008                          misaligned  sdc1: by 512 B                       ST101 error
 /dev/sdb    USB bridge                                  undefined   the kernel says alignment_offset -1
 /dev/sdz                                                could not be opened
 a.raw       20 GiB, raw image                           aligned
-b.raw       20 GiB, raw image                           misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
+b.raw       20 GiB, raw image                           misaligned  #1: by 3.5 KiB (assumed 4 KiB)       ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms; nothing was written.
 "#,
@@ -96,12 +96,12 @@ fn a_narrow_terminal_leaves_out_what_targets_are() {
         several(),
         Look { width: Some(60), ..LOOK },
         r#"
-/dev/sda    misaligned  by 1.5 KiB at sda1   ST101 error
-/dev/md127  misaligned  by 512 B at sdc1     ST101 error
+/dev/sda    misaligned  sda1: by 1.5 KiB     ST101 error
+/dev/md127  misaligned  sdc1: by 512 B       ST101 error
 /dev/sdb    undefined   the kernel says al…
 /dev/sdz    could not be opened
 a.raw       aligned
-b.raw       misaligned  by 3.5 KiB (assume…  ST101 warning
+b.raw       misaligned  #1: by 3.5 KiB (as…  ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not
 be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3.14 ms;
@@ -120,17 +120,17 @@ fn a_thousand_targets_are_counted_and_only_bad_ones_shown() {
     same(
         &plain(&people(&document, ViewShape::Lines, &LOOK)),
         r#"
-bad-0.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-1.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-2.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-3.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-4.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-5.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-6.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-bad-7.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-0.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-1.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-2.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-3.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-4.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-5.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-6.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
+bad-7.raw  20 GiB, raw image  misaligned  #1: by 3.5 KiB (assumed 4 KiB)  ST101 warning
 /dev/sdz                      could not be opened
 /dev/sdz                      could not be opened
-1000 targets: 990 aligned, 8 misaligned, 2 could not be opened (990 not shown)
+1000 targets (10 shown): 990 aligned, 8 misaligned, 2 could not be opened
 8 warnings. Done in 3.14 ms; nothing was written.
 "#
         .strip_prefix('\n')

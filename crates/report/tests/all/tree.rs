@@ -150,9 +150,9 @@ fn an_explanation_shows_units_facts_evidence_and_damage_with_sources() {
         r#"
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
 │    512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-│  units  logical sector  512 B  sysfs     used
-│         granule         4 KiB  sysfs     used
-│         granule         4 KiB  identify  agrees
+│  units  logical sector  512 B  in use  sysfs
+│         granule         4 KiB  in use  sysfs
+│         granule         4 KiB  agrees  identify
 └─ sda1     gpt "data"  at sector 256003 (~125 MiB)         misaligned by 1.5 KiB  ◀ first bad layer
    │        2.73 TiB
    │  ST101  error: partition start is not on a physical sector  straddle explain ST101
@@ -178,26 +178,26 @@ fn an_array_stands_under_its_first_member_and_the_others_point_to_it() {
         r#"
 /dev/md127:  misaligned by 512 B at sdc1
 sda  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sda1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
+└─ sda1       gpt, Linux RAID  at 1 MiB (sector 2048)  aligned
    │          4 TiB
-   └─ md127   raid5, 4 members, 512 KiB chunk  12 TiB   inherits it
-      └─ xfs  4 KiB blocks, su 512 KiB, sw 3, /srv      misaligned by 1 MiB of a 1.5 MiB full stripe
+   └─ md127   raid5, 4 members, 512 KiB chunk  12 TiB  inherits it
+      └─ xfs  4 KiB blocks, su 512 KiB, sw 3, /srv     misaligned: 1 MiB after a 1.5 MiB full stripe
               at 1 MiB (sector 2048)  12 TiB
             ST301  warning: data does not start on a full stripe of the array
                    straddle explain ST301
-            ST302  info: the log is not on a chunk      straddle explain ST302
+            ST302  info: the log is not on a chunk     straddle explain ST302
 sdb  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sdb1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
+└─ sdb1       gpt, Linux RAID  at 1 MiB (sector 2048)  aligned
    │          4 TiB
    └─ member of md127, shown above
 sdc  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sdc1       gpt, Linux RAID                           misaligned by 512 B  ◀ first bad layer
+└─ sdc1       gpt, Linux RAID                          misaligned by 512 B  ◀ first bad layer
    │          at 1024.5 KiB (sector 2049)  4 TiB
    │  ST101  error: partition start is not on a sector  straddle explain ST101
    │  fix    mdadm /dev/md127 --fail /dev/sdc1 --remove /dev/sdc1
    └─ member of md127, shown above
 sdd  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sdd1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
+└─ sdd1       gpt, Linux RAID  at 1 MiB (sector 2048)  aligned
    │          4 TiB
    └─ member of md127, shown above
 3 findings: 1 error, 1 warning, 1 info. 4 disks, 4 partitions, 1 file system in 3.14 ms; nothing was
@@ -395,5 +395,5 @@ fn a_share_and_another_unit_than_the_granule_are_said() {
         &Look { width: Some(150), ..LOOK },
     ));
     assert!(text.contains("misaligned by 512 B in 25 % of it"), "{text}");
-    assert!(text.contains("misaligned by 1 MiB of a 1.5 MiB full stripe"), "{text}");
+    assert!(text.contains("misaligned: 1 MiB after a 1.5 MiB full stripe"), "{text}");
 }

@@ -61,6 +61,9 @@ fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadE
             "nothing recognized: no partition table, member, file system or image format"
                 .to_owned(),
         ),
-        Err(error) => Bare::Unknown(format!("what is on it could not be read: {error}")),
+        Err(device::ReadError::Failed { reason, .. }) => {
+            Bare::Unknown(format!("its content could not be read: {reason}"))
+        }
+        Err(error) => Bare::Unknown(format!("its content could not be read: {error}")),
     }
 }

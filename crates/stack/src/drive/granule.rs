@@ -42,7 +42,7 @@ pub(super) fn put(drive: &KernelDrive, units: &mut Units) {
     }
     put_known(drive, units);
     if units.used(KIND).is_none() {
-        super::put_assumed(units);
+        super::put_assumed(units, "no source confirms a granule; set it with --on");
     }
 }
 

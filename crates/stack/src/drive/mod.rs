@@ -206,15 +206,14 @@ pub fn image_units(told: Option<&Condition>) -> Units {
         Source::Assumed,
         "an image does not record its disk",
     );
-    put_assumed(&mut units);
+    put_assumed(&mut units, "set it with --on");
     if let Some(told) = told {
         put_told(&mut units, told);
     }
     units
 }
 
-fn put_assumed(units: &mut Units) {
-    let note = "no source reports another; set it with --on";
+fn put_assumed(units: &mut Units, note: &str) {
     units.put_used(UnitKind::Granule, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use format::ProblemKind;
-use format::table::{Partition, Repair};
+use format::image::ImageKind;
+use format::table::{Partition, Repair, resume_script};
 use units::prefix::Exact;
 
 use super::remedy::Command;
@@ -43,8 +44,8 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                     Some(sector) if problem.detail.contains(&format!("{sector} ")) => {
                         problem.detail.clone()
                     }
-                    Some(sector) => format!("{} ({sector})", problem.detail),
-                    None => format!("{} (byte {at})", problem.detail),
+                    Some(sector) => format!("{}; see {sector}", problem.detail),
+                    None => format!("{}; see byte {at}", problem.detail),
                 },
             };
             by_kind.entry(problem.kind).or_default().push(text);
@@ -81,7 +82,8 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
         let over = case.stack.over(disk);
         let planned = |one: &&mut Finding| one.remedies.iter().any(Remedy::is_plan);
         for one in found.iter_mut().filter(|one| over.contains(&one.layer)).filter(planned) {
-            one.remedies = vec![Remedy::tell(format!("mend the table first: {code}, above"))];
+            let first = format!("first repair the table (see {code}), then run this check again");
+            one.remedies = vec![Remedy::tell(first)];
         }
     }
 }
@@ -140,14 +142,23 @@ fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<S
 fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     if kind == ProblemKind::HalfMoved {
+        let script = case.stack.bytes(id).map(|disk| resume_script(disk.as_ref()));
         return vec![Remedy::tell(format!(
-            "change nothing else; finish it, DIR being that directory: sh DIR/resume.sh {}",
+            "change nothing else; finish the move: sh {} {}",
+            script.unwrap_or_else(|| "DIR/resume.sh".to_owned()),
             remedy::typed(layer)
         ))];
     }
     let is_image = matches!(layer.kind, LayerKind::ImageFormat(_)) && layer.tables.is_empty();
     if kind == ProblemKind::Outside && is_image {
         return vec![whole_file()];
+    }
+    if let LayerKind::ImageFormat(image) = &layer.kind
+        && image.kind == ImageKind::VhdFixed
+        && let Some(field) = layer.problems.iter().find(|one| one.kind == kind)
+        && field.at_bytes >= image.virtual_bytes
+    {
+        return vec![remedy::without_footer(case, id, field.at_bytes.div_euclid(512) * 512)];
     }
     if let Some(image) = remedy::image_file(case, id) {
         // What is wrong is the table of the guest's disk, which no tool mends in its image.
@@ -166,7 +177,7 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite)) => {
-            remedy::rewrite_gpt(case, id, "rewrite both copies, the backup at the end of the disk")
+            remedy::rewrite_gpt(case, id, "write both copies again, and put the backup at the end")
                 .into_iter()
                 .collect()
         }

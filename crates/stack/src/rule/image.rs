@@ -42,7 +42,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                     Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
                     Why::Short { .. } => damage::whole_file(),
                     Why::Circle | Why::Failed(_) => {
-                        Remedy::tell("put it where the image says it is")
+                        Remedy::tell("put the file where the image expects it")
                     }
                 }]));
             }

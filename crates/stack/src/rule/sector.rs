@@ -11,6 +11,9 @@ use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::unit::UnitKind;
 
+/// The smallest size that mkfs.xfs accepts.
+const XFS_BYTES_MIN: u64 = 300 << 20;
+
 pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
@@ -211,10 +214,7 @@ fn larger_blocks(case: &RuleInput<'_>, id: LayerId, kind: &str, granule: u64) ->
         "xfs" | "btrfs" | "f2fs" | "ext2" | "ext3" | "ext4" | "nilfs2"
             if (4097..=65536).contains(&power) =>
         {
-            return Remedy::recreate_noted(
-                format!("mkfs.xfs -b size={power}"),
-                "blocks above 4 KiB need Linux 6.12 or newer",
-            );
+            return larger_xfs(case, id, kind, power);
         }
         kind => {
             let granule = Exact(granule);
@@ -222,6 +222,26 @@ fn larger_blocks(case: &RuleInput<'_>, id: LayerId, kind: &str, granule: u64) ->
         }
     };
     Remedy::recreate(with)
+}
+
+/// XFS of such blocks, where it fits: no other kind has any above 4 KiB everywhere.
+fn larger_xfs(case: &RuleInput<'_>, id: LayerId, kind: &str, block: u64) -> Remedy {
+    let size = Exact(block);
+    let below = case.stack.layer(id).mapping.below();
+    let room = below.iter().filter_map(|&below| case.stack.layer(below).length()).min();
+    if room.is_some_and(|room| room < XFS_BYTES_MIN) {
+        return Remedy::tell(format!("nothing to do: XFS has {size} blocks, but needs 300 MiB"));
+    }
+    let make = Remedy::recreate_noted(
+        format!("mkfs.xfs -b size={block}"),
+        "blocks above 4 KiB need Linux 6.12 or newer",
+    );
+    match kind {
+        "xfs" => make,
+        kind => {
+            Remedy::tell(format!("{kind} has no {size} blocks; to use XFS instead:")).then(make)
+        }
+    }
 }
 
 /// LUKS of 512-byte sectors over a larger granule encrypts eight times per page, and lets writes
@@ -261,7 +281,7 @@ fn mixed(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
         first.1, first.0, last.1, last.0
     ));
     Some(finding.fixed_by([Remedy::tell(
-        "use members of one sector size: the array takes the largest, and file systems made for \
-         a smaller one stop mounting",
+        "use members of one sector size: the array takes the largest, and a file system made for \
+         a smaller one can then no longer be mounted",
     )]))
 }

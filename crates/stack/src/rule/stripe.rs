@@ -6,7 +6,7 @@ use units::text::shell_word;
 
 use super::cost::Costs;
 use super::remedy::Command;
-use super::tops::tops;
+use super::tops::{is_container, tops};
 use super::{Finding, Remedy, RuleInput, Severity, alignment, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::judge::Miss;
@@ -44,7 +44,7 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
 fn missed(case: &RuleInput<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
     let miss = case.judgment(id).stripe.as_ref()?;
     // Off the granule is worse, and said already.
-    if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
+    if case.judgment(id).granule.is_some() || is_container(case, id) {
         return None;
     }
     let begins_below = case.stack.layer(id).mapping.below().iter().any(|&below| {
@@ -58,6 +58,10 @@ fn missed(case: &RuleInput<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Findin
     });
     if begins_below || healed || matches!(case.stack.layer(id).kind, LayerKind::MdMember(_)) {
         return None;
+    }
+    if let Some(why) = rarely::why(case, id) {
+        let evidence = format!("{}; {why}", alignment::evidence(case, id, miss));
+        return Some(finding("ST104", Severity::Info, id).says(evidence));
     }
     let severity = if miss.parity { Severity::Warning } else { Severity::Info };
     let code = if miss.kind == UnitKind::Chunk { "ST201" } else { "ST202" };

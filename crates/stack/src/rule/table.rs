@@ -29,8 +29,8 @@ pub const RULES: &[Rule] = &[
         why: "Drives write whole granules: physical sectors, or the mapping units of an SSD. Here \
               each write that is aligned within the layer covers two granules in part, so the \
               drive must first read both. On a hard disk of 7200 rpm that costs at least one turn, \
-              8.3 ms. Severity: warning at one extra read per write; error at two or more on hard \
-              disks or parity RAID.",
+              8.3 ms. Severity: warning; error if each write costs two or more extra \
+              read-modify-writes and the drive is a hard disk or belongs to a parity RAID.",
         fix: "Partitions: straddle plan DISK --script prints a script that moves them and keeps \
               data, types, names and numbers. \
               Volumes must be recreated, which erases them, so back up first: pvcreate \
@@ -197,7 +197,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST307",
-        title: "boot from a disk with 4096-byte sectors",
+        title: "may not boot from a disk with 4096-byte sectors",
         why: "BIOS boot code reads 512-byte sectors and does not start from a 4Kn disk. Some \
               firmware and boot loaders cannot read an EFI system partition with 4096-byte \
               sectors, or with FAT sectors that differ from the disk's.",
@@ -251,11 +251,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST406",
-        title: "copies disagree, or one is missing",
+        title: "copies of a structure disagree, or one is missing",
         why: "Copies of one structure (such as the primary and backup GPT) differ. Different tools \
               use different copies.",
-        fix: "GPT: sgdisk -e writes both copies from the sound one, the backup at the end of \
-              the disk. First extend a truncated image to its old size: truncate -s. \
+        fix: "GPT: sgdisk -e writes both copies from the sound one, and puts the backup at the \
+              end of the disk. First extend a truncated image to its old size: truncate -s. \
               If both copies are sound but differ, choose by hand: gdisk's recovery menu.",
     },
     Rule {
@@ -313,8 +313,8 @@ pub const RULES: &[Rule] = &[
               a multiple of 4 KiB. A dynamic VHD puts a 512-byte bitmap before each block; some \
               VDI and VMDK files start their data off a boundary. An aligned guest is then \
               misaligned on the host.",
-        fix: "qemu-img convert into a new file: -O qcow2, or raw; to keep VHD: \
-              -O vpc -o subformat=fixed.",
+        fix: "qemu-img convert into a new file: -O qcow2, or -O raw; to keep VHD: \
+              -O vpc -o subformat=fixed,force_size=on.",
     },
     Rule {
         code: "ST502",
@@ -342,9 +342,10 @@ pub const RULES: &[Rule] = &[
         code: "ST505",
         title: "image file is misaligned on its host",
         why: "The host's file system with the image, or a layer under it, does not start on a \
-              granule. So each aligned write of the guest covers granules of the host in part.",
-        fix: "straddle trace IMAGE shows what starts off the granule on the host; straddle \
-              plan that disk.",
+              granule. So even an aligned write of the guest starts and ends within a granule of \
+              the host.",
+        fix: "straddle trace IMAGE shows which layer of the host is misaligned; then run straddle \
+              plan on the host's disk.",
     },
     Rule {
         code: "ST601",

@@ -11,7 +11,8 @@ use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
-/// Without a target, shows every disk of this machine. Targets are only read.
+/// Without a target, shows every disk of this machine, and loop devices only if named. Targets are
+/// only read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
@@ -74,7 +75,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Show only targets that have a warning or an error, or were not judged
+    /// Show only targets with a warning, an error or the verdict unknown, or that cannot be opened
     #[arg(long)]
     pub(crate) only_bad: bool,
 

@@ -289,7 +289,7 @@ fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
     let largest = durability::untorn::largest(stack, id);
     let shown = drive_facts::fact("untorn-write-bytes", &largest, u64::to_string);
     // A file system has a limit of its own, which it tells of its files only.
-    let own = "the file system on it has a limit of its own: straddle trace FILE";
+    let own = "its file system also limits untorn writes; to see how: straddle trace --json FILE";
     let for_databases = match stack.above(id).is_empty() {
         true => largest,
         false => units::Known::no(own),

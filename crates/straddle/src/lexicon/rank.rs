@@ -34,10 +34,10 @@ const NEAR: f64 = 1.75;
 
 /// Words that every question holds.
 const COMMON: &[&str] = &[
-    "a", "about", "an", "and", "are", "be", "can", "do", "does", "for", "good", "have", "how", "i",
-    "in", "is", "it", "me", "mean", "means", "my", "need", "not", "of", "on", "or", "set",
-    "should", "tell", "that", "the", "this", "to", "use", "what", "when", "which", "why", "with",
-    "you",
+    "a", "about", "after", "an", "and", "are", "be", "can", "do", "does", "for", "good", "happens",
+    "have", "how", "i", "if", "in", "is", "it", "me", "mean", "means", "my", "need", "not", "of",
+    "on", "or", "set", "should", "tell", "that", "the", "this", "to", "use", "what", "when",
+    "which", "why", "will", "with", "you",
 ];
 
 /// The words of an entry.
@@ -126,8 +126,10 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 /// Returns whether two words are one, in the singular or plural.
 fn is_same(own: &str, word: &str) -> bool {
-    let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
-    own == word || (word.len() > 3 && own.len() > 3 && stem(own) == stem(word))
+    let is_plural = |one: &str, many: &str| {
+        one.len() > 2 && many.strip_prefix(one).is_some_and(|end| matches!(end, "s" | "es"))
+    };
+    own == word || is_plural(own, word) || is_plural(word, own)
 }
 
 /// Returns whether `word` is a name with a slip in it.

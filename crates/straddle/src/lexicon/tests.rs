@@ -119,6 +119,11 @@ fn a_question_or_a_misspelt_word_finds_the_page_that_answers_it() {
         ("partition starts on sector 63", "does not start on physical sector boundary"),
         ("how do I know if my ssd has capacitors", "PLP"),
         ("can I turn off doublewrite", "doublewrite"),
+        ("is my data safe after power failure", "power failure"),
+        ("will my data survive a power cut", "power failure"),
+        ("do I lose commits when power fails", "power failure"),
+        ("is my database safe if the server crashes", "power failure"),
+        ("what happens to my writes in a blackout", "power failure"),
     ] {
         assert_eq!(find(text), None, "{text}");
         assert_eq!(search(text).first().map(|entry| entry.name()), Some(name), "{text}");

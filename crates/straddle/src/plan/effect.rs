@@ -153,7 +153,7 @@ fn left(stack: &Stack, one: &Finding) -> Option<String> {
     let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
     // What an image's own clusters bring.
     let then = match matches!(code, "ST501" | "ST502" | "ST504") {
-        true => "the raw copy is free of it".to_owned(),
+        true => "a raw copy does not have this".to_owned(),
         false => format!("no move helps: straddle explain {code}"),
     };
     (one.severity >= Severity::Warning).then(|| format!("{code} {name}: {evidence}; {then}"))

@@ -8,6 +8,7 @@ use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Envelope, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
+use stack::mapping::{Unread, Why};
 use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::text::shell_word;
@@ -184,8 +185,11 @@ fn without_table(
         if let Some(unread) = judged.rfind(|one| one.verdict == Verdict::Unknown) {
             let word = shell_word(name);
             // A plan is of one file; check may follow to others.
+            let is_outside = |one: &Result<_, Unread>| {
+                one.as_ref().is_err_and(|unread| unread.why == Why::Outside)
+            };
             let lacks = |&id: &LayerId| match &stack.layer(id).mapping {
-                Mapping::Image { references, .. } => references.iter().any(Result::is_err),
+                Mapping::Image { references, .. } => references.iter().any(is_outside),
                 _ => false,
             };
             if images.iter().any(lacks) {
@@ -194,26 +198,28 @@ fn without_table(
                 let hint = format!("copy it whole, then plan the copy: {copy}");
                 return Err(refuse(&unread.reason, Some(hint)));
             }
-            let hint = format!("see which command repairs it: straddle check {word}");
+            let hint = format!("to see what is known of it: straddle check {word}");
             return Err(refuse(&unread.reason, Some(hint)));
         }
         let hint = format!("for a new disk: straddle plan --new {}", shell_word(name));
-        let place = if images.is_empty() { "" } else { " in its image" };
-        let reason = format!("no partition table and nothing else was recognized{place}");
-        return Err(refuse(&reason, Some(hint)));
+        let reason = match images.is_empty() {
+            true => "no partition table, nothing recognized",
+            false => "the guest's disk has no partition table, and nothing was recognized on it",
+        };
+        return Err(refuse(reason, Some(hint)));
     };
     if let Some(answer) = read_only(stack, disk) {
         return Ok(answer);
     }
-    let kind = stack.layer(top).kind.word();
+    let kind = stack.layer(top).kind.word().replace('-', " ");
     let judged = judge::judge(stack, top);
     Ok(PlanAnswer::Nothing(match judged.verdict {
         Verdict::Unknown => {
-            let hint = format!("see what is known: straddle check {}", shell_word(name));
+            let hint = format!("to see what is known of it: straddle check {}", shell_word(name));
             return Err(refuse(&judged.reason, Some(hint)));
         }
         Verdict::Aligned => format!("no partition table; its {kind} is aligned"),
-        _ => format!("no partition table; no move helps its {kind}: see straddle check"),
+        _ => format!("no partition table to change; for its {kind}, see straddle check"),
     }))
 }
 

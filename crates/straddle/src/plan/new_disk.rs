@@ -45,7 +45,7 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
         && matches!(image.layout, ImageLayout::Unknown(_))
     {
         let reason = judge::judge(stack, disk).reason;
-        let hint = format!("see which command repairs it: straddle check {}", shell_word(&name));
+        let hint = format!("to see what is known of it: straddle check {}", shell_word(&name));
         return Err(refuse(&reason, Some(hint)));
     }
     let withheld = withheld(stack, disk, &name);

@@ -42,6 +42,15 @@ pub(crate) const CASES: &[Case] = &[
         bench.file_system("disk.raw", 32 * MIB, make);
         bench.shell("truncate -s +512 disk.raw");
     }),
+    Case::typed("ST401", "the footer of a fixed VHD", "qemu-img", "", "disk.vhd", |bench| {
+        bench.table("guest", 24 * MIB, "label: dos\nstart=2048,size=40960\n");
+        bench.bytes("guest", MIB, 40_960 * 512);
+        bench.shell(
+            "qemu-img convert -O vpc -o subformat=fixed,force_size=on guest disk.vhd; rm guest
+            printf '\\1' | dd of=disk.vhd bs=1 seek=$((24 * 1048576 + 64)) conv=notrunc status=none",
+        );
+    })
+    .only("head -c", "disk.vhd.raw"),
     gpt("ST401", "the primary header", |bench| damaged(bench, 512 + 16, 1)),
     gpt("ST401", "the primary entries", |bench| damaged(bench, 1024 + 56, 8)),
     gpt("ST401", "the backup header", |bench| damaged(bench, 32 * MIB - 512 + 16, 1)),

@@ -80,7 +80,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         // The sentence is followed by hand: the file is put where the image names it.
-        fix: Fix::Done("put it where the image says it is", "mv hidden base.raw"),
+        fix: Fix::Done("put the file where the image expects it", "mv hidden base.raw"),
         ..image("ST503", "a backing file that is not there", "disk.qcow2", |bench| {
             bench.table("base.raw", 24 * MIB, "label: gpt\nstart=2048,size=40960\n");
             bench.shell(

@@ -199,7 +199,7 @@ pub(crate) const CASES: &[Case] = &[
         "ext4 on a granule of 16 KiB",
         "mkfs.ext4 mkfs.xfs",
         "granule=16K",
-        |bench| bench.file_system("disk.raw", 64 * MIB, "mkfs.ext4 -q -F -b 4096"),
+        |bench| bench.file_system("disk.raw", 512 * MIB, "mkfs.ext4 -q -F -b 4096"),
         forced,
     ),
     file_system("ST303", "FAT16 on a 4Kn disk", "mkfs.fat", "4Kn", |bench| {

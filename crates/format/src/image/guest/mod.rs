@@ -90,7 +90,7 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
             GuestPlace::In(reference, offset) => {
                 match self.references.get(reference).and_then(Option::as_ref) {
                     Some(disk) => return self.fill_from(disk, offset, buffer),
-                    None => return fail("the file that holds them is not open"),
+                    None => return fail("a file that holds it was not read (ST503)"),
                 }
             }
             GuestPlace::Compressed(offset) => {
@@ -119,7 +119,7 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
         let Some(backing) = &self.backing else {
             if self.image.reference(ReferenceRole::Backing).is_some() {
                 let length = disk::length_of(buffer);
-                return Err(failed(guest_bytes, length, "the backing file is not open"));
+                return Err(failed(guest_bytes, length, "the backing file was not read (ST503)"));
             }
             buffer.fill(0);
             return Ok(());

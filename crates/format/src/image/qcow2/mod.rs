@@ -63,31 +63,33 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     }
     let mut image = Image::unread(ImageKind::Qcow2, format!("v{version}"));
     let mut problems = Vec::new();
-    let layout = if matches!(version, 2 | 3) {
+    let laid = if matches!(version, 2 | 3) {
         // A short file is padded: its missing fields are then reported as what they are, zero.
         let mut fixed = [0; 112];
         let length = head.len().min(if version == 2 { 72 } else { 112 });
         fixed[..length].copy_from_slice(&head[..length]);
         facts(file, &Block(fixed), &mut image, &mut problems)
     } else {
-        Err(format!("version {version} of qcow2 is not known"))
+        Err((4, format!("version {version} of qcow2 is not known")))
     };
-    Some(image.laid_out(layout, 4, problems))
+    let at = laid.as_ref().map_or_else(|(at, _)| *at, |_| 0);
+    Some(image.laid_out(laid.map_err(|(_, reason)| reason), at, problems))
 }
 
-/// Fills `image` from the header; its layout, or why there is none.
+/// Fills `image` from the header; its layout, or the field and the reason for which there is none.
 fn facts(
     file: &dyn Disk,
     header: &Header,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<ImageLayout, String> {
+) -> Result<ImageLayout, (u64, String)> {
     let version = header.be32::<4>();
     image.virtual_bytes = header.be64::<24>();
     image.encrypted = encryption(header.be32::<32>(), image, problems);
     let cluster_bits = header.be32::<20>();
     if !(9..=21).contains(&cluster_bits) {
-        return Err(format!("clusters of 2^{cluster_bits} bytes; 2^9 to 2^21 are allowed"));
+        let reason = format!("clusters of 2^{cluster_bits} bytes; 2^9 to 2^21 are allowed");
+        return Err((20, reason));
     }
     let cluster_bytes = 1_u64 << cluster_bits;
     image.block_bytes = Some(cluster_bytes);
@@ -107,15 +109,16 @@ fn facts(
     }
     describe(header, image, problems);
     if let Some(reason) = features.unknown {
-        return Err(reason);
+        return Err((72, reason));
     }
     if features.extended {
         if cluster_bits < 14 {
-            return Err("extended L2 entries need clusters of 16 KiB or more".to_owned());
+            return Err((20, "extended L2 entries need clusters of 16 KiB or more".to_owned()));
         }
         image.subblock_bytes = Some(cluster_bytes / SUBCLUSTERS);
     }
-    let directory = directory(file, header, image.virtual_bytes, features.extended, problems)?;
+    let directory = directory(file, header, image.virtual_bytes, features.extended, problems)
+        .map_err(|reason| (40, reason))?;
     Ok(ImageLayout::Qcow2(Qcow2Tables {
         cluster_bits,
         directory,

@@ -65,6 +65,14 @@ fn entries_that_point_off_a_cluster_or_behind_the_file_are_errors() {
 const COMPRESSED_BIT: u64 = 1 << 62;
 
 #[test]
+fn clusters_of_a_size_that_is_not_allowed_are_told_of_their_own_field() {
+    let mut bytes = header(1 << 20, 1);
+    bytes[20..24].copy_from_slice(&5_u32.to_be_bytes());
+    let parsed = image(&MemoryDisk::with_head(1 << 20, &bytes));
+    assert_eq!(parsed.problems[0].at_bytes, 20, "{:?}", parsed.problems);
+}
+
+#[test]
 fn a_feature_that_is_not_known_is_named_and_leaves_the_layout_unknown() {
     let mut bytes = header(1 << 20, 1);
     bytes[72..80].copy_from_slice(&(1_u64 << 7).to_be_bytes());

@@ -51,8 +51,12 @@ impl Live<'_> {
             let more = if unseen.len() > NAMES_MAX { " and others" } else { "" };
             let names = unseen[..unseen.len().min(NAMES_MAX)].join(", ");
             let detail = match unseen.is_empty() {
-                true => "no bytes were captured: only what the kernel used of it is known".into(),
-                false => format!("no bytes were captured, so what is on {names}{more} is unknown"),
+                true => {
+                    "a capture holds no disk content; only what the kernel shows is known".into()
+                }
+                false => {
+                    format!("a capture holds no disk content; what is on {names}{more} is unknown")
+                }
             };
             self.problem(root, detail);
         }

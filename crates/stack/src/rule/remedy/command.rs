@@ -39,6 +39,15 @@ pub(in crate::rule) enum Command {
         /// The new file, as it is typed.
         new: String,
     },
+    /// Copies the first bytes of a file into a new one.
+    Head {
+        /// Number of bytes.
+        bytes: u64,
+        /// The file, as it is typed.
+        file: String,
+        /// The new file, as it is typed.
+        new: String,
+    },
     /// Unpacks a file, or converts an image that is not read, into a new file.
     Unpack {
         /// The command as [`format::named`] has it, with `FILE` and `NEW`.
@@ -120,6 +129,9 @@ impl fmt::Display for Command {
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
             Command::Convert { kind, image, format, new } => {
                 f.write_str(&copy_command(*kind, format, image, new))
+            }
+            Command::Head { bytes, file, new } => {
+                write!(f, "test ! -e {new} && head -c {bytes} {file} > {new}")
             }
             Command::Unpack { command, file, new } => {
                 if command.contains("NEW") {

@@ -15,6 +15,7 @@ pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
 pub(super) use start::{
     as_raw, cluster_size, convert, image_file, mkfs_fat, moved, plan, planned_as_raw, rewrite_gpt,
+    without_footer,
 };
 pub use start::{copy_name, plan_of};
 
@@ -118,7 +119,7 @@ impl fmt::Display for Form {
             Form::Command { when, command } => write!(f, "{when}: {command}"),
             Form::Recreate { with, note, is_optional } => {
                 let note = if note.is_empty() { String::new() } else { format!("; {note}") };
-                let when = if *is_optional { "no action needed; if you want to: " } else { "" };
+                let when = if *is_optional { "optional: " } else { "" };
                 write!(f, "{when}back up, recreate it with {with} (ERASES it), restore{note}")
             }
             Form::Tell(text) => f.write_str(text),

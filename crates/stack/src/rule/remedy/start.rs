@@ -160,8 +160,22 @@ pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Opti
 /// Mended in a raw copy, for the same reason.
 pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Remedy {
     let (copy, new) = raw_copy(case, image);
-    let then = format!("then mend the copy: straddle check {new} says how; and convert that back");
-    copy.then(Remedy::tell(then))
+    let is_vhd = matches!(&case.stack.layer(image).kind, LayerKind::ImageFormat(image)
+        if matches!(image.kind, ImageKind::VhdDynamic | ImageKind::VhdFixed));
+    let size = if is_vhd { " -O vpc -o force_size=on" } else { "" };
+    copy.then(Remedy::tell(format!("then repair the copy; to see how: straddle check {new}")))
+        .then(Remedy::tell(format!("then convert it into a new image: qemu-img convert{size}")))
+}
+
+/// The guest's disk of a fixed VHD whose footer is damaged, so that qemu-img does not open it: the
+/// first `bytes` of its file.
+pub(in crate::rule) fn without_footer(case: &RuleInput<'_>, image: LayerId, bytes: u64) -> Remedy {
+    let file = image_file(case, image).unwrap_or_else(|| "IMAGE".to_owned());
+    let new = convert(case, image, "raw".to_owned()).1;
+    let copy = Command::Head { bytes, file, new };
+    Remedy::when("copy the guest's disk without the footer", copy).then(Remedy::tell(
+        "then convert it into a new VHD: qemu-img convert -O vpc -o subformat=fixed,force_size=on",
+    ))
 }
 
 /// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.

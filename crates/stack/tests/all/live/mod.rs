@@ -82,7 +82,7 @@ fn what_a_capture_does_not_show_of_a_disk_is_unknown() {
     assert_eq!(seen.device("sda").2.verdict, Verdict::Unknown);
     assert_eq!(
         seen.device("sda").2.reason,
-        "no bytes were captured, so what is on sda1 is unknown"
+        "a capture holds no disk content; what is on sda1 is unknown"
     );
     assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
 }
@@ -94,7 +94,7 @@ fn a_captured_disk_is_unknown_and_what_the_kernel_used_of_it_is_judged() {
     assert_eq!(seen.device("sda").2.verdict, Verdict::Unknown);
     assert_eq!(
         seen.device("sda").2.reason,
-        "no bytes were captured: only what the kernel used of it is known"
+        "a capture holds no disk content; only what the kernel shows is known"
     );
     assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
 }

@@ -61,7 +61,7 @@ pub(crate) fn holds_none(name: &str) -> Refusal {
     Refusal::hinted(
         format!("cannot read {name}: no disk image is in it"),
         format!(
-            "name a directory of disk images, or its mount point, which this shows: findmnt -T {}",
+            "name a directory of disk images, or check whether it is mounted: findmnt {}",
             shell_word(name)
         ),
     )

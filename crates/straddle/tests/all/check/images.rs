@@ -222,7 +222,7 @@ fn files_outside_of_the_images_directory_are_read_only_where_that_is_asked() {
         let checked = check(&[text(&image)]);
         assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
         let shown = checked.target.to_string();
-        assert!(shown.contains("outside of its directory: --follow-references"), "{shown}");
+        assert!(shown.contains("which is not in its directory"), "{shown}");
         assert!(!shown.contains("partition-table"), "{shown}");
         let asked = check(&[text(&image), "--follow-references"]);
         assert_eq!(asked.verdict("partition", "#1"), "aligned", "{:#}", asked.target);
@@ -297,6 +297,22 @@ fn a_copy_of_a_device_of_a_btrfs_is_not_the_other_device() {
 }
 
 #[test]
+fn what_has_no_offset_says_why_also_on_a_format_that_is_misaligned() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let table = "label: dos\nstart=2048,size=2048\nstart=65536,size=20480\n";
+    let raw = partitioned(&scratch, "disk.raw", 64 * MIB, table);
+    tool::run("qemu-io", &["-f", "raw", "-c", "write -P 0x5a 1M 1M", text(&raw)]);
+    let image = scratch.path().join("disk.qcow2");
+    let options = ["convert", "-f", "raw", "-O", "qcow2", "-o", "cluster_size=512"];
+    tool::run("qemu-img", &[&options[..], &[text(&raw), text(&image)]].concat());
+    let shown = straddle(&["check", text(&image)]).stdout;
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("not expressible"), "{shown}");
+    assert!(shown.contains("why    blocks of 512 bytes go anywhere"), "{shown}");
+}
+
+#[test]
 fn no_plan_is_offered_of_a_table_that_is_damaged() {
     need_tools!("sgdisk");
     let scratch = Scratch::new();
@@ -306,7 +322,7 @@ fn no_plan_is_offered_of_a_table_that_is_damaged() {
     let checked = check(&[text(&image)]);
     assert!(checked.has("ST102", "warning"), "{:?}", checked.findings());
     let said = checked.target["findings"].to_string();
-    assert!(said.contains("mend the table first: ST4"), "{said}");
+    assert!(said.contains("first repair the table (see ST4"), "{said}");
     assert!(!said.contains("straddle plan"), "{said}");
 }
 

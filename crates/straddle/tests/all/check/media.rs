@@ -117,7 +117,7 @@ fn a_partition_for_data_after_an_iso_is_judged() {
     let plan = straddle(&["plan", text(&stick)]);
     assert_eq!(plan.status.code(), Some(NO_VERDICT));
     let said = String::from_utf8_lossy(&plan.stderr);
-    assert!(said.contains("bootable ISO") && !said.contains("mend the table"), "{said}");
+    assert!(said.contains("bootable ISO") && !said.contains("repair the table"), "{said}");
     let fix = checked.target["findings"][0]["remedies"].to_string();
     assert!(fix.contains("back up, recreate it at sector"), "no tool writes such a table: {fix}");
 }

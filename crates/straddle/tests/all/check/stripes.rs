@@ -21,6 +21,17 @@ fn a_partition_at_1_mib_on_three_data_disks_of_512_kib_is_chunk_only() {
 }
 
 #[test]
+fn an_efi_system_partition_off_a_chunk_says_why_that_costs_nothing() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: gpt\nstart=2056,type=U\n");
+    let checked = check(&[text(&image), "--on", "512e,stripe=512Kx3+1"]);
+    assert_eq!(checked.verdict("partition", "#1"), "misaligned");
+    assert!(checked.has("ST104", "info"), "{:?}", checked.findings());
+    assert_eq!(checked.findings().len(), 1, "{:?}", checked.findings());
+}
+
+#[test]
 fn a_partition_at_3_mib_on_three_data_disks_of_512_kib_is_aligned() {
     need_tools!("sfdisk");
     let scratch = Scratch::new();

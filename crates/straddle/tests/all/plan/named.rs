@@ -145,5 +145,5 @@ fn a_plan_shows_that_an_extended_partition_follows_and_why_an_esp_stays() {
     let ran = straddle(&["plan", scratch::text(&image(&scratch, esp))]);
     let out = ran.out.replace("\n           ", " ");
     assert!(out.contains("nothing to change"), "{out}");
-    assert!(out.contains("partition 1: stays where it is: it is rarely written"), "{out}");
+    assert!(out.contains("partition 1: its start stays: rarely written"), "{out}");
 }

@@ -29,7 +29,9 @@ fn the_table_of_a_small_new_disk_is_made_as_typed() {
 #[test]
 fn a_disk_without_room_for_a_partition_is_told_so() {
     let scratch = scratch_in_memory();
-    for (bytes, reason) in [(0, "it has no bytes"), (64 << 10, "64 KiB hold no partition")] {
+    for (bytes, reason) in
+        [(0, "it has no bytes"), (64 << 10, "64 KiB are too small for a partition")]
+    {
         let image = scratch.image("small.raw", bytes);
         let ran = straddle(&["plan", "--new", scratch::text(&image)]);
         assert_eq!(ran.status, Some(5), "{ran:?}");

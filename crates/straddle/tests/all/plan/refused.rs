@@ -6,7 +6,7 @@ use serde_json::Value;
 use testkit::run::Ran;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch, tool};
 
-use super::{scratch_in_memory, straddle};
+use super::{GPT, image, scratch_in_memory, straddle, typed};
 
 /// A disk with a table, as sfdisk makes it.
 fn disk(scratch: &Scratch, name: &str, table: &str) -> std::path::PathBuf {
@@ -142,9 +142,9 @@ fn a_damaged_table_is_refused_with_a_command_that_names_it_and_says_what_to_do()
     std::os::unix::fs::FileExt::write_all_at(&file, &4096_u32.to_le_bytes(), 446 + 16 + 8)
         .expect("it is written");
     let ran = refused(&image, &[], "but partition 1 ends at");
-    let hint = format!("straddle check --explain '{}' shows", scratch::text(&image));
+    let hint = format!("to see how: straddle check '{}'", scratch::text(&image));
     assert!(ran.errors.contains(&hint), "{ran:?}");
-    let check = straddle(&["check", "--explain", scratch::text(&image)]);
+    let check = straddle(&["check", scratch::text(&image)]);
     assert!(check.out.contains("ST404") && check.out.contains("back that up"), "{check:?}");
 }
 
@@ -170,4 +170,17 @@ fn an_empty_table_in_a_volume_is_not_the_table_of_the_disk_under_it() {
     let checked = straddle(&["check", "--json", scratch::text(image)]).document();
     let layers = checked["targets"][0]["layers"].as_array().expect("a list").clone();
     assert!(layers.iter().any(|layer| layer["name"] == "vgempty/data"), "{checked:#}");
+}
+
+#[test]
+fn the_script_of_a_raw_copy_refuses_the_image_and_names_the_conversion() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let raw = image(&scratch, GPT);
+    let qcow2 = scratch.path().join("disk.qcow2");
+    let [from, to] = [&raw, &qcow2].map(|path| scratch::text(path));
+    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", from, to]);
+    let ran = typed(&qcow2, &qcow2, &scratch, &[]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.errors.contains("make that copy and name it: test ! -e"), "{ran:?}");
 }
