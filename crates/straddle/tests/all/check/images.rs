@@ -193,7 +193,7 @@ fn a_vhd_whose_size_was_rounded_up_says_so_and_fixes_that_are_alternatives_say_o
     let seen = finding("ST406")["evidence"][0].to_string();
     assert!(seen.contains("a VHD's is rounded up to whole cylinders"), "{seen}");
     // Steps of one fix, then alternatives.
-    for (code, second) in [("ST406", "then mend"), ("ST501", "or, if it must stay a VHD: test")] {
+    for (code, second) in [("ST406", "then repair"), ("ST501", "or, if it must stay a VHD: test")] {
         let said = finding(code)["remedies"][1].as_str().expect("a second line").to_owned();
         assert!(said.starts_with(second), "{said}");
     }

@@ -78,7 +78,7 @@ fn an_empty_table_is_not_called_no_table_and_leads_to_the_advice_for_a_new_disk(
     }
     let blank = scratch.path().join("blank.qcow2");
     tool::run("qemu-img", &["create", "-q", "-f", "qcow2", scratch::text(&blank), "64M"]);
-    refused(&blank, &[], "recognized in its image");
+    refused(&blank, &[], "nothing was recognized on it");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn an_empty_table_in_a_volume_is_not_the_table_of_the_disk_under_it() {
     let ran = straddle(&["plan", scratch::text(image)]);
     let said = format!("{}{}", ran.out, ran.errors);
     assert!(!said.contains("lists no partition"), "{ran:?}");
-    assert!(said.contains("no partition table; its lvm-"), "{ran:?}");
+    assert!(said.contains("no partition table; its lvm "), "{ran:?}");
     let checked = straddle(&["check", "--json", scratch::text(image)]).document();
     let layers = checked["targets"][0]["layers"].as_array().expect("a list").clone();
     assert!(layers.iter().any(|layer| layer["name"] == "vgempty/data"), "{checked:#}");
