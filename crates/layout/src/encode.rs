@@ -1,7 +1,7 @@
 //! A table's new bytes: only places, sizes and checksums change.
 
 use device::{Disk, disk};
-use format::checksum::CRC32;
+use format::checksum::crc32;
 
 use crate::best_places::NewRange;
 use crate::table_bytes::{
@@ -109,7 +109,7 @@ fn gpt_regions(
     }
     let copy = |copy: &GptCopy, word: &str| {
         let mut header = copy.header.clone();
-        put(&mut header, 88, 4, CRC32.checksum(&entries).into());
+        put(&mut header, 88, 4, crc32(&entries).into());
         seal(&mut header);
         [
             Region {
@@ -161,7 +161,7 @@ fn converted(
         for (at, value) in fields.into_iter().chain([(72, entries_at)]) {
             put(&mut header, at, 8, value);
         }
-        put(&mut header, 88, 4, CRC32.checksum(entries).into());
+        put(&mut header, 88, 4, crc32(entries).into());
         seal(&mut header);
         header
     };

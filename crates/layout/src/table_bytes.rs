@@ -4,7 +4,7 @@
 //! Sources: UEFI specification 2.10, chapter 5; util-linux `libfdisk/src/{gpt,dos}.c`.
 
 use device::{Disk, disk};
-use format::checksum::CRC32;
+use format::checksum::crc32;
 use format::table::{PartitionRole, PartitionTable, TableKind};
 
 /// The length of an MBR or an extended boot record.
@@ -122,7 +122,7 @@ impl GptCopy {
         let entries_at_bytes = number(&header, 72, 8).saturating_mul(sector);
         let entries =
             disk::read_vec(disk, entries_at_bytes, bytes).map_err(|error| error.to_string())?;
-        if u64::from(CRC32.checksum(&entries)) != number(&header, 88, 4) {
+        if u64::from(crc32(&entries)) != number(&header, 88, 4) {
             return Err(format!("the checksum of the {place} GPT entries is wrong"));
         }
         Ok((GptCopy { header, at_bytes, entries_at_bytes }, entries))
@@ -133,7 +133,7 @@ impl GptCopy {
 pub(crate) fn header_crc(header: &[u8]) -> u32 {
     let mut copy = header.to_vec();
     put(&mut copy, 16, 4, 0);
-    CRC32.checksum(&copy)
+    crc32(&copy)
 }
 
 impl Mbr {

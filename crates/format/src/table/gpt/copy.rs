@@ -4,7 +4,7 @@ use device::{Disk, disk};
 use units::{Lba, SectorSize};
 
 use super::header::{self, GptHeader, HEADER_BYTES, REVISION};
-use crate::checksum::CRC32;
+use crate::checksum::crc32;
 use crate::{Problem, ProblemKind};
 
 /// The most entries that are read: tools write 128, Linux numbers no more than 255 partitions of a
@@ -193,7 +193,7 @@ impl Copy {
         if taken < u64::from(count) {
             return false;
         }
-        let (stored, computed) = (self.header.entries_crc, CRC32.checksum(&self.entries));
+        let (stored, computed) = (self.header.entries_crc, crc32(&self.entries));
         if stored != computed {
             let detail = format!(
                 "{place} GPT entries: checksum is {stored:#010x}, computed {computed:#010x}"

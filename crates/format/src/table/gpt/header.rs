@@ -4,7 +4,6 @@ use units::Lba;
 use uuid::Uuid;
 
 use crate::bytes::{self, Block};
-use crate::checksum::CRC32;
 
 /// The bytes that every header has.
 pub(super) const HEADER_BYTES: usize = 92;
@@ -57,7 +56,7 @@ impl GptHeader {
     pub(super) fn computed_crc(&self, sector: &[u8]) -> Option<u32> {
         let length = usize::try_from(self.header_bytes).ok()?;
         let header = sector.get(..length).filter(|header| header.len() >= HEADER_BYTES)?;
-        let mut digest = CRC32.digest();
+        let mut digest = crc32fast::Hasher::new();
         digest.update(&header[..CRC_AT]);
         digest.update(&[0; 4]);
         digest.update(&header[CRC_AT + 4..]);
