@@ -169,7 +169,7 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     testkit::run::until("it waits in memory", || {
         std::fs::write(&waiting, vec![1; 65536]).expect("it takes a file");
         let ran = straddle(&["trace", text(&waiting)]);
-        ran.status == Some(5) && ran.out.contains("not placed yet")
+        ran.status == Some(5) && ran.out.contains("not on the drive yet")
     });
     let holes = mounted.point.join("holes");
     std::fs::File::create(&holes).and_then(|file| file.set_len(65536)).expect("it takes a file");

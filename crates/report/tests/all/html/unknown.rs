@@ -50,7 +50,7 @@ fn a_trace_that_knows_no_address_is_not_called_aligned() {
 #[test]
 fn what_bytes_without_a_place_cost_is_not_known() {
     let reason =
-        "not placed yet: it waits in memory; to have it written: straddle trace --sync FILE";
+        "not on the drive yet, only in the page cache; to write it: straddle trace --sync FILE";
     let untold = || TraceEffort {
         told_ios: 0,
         granules_read: 0,
@@ -77,7 +77,9 @@ fn what_bytes_without_a_place_cost_is_not_known() {
         page[from..].to_owned()
     };
     let page = said(cost.clone());
-    assert!(page.contains("0 of 80") && page.contains("for 80 writes in place: not placed yet"));
+    assert!(
+        page.contains("0 of 80") && page.contains("for 80 writes in place: not on the drive yet")
+    );
     let table = &page[..page.find("</table>").expect("it ends")];
     assert!(!table.contains(">0<"), "what is not known is no 0: {table}");
     let told = TraceEffort { told_ios: 60, granules_read: 7, ..untold() };
