@@ -136,11 +136,23 @@ impl PartitionTable {
     }
 }
 
+/// What tools need to find the sound copy. Without the primary one they look for the backup in the
+/// last sector, and where none is there they take the disk for a blank one.
+///
+/// Source: gptfdisk, `GPTData::LoadPartitions` and `UseWhichPartitions`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GptRewrite {
+    /// The bytes at whose end the only sound copy is, where the disk is longer.
+    pub within_bytes: Option<u64>,
+    /// True if neither the primary copy nor any MBR says that there is a GPT.
+    pub lacks_mbr: bool,
+}
+
 /// Repair of a GPT's copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Writing both from the sound one.
-    Rewrite,
+    Rewrite(GptRewrite),
     /// First a disk as long as the table says, in bytes: this one ends before.
     Extend(u64),
     /// A person's choice: both are sound and say different things, or neither is sound.

@@ -176,7 +176,7 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {
-        (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite)) => {
+        (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite(_))) => {
             remedy::rewrite_gpt(case, id, "write both copies again, and put the backup at the end")
                 .into_iter()
                 .collect()

@@ -76,6 +76,15 @@ pub(crate) const CASES: &[Case] = &[
         disk(bench);
         bench.shell("dd if=/dev/zero of=disk.raw bs=512 seek=1 count=33 conv=notrunc status=none");
     }),
+    gpt("ST406", "neither an MBR nor the primary copy", |bench| {
+        disk(bench);
+        bench.shell("dd if=/dev/zero of=disk.raw bs=512 count=34 conv=notrunc status=none");
+    }),
+    gpt("ST401", "a broken primary header on a disk that has grown", |bench| {
+        damaged(bench, 512 + 16, 1);
+        bench.shell("truncate -s 40M disk.raw");
+    })
+    .only("sizelimit", "disk.raw"),
     gpt("ST406", "no backup copy", |bench| {
         disk(bench);
         bench.shell("truncate -s -16896 disk.raw; truncate -s +16896 disk.raw");

@@ -13,7 +13,8 @@ use units::{ByteRange, Lba, SectorSize};
 
 use self::copy::{Copy, GptCopyPlace};
 use self::listing::PartitionListing;
-use super::{PartitionTable, Repair, TableKind};
+use self::protective::Protective;
+use super::{GptRewrite, PartitionTable, Repair, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
 
 mod compare;
@@ -116,7 +117,7 @@ impl GptCopies {
         self.chosen().is_sound()
     }
 
-    fn repair(&self) -> Option<Repair> {
+    fn repair(&self, protective: &Protective) -> Option<Repair> {
         let copies = [&self.primary, &self.backup].map(|copy| copy.as_ref());
         let sound = copies.into_iter().flatten().filter(|copy| copy.is_sound()).count();
         let ends = self.primary.as_ref().filter(|primary| primary.is_sound());
@@ -130,7 +131,16 @@ impl GptCopies {
             [Some(primary), Some(backup)] => compare::are_same(primary, backup),
             _ => true,
         };
-        Some(if sound == 1 || (sound == 2 && is_same) { Repair::Rewrite } else { Repair::Choose })
+        let is_clear = sound == 1 || (sound == 2 && is_same);
+        let lacks_mbr = ends.is_none() && !protective.is_present;
+        // What an MBR with other partitions is for, nobody here can tell.
+        if !is_clear || (lacks_mbr && !protective.is_blank) {
+            return Some(Repair::Choose);
+        }
+        let backup = self.backup.as_ref().filter(|backup| ends.is_none() && backup.lba < self.last);
+        let within_bytes =
+            backup.and_then(|backup| Lba(backup.lba.0.checked_add(1)?).to_bytes(self.sector));
+        Some(Repair::Rewrite(GptRewrite { within_bytes, lacks_mbr }))
     }
 
     fn describe(&self, disk: &dyn Disk, mut others: Vec<Problem>) -> WeighedGpt {
@@ -144,7 +154,7 @@ impl GptCopies {
         }
         problems.extend(compare::compare(self));
         problems.extend(listed);
-        problems.extend(protective.problems);
+        problems.extend(protective.problems.iter().cloned());
         problems.append(&mut others);
         let value = PartitionTable {
             kind: TableKind::Gpt,
@@ -153,8 +163,8 @@ impl GptCopies {
             partitions,
             usable: usable(chosen, self.sector),
             boot_code: protective.has_code,
+            repair: self.repair(&protective),
             hybrid: protective.hybrid,
-            repair: self.repair(),
         };
         let table = Parsed { value, problems };
         WeighedGpt { table, is_protected: protective.is_present, at_bytes: chosen.at_bytes }

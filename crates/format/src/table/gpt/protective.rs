@@ -17,6 +17,8 @@ use crate::{Problem, ProblemKind};
 pub(super) struct Protective {
     /// True if there is an entry of type 0xEE in a signed MBR.
     pub(super) is_present: bool,
+    /// True if there is no entry at all.
+    pub(super) is_blank: bool,
     /// The used entries of other types.
     pub(super) hybrid: Vec<Partition>,
     /// True if there is BIOS boot code.
@@ -32,8 +34,13 @@ pub(super) fn read(
     last: Lba,
     partitions: &[Partition],
 ) -> Protective {
-    let mut found =
-        Protective { is_present: false, hybrid: Vec::new(), has_code: false, problems: Vec::new() };
+    let mut found = Protective {
+        is_present: false,
+        is_blank: false,
+        hybrid: Vec::new(),
+        has_code: false,
+        problems: Vec::new(),
+    };
     let boot = match BootSector::read(disk, 0) {
         Ok(boot) => boot,
         Err(error) => {
@@ -43,6 +50,7 @@ pub(super) fn read(
     };
     found.has_code = boot.has_code();
     let entries = boot.entries();
+    found.is_blank = entries.iter().all(|entry| entry.code == 0 && entry.length_sectors == 0);
     let protective = entries.into_iter().find(|entry| entry.code == PROTECTIVE);
     let Some(protective) = protective.filter(|_| boot.is_signed()) else {
         let detail = "no protective MBR: no entry of type 0xee; Linux does not look for a GPT then";

@@ -23,7 +23,11 @@ pub(in crate::rule) enum Command {
         /// The sector in which the table counts, where the disk is a file of which sgdisk would
         /// think 512.
         sector: Option<SectorSize>,
+        /// The bytes at whose end the only sound copy is; sgdisk sees no more of the disk.
+        within_bytes: Option<u64>,
     },
+    /// Writes the one entry of a protective MBR, and the signature, on a disk without MBR.
+    ProtectiveMbr(String),
     /// Writes a plain protective MBR beside a GPT.
     PlainMbr(String),
     /// Makes a file longer.
@@ -119,12 +123,18 @@ impl fmt::Display for Command {
         match self {
             Command::Plan { disk, on: None } => write!(f, "straddle plan {disk}"),
             Command::Plan { disk, on: Some(on) } => write!(f, "straddle plan {disk} --on {on}"),
-            Command::RewriteGpt { disk, sector: None } => write!(f, "sgdisk -e {disk}"),
-            Command::RewriteGpt { disk, sector: Some(sector) } => write!(
-                f,
-                "L=$(losetup --sector-size {} -f --show {disk}) && sgdisk -e $L; losetup -d $L",
-                sector.bytes()
-            ),
+            Command::RewriteGpt { disk, sector: None, within_bytes: None } => {
+                write!(f, "sgdisk -e {disk}")
+            }
+            Command::RewriteGpt { disk, sector, within_bytes } => {
+                f.write_str("L=$(losetup")?;
+                sector.map_or(Ok(()), |it| write!(f, " --sector-size {}", it.bytes()))?;
+                within_bytes.map_or(Ok(()), |bytes| write!(f, " --sizelimit {bytes}"))?;
+                write!(f, " -f --show {disk}) && sgdisk -e $L; losetup -d $L")
+            }
+            Command::ProtectiveMbr(disk) => {
+                write!(f, r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never {disk}")
+            }
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
             Command::Convert { kind, image, format, new } => {

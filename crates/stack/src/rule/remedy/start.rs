@@ -2,7 +2,7 @@
 
 use format::image::ImageKind;
 use format::member::md::MdVersion;
-use format::table::{Partition, TableKind};
+use format::table::{Partition, Repair, TableKind};
 use units::prefix::Exact;
 use units::text::shell_word;
 
@@ -125,7 +125,23 @@ pub(in crate::rule) fn rewrite_gpt(
     let table = layer.tables.iter().find(|table| table.kind == TableKind::Gpt)?;
     let is_file = matches!(layer.kind, LayerKind::ImageFile);
     let sector = Some(table.sector).filter(|sector| is_file && sector.bytes() != 512);
-    Some(Remedy::when(when, Command::RewriteGpt { disk: node(layer)?, sector }))
+    let (within_bytes, lacks_mbr) = match table.repair {
+        Some(Repair::Rewrite(how)) => (how.within_bytes, how.lacks_mbr),
+        _ => (None, false),
+    };
+    let disk = node(layer)?;
+    let when =
+        if within_bytes.is_some() { "write the first copy again from the backup" } else { when };
+    let rewrite =
+        Remedy::when(when, Command::RewriteGpt { disk: disk.clone(), sector, within_bytes });
+    Some(match lacks_mbr {
+        true => Remedy::when(
+            "write the protective MBR, without which sgdisk finds no GPT here",
+            Command::ProtectiveMbr(disk),
+        )
+        .then(rewrite),
+        false => rewrite,
+    })
 }
 
 fn partition_moved(
