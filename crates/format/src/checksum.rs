@@ -2,8 +2,8 @@
 
 use crc::{CRC_32_ISCSI, Crc, Table};
 
-/// The common CRC-32 of `bytes`. Both copies of a GPT have 16 KiB under one, so that the processor's
-/// own instructions are worth a crate that uses them.
+/// The common CRC-32 of `bytes`. Both copies of a GPT have 16 KiB under one, so the processor's own
+/// instructions are worth a crate that uses them.
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)

@@ -136,8 +136,8 @@ impl PartitionTable {
     }
 }
 
-/// What tools need to find the sound copy. Without the primary one they look for the backup in the
-/// last sector, and where none is there they take the disk for a blank one.
+/// Conditions under which tools find the sound copy. Without the primary one they look for the
+/// backup in the last sector, and where none is there they take the disk for a blank one.
 ///
 /// Source: gptfdisk, `GPTData::LoadPartitions` and `UseWhichPartitions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

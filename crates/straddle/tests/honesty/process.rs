@@ -190,10 +190,10 @@ fn a_program_that_has_its_own_fsync_is_named_as_the_program() {
     let found = of_process(scratch.path(), sleeper.0.id());
     let own = found.evidence.iter().find(|one| one.code == "program-takes");
     let own = own.unwrap_or_else(|| panic!("{found:#?}"));
-    let said = format!("has its own fsync in the program itself, {},", text(&program));
+    let said = format!("its program {} replaces libc's fsync", text(&program));
     assert!(own.sentence.contains(&said), "{own:?}");
     let word = word(&found).suppressors.join(" ");
-    assert_eq!(word, format!("The program itself, {}, has its own fsync.", text(&program)));
+    assert_eq!(word, format!("Its program {} replaces libc's fsync.", text(&program)));
     assert!(found.evidence.iter().all(|one| one.code != "library-takes"), "{found:#?}");
 }
 

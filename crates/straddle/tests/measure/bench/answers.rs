@@ -58,7 +58,7 @@ fn a_table_says_where_what_and_how_it_ended_and_the_code_goes_with_it() {
         let volume = plan.mounted();
         let before = volume.state();
         let ran = on(&volume, &["--explain"]);
-        for part in ["scratch: 8 MiB in ", "aligned", "shifted 512 B", "ratio, 95 % interval"] {
+        for part in ["scratch: 8 MiB in ", "aligned", "shifted 512 B", "pair by pair"] {
             assert!(ran.out.contains(part), "{part}: {ran:?}");
         }
         let told = verdicts.iter().find(|(word, _)| ran.out.contains(&format!("\n{word}: ")));
@@ -213,7 +213,7 @@ fn results_that_were_kept_are_compared_and_one_that_is_slower_is_named() {
     let path = |name: &str| scratch.path().join(name);
     let kept = |name: &str| {
         let ran = on(&volume, &["--output", text(&path(name))]);
-        assert!(ran.out.contains("ratio, 95 % interval"), "{ran:?}");
+        assert!(ran.out.contains("pair by pair"), "{ran:?}");
         let text = fs::read_to_string(path(name)).expect("it was kept");
         valid(BENCH, &Ran { status: None, out: text, errors: String::new() })
     };
