@@ -5,8 +5,8 @@
 //! on a real disk, on an image file, through an image format, on a captured tree and in memory.
 
 pub mod answer;
-mod counters;
 pub mod disk;
+mod disk_counters;
 pub mod durable;
 pub mod extents;
 mod files;
@@ -21,8 +21,8 @@ mod queue;
 pub mod text_tree;
 mod window;
 
-pub use counters::{Counters, CountersError, DiskCounts};
 pub use disk::{Disk, ReadError};
+pub use disk_counters::{Counters, CountersError, DiskCounts};
 pub use durable::{Durable, DurableFault};
 pub use extents::{Extent, ExtentFlags, ExtentList, Extents, ExtentsError};
 pub use files::{FileIdentity, Files, NoFiles, NotOpened, OpenFile};

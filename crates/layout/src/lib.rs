@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `table_bytes` | the table as its bytes stand |
 //! | `partition_needs` | a partition, and what its data needs |
+//! | `immovable` | partitions that are never moved |
 //! | `grid` | addresses at which a partition may start |
 //! | `best_places` | the best places for all of them |
 //! | `boot_gap` | the space between an MBR and the first partition |
@@ -27,6 +28,7 @@ mod encode;
 mod fix_ups;
 mod fresh;
 mod grid;
+mod immovable;
 mod moves;
 mod partition_needs;
 mod plan;

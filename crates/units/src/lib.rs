@@ -9,6 +9,7 @@ mod fact;
 pub mod finite;
 pub mod number;
 pub mod prefix;
+mod raid_rotation;
 pub mod random;
 mod range;
 mod sector;

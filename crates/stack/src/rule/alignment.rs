@@ -9,7 +9,7 @@ use units::{ByteRange, Source, Unit};
 
 use super::cost::{Costed, Costs};
 use super::tops::{is_container, tops};
-use super::{Finding, RuleInput, Severity, finding, rarely, remedy};
+use super::{Finding, RuleInput, Severity, finding, rarely, remedy, severity};
 use crate::beside;
 use crate::history;
 use crate::id::LayerId;
@@ -106,7 +106,7 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
         (_, true) => "ST102",
         (_, false) => "ST101",
     };
-    let mut finding = finding(code, severity(worst.as_ref(), assumed), id)
+    let mut finding = finding(code, severity::of_cost(worst.as_ref(), assumed), id)
         .says(evidence(case, id, miss) + &predicted(case, id));
     finding.evidence.extend(log(case, id));
     if assumed {
@@ -147,7 +147,7 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, unit: Unit, assumed: bool) -> V
             return None;
         }
         let code = if assumed { "ST102" } else { "ST101" };
-        let mut finding = finding(code, severity(None, assumed), part).says(format!(
+        let mut finding = finding(code, severity::of_cost(None, assumed), part).says(format!(
             "{} starts at {}, {} after a {} boundary of the guest's disk; converting the image \
              does not change this",
             layer.name,
@@ -239,20 +239,6 @@ fn put_right(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Finding {
 pub(super) fn assumed(case: &RuleInput<'_>, miss: &Miss) -> bool {
     let units = &case.stack.layer(miss.owner).units;
     units.used(miss.kind).is_some_and(|(_, source)| source == Source::Assumed)
-}
-
-/// Any RMW that alignment would save is a warning; two or more an error on rotating media or
-/// parity.
-pub(super) fn severity(cost: Option<&Costed>, assumed: bool) -> Severity {
-    match cost {
-        Some(cost) if !assumed && cost.excess_rmws() >= 2 && (cost.rotating || cost.parity) => {
-            Severity::Error
-        }
-        Some(cost) if cost.excess_rmws() > 0 => Severity::Warning,
-        Some(_) => Severity::Info,
-        // Misaligned, and the cost cannot be told: that is no reason to stay quiet.
-        None => Severity::Warning,
-    }
 }
 
 pub(super) fn evidence(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> String {

@@ -3,7 +3,6 @@
 //! [`table::RULES`] says what each code means; the functions in the other files find where one
 //! applies. Severity follows from predicted cost, not from taste.
 
-use serde::{Deserialize, Serialize};
 use units::prefix::SectorAddress;
 
 use crate::condition::Condition;
@@ -23,6 +22,7 @@ mod length;
 mod rarely;
 mod remedy;
 mod sector;
+mod severity;
 mod stripe;
 pub mod table;
 mod tops;
@@ -30,22 +30,8 @@ mod tops;
 pub use cost::Cost;
 pub use rarely::{is_covered_iso, read_only_medium};
 pub use remedy::{Remedy, copy_command, copy_name, plan_of};
+pub use severity::Severity;
 pub use table::{RULES, Rule, rule};
-
-/// Importance of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing; costs nothing.
-    Info,
-    /// Costs something, or rests on an assumption.
-    Warning,
-    /// Costs much, or will not work.
-    Error,
-}
-
-units::words!(Severity);
 
 /// A rule that fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
