@@ -5,27 +5,30 @@
 //! on a real disk, on an image file, through an image format, on a captured tree and in memory.
 
 pub mod answer;
+mod backing_files;
 pub mod disk;
 mod disk_counters;
 pub mod durable;
+mod extent_flags;
 pub mod extents;
-mod files;
 pub mod kernel_tree;
 pub mod manifest;
 mod memory_disk;
 mod memory_tree;
 pub mod mountinfo;
-mod nodes;
 pub mod pack;
 mod queue;
+mod sync_methods;
 pub mod text_tree;
+mod tree_nodes;
 mod window;
 
+pub use backing_files::{FileIdentity, Files, NoFiles, NotOpened, OpenFile};
 pub use disk::{Disk, ReadError};
 pub use disk_counters::{Counters, CountersError, DiskCounts};
 pub use durable::{Durable, DurableFault};
-pub use extents::{Extent, ExtentFlags, ExtentList, Extents, ExtentsError};
-pub use files::{FileIdentity, Files, NoFiles, NotOpened, OpenFile};
+pub use extent_flags::ExtentFlags;
+pub use extents::{Extent, ExtentList, Extents, ExtentsError};
 pub use kernel_tree::{KernelTree, TreeError};
 pub use manifest::{Manifest, ManifestError};
 pub use memory_disk::MemoryDisk;
