@@ -18,10 +18,10 @@ mod tests;
 
 use units::{ByteRange, Unit};
 
-use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::unit::UnitKind;
+use crate::work_budget::WorkBudget;
 use descent::{OPERATIONS_MAX, work_within};
 
 /// One application I/O on a layer.

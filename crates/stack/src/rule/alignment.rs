@@ -8,9 +8,9 @@ use units::prefix::{Exact, Size};
 use units::{ByteRange, Source, Unit};
 
 use super::cost::{Costed, Costs};
-use super::tops::{is_container, tops};
-use super::{Finding, RuleInput, Severity, finding, rarely, remedy, severity};
-use crate::beside;
+use super::top_layers::{is_container, tops};
+use super::{Finding, RuleInput, Severity, finding, rarely_written, remedy, severity};
+use crate::external_parts;
 use crate::history;
 use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
@@ -26,7 +26,7 @@ const NAMES_MAX: usize = 8;
 /// above.
 pub(super) fn culprits(case: &RuleInput<'_>) -> Vec<LayerId> {
     let bad: BTreeSet<LayerId> = candidates(case)
-        .filter(|&id| !compensated(case, id) && rarely::why(case, id).is_none())
+        .filter(|&id| !compensated(case, id) && rarely_written::why(case, id).is_none())
         .collect();
     let is_on_another = |&id: &LayerId| {
         bad.len() > 1
@@ -63,7 +63,7 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         }
         if compensated(case, id) {
             found.push(put_right(case, id, miss));
-        } else if let Some(why) = rarely::why(case, id) {
+        } else if let Some(why) = rarely_written::why(case, id) {
             let evidence = format!("{}; {why}", evidence(case, id, miss));
             found.push(finding("ST104", Severity::Info, id).says(evidence));
         } else {
@@ -143,7 +143,7 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, unit: Unit, assumed: bool) -> V
                 let shifts = placement::shifts(case.stack, top, all, id, granule);
                 shifts.bytes.keys().any(|&shift| !unit.aligns(shift))
             });
-        if !is_off || is_container(case, part) || rarely::why(case, part).is_some() {
+        if !is_off || is_container(case, part) || rarely_written::why(case, part).is_some() {
             return None;
         }
         let code = if assumed { "ST102" } else { "ST101" };
@@ -182,7 +182,7 @@ fn log(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
             if matches!(system.beside, Some(Beside::LogOf(_))))
     };
     let log = tops(case, id).into_iter().find(is_log)?;
-    let owners: Vec<String> = beside::partners(case.stack, log)
+    let owners: Vec<String> = external_parts::partners(case.stack, log)
         .into_iter()
         .take(NAMES_MAX)
         .map(|owner| whose(case, owner))

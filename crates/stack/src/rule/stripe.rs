@@ -6,8 +6,10 @@ use units::text::shell_word;
 
 use super::cost::Costs;
 use super::remedy::Command;
-use super::tops::{is_container, tops};
-use super::{Finding, Remedy, RuleInput, Severity, alignment, finding, rarely, remedy, severity};
+use super::top_layers::{is_container, tops};
+use super::{
+    Finding, Remedy, RuleInput, Severity, alignment, finding, rarely_written, remedy, severity,
+};
 use crate::id::LayerId;
 use crate::judge::Miss;
 use crate::layer::LayerKind;
@@ -59,7 +61,7 @@ fn missed(case: &RuleInput<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Findin
     if begins_below || healed || matches!(case.stack.layer(id).kind, LayerKind::MdMember(_)) {
         return None;
     }
-    if let Some(why) = rarely::why(case, id) {
+    if let Some(why) = rarely_written::why(case, id) {
         let evidence = format!("{}; {why}", alignment::evidence(case, id, miss));
         return Some(finding("ST104", Severity::Info, id).says(evidence));
     }
