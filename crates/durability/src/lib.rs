@@ -6,7 +6,7 @@
 //!
 //! Not here: how evidence is gathered. Everything is a function of [`Evidence`].
 
-mod drive_word;
+mod drive_protection;
 pub mod elf;
 mod evidence;
 mod filtered_calls;
@@ -24,7 +24,7 @@ mod sync_syscalls;
 mod torn_page_guards;
 pub mod untorn;
 
-pub use drive_word::drive_word;
+pub use drive_protection::drive_word;
 pub use evidence::{
     CountedWindow, DriveWord, Evidence, LayerCounts, Medium, PathLayer, Protection, SyncLayerKind,
     Times, Untried, Warning, median,

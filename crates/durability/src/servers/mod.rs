@@ -10,9 +10,9 @@
 //! "Configuration options" and `pkg/flags/flag.go`; Go's `strconv.ParseBool`; redis.conf;
 //! mongod(1); Ceph "Ceph Tell"; SQLite "PRAGMA synchronous"; CockroachDB "Cluster Settings".
 
-mod includes;
 mod known_servers;
 mod postgres;
+mod postgres_includes;
 mod setting;
 
 pub use setting::{Confidence, ConfigFile, Processes, Running, Server, ServerSetting, SyncEffect};
