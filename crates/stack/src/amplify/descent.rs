@@ -3,7 +3,7 @@
 use units::ByteRange;
 use units::stripe::{Rotation, Stripe};
 
-use super::rows::{Array, ReadsBefore, StripeRows, WrittenBytes};
+use super::parity_rows::{Array, ReadsBefore, StripeRows, WrittenBytes};
 use super::{ByteRun, Io, Work};
 use crate::graph::Stack;
 use crate::id::LayerId;

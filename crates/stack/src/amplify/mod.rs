@@ -9,10 +9,10 @@
 //! | file | what it is |
 //! |---|---|
 //! | `descent` | an I/O on its way down, layer by layer |
-//! | `rows` | an array with parity, and the rows of it that a write touches |
+//! | `parity_rows` | an array with parity, and the rows of it that a write touches |
 
 mod descent;
-mod rows;
+mod parity_rows;
 #[cfg(test)]
 mod tests;
 

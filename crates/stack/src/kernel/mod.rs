@@ -5,15 +5,15 @@
 //! this one.
 
 mod block_device;
+pub mod device_limits;
 pub mod dm;
-pub mod limits;
 pub mod machine;
 pub mod md;
 pub mod mount;
 mod partitioned_disk;
 
 pub use block_device::{BlockDevice, NodeId, NodeKind, Number};
-pub use limits::DeviceLimits;
+pub use device_limits::DeviceLimits;
 pub use machine::Machine;
 pub use mount::Swap;
 pub use partitioned_disk::{Listed, PartitionedDisk};
