@@ -53,7 +53,7 @@ pub fn stack(packed: &[u8]) {
 /// # Panics
 /// When anything asked does, or when that takes more than 64 MiB.
 pub fn manifest(text: &[u8]) {
-    watched(text, || device::text_tree::hostile(text));
+    watched(text, || device::captured_tree::hostile(text));
 }
 
 /// Reads `text` as a job file.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use crate::captured_tree::TextTree;
 use crate::kernel_tree::{KernelTree, TreeError};
 use crate::manifest::{Manifest, ManifestEntry};
-use crate::text_tree::TextTree;
 
 /// A tree in memory, made path by path: for tests and models. It is a [`Manifest`], which is read
 /// when the first question is asked.

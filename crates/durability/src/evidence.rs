@@ -1,10 +1,10 @@
 //! Evidence about a path on which syncs complete: its layers, their counts, times. The process that
-//! syncs is in `caller.rs`.
+//! syncs is in `process_evidence.rs`.
 
 use serde::{Deserialize, Serialize};
 use units::Known;
 
-use super::caller::{Here, Process};
+use super::process_evidence::{Here, Process};
 
 /// All that was seen.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,34 +6,39 @@
 //!
 //! Not here: how evidence is gathered. Everything is a function of [`Evidence`].
 
-mod caller;
-mod drive_word;
+mod drive_protection;
 pub mod elf;
 mod evidence;
 mod filtered_calls;
 mod flush_reach;
+mod grade;
 pub mod hostile;
+mod nvme_warnings;
+mod process_evidence;
 mod reason;
 mod rules;
 mod seccomp;
 mod servers;
 mod smart_attributes;
+mod sync_syscalls;
+mod torn_page_guards;
 pub mod untorn;
-mod warnings;
 
-pub use caller::{CallFate, Fate, Here, Library, NeededLibrary, Process, WrittenFile};
-pub use drive_word::drive_word;
+pub use drive_protection::drive_word;
 pub use evidence::{
     CountedWindow, DriveWord, Evidence, LayerCounts, Medium, PathLayer, Protection, SyncLayerKind,
     Times, Untried, Warning, median,
 };
-pub use filtered_calls::{FilterSet, ProgramKind, fates};
+pub use filtered_calls::{FilterSet, fates};
 pub use flush_reach::{FlushReach, fewest_per_sync, is_quiet, reach};
-pub use reason::{Direction, Grade, POWER_CUT, Reason};
+pub use grade::Grade;
+pub use process_evidence::{CallFate, Fate, Here, Library, NeededLibrary, Process, WrittenFile};
+pub use reason::{Direction, POWER_CUT, Reason};
 pub use rules::{OTHERS, SYNCS, is_suppressor};
 pub use servers::{
     Confidence, ConfigFile, Processes, Running, Server, ServerSetting, SyncEffect, server,
 };
+pub use sync_syscalls::ProgramKind;
 
 /// A grade with all its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -84,7 +84,7 @@ mod tests {
     use device::MemoryTree;
 
     use super::*;
-    use crate::drive_word::drive_word;
+    use crate::drive_protection::drive_word;
 
     fn word() -> DriveWord {
         drive_word(&MemoryTree::new(), "sda")

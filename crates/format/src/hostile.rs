@@ -16,7 +16,7 @@ use crate::image::guest::Guest;
 use crate::image::{self, Image, recognize};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
-use crate::table::{bsd, gpt, mbr, script, vendor};
+use crate::table::{bsd, gpt, mbr, sfdisk_script, sgi_sun};
 
 /// A parser, with all that may be asked of it.
 #[derive(Clone, Copy)]
@@ -43,12 +43,12 @@ const PLAIN: [Parser; 18] = [
             both_sectors(disk, |disk, sector| bsd::read(disk, sector, slice_at_bytes));
         }
     }),
-    Parser::new("sgi", |disk| drop(black_box(vendor::sgi(disk)))),
-    Parser::new("sun", |disk| drop(black_box(vendor::sun(disk)))),
+    Parser::new("sgi", |disk| drop(black_box(sgi_sun::sgi(disk)))),
+    Parser::new("sun", |disk| drop(black_box(sgi_sun::sun(disk)))),
     Parser::new("script", |disk| {
         let bytes = answer(disk);
-        black_box(script::is_script(&bytes));
-        match script::read(&bytes) {
+        black_box(sfdisk_script::is_script(&bytes));
+        match sfdisk_script::read(&bytes) {
             Ok(script) => {
                 let ends = script.table.partitions.iter().map(|part| part.range.end_bytes());
                 assert!(ends.max().is_some_and(|end| end <= script.disk_bytes));

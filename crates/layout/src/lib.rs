@@ -6,41 +6,43 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `table_bytes` | the table as its bytes stand |
+//! | `old_table_bytes` | the table as its bytes stand |
 //! | `partition_needs` | a partition, and what its data needs |
+//! | `immovable` | partitions that are never moved |
 //! | `grid` | addresses at which a partition may start |
 //! | `best_places` | the best places for all of them |
 //! | `boot_gap` | the space between an MBR and the first partition |
-//! | `encode` | the table's new bytes |
-//! | `fix_ups` | fields of file systems that hold their start |
+//! | `new_table_bytes` | the table's new bytes |
+//! | `start_fields` | fields of file systems that hold their start |
 //! | `moves` | what moves, in which order |
 //! | `refusal` | reasons to plan nothing |
 //! | `plan` | all of it together |
 //! | `disk_after` | the disk as it will be |
-//! | `fresh` | advice for a disk without data |
+//! | `new_disk_advice` | advice for a disk without data |
 //! | `script` | the shell script |
 
 mod best_places;
 mod boot_gap;
 mod disk_after;
-mod encode;
-mod fix_ups;
-mod fresh;
 mod grid;
+mod immovable;
 mod moves;
+mod new_disk_advice;
+mod new_table_bytes;
+mod old_table_bytes;
 mod partition_needs;
 mod plan;
 mod refusal;
 mod script;
-mod table_bytes;
+mod start_fields;
 #[cfg(test)]
 mod tests;
 
 pub use disk_after::DiskAfter;
-pub use encode::Region;
-pub use fix_ups::FixUp;
-pub use fresh::{Advice, advice};
 pub use moves::Move;
+pub use new_disk_advice::{Advice, advice};
+pub use new_table_bytes::Region;
 pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
 pub use script::{NamedDisk, script};
+pub use start_fields::FixUp;

@@ -7,7 +7,7 @@
 use units::ByteRange;
 
 use crate::best_places::NewRange;
-use crate::fix_ups::FixUp;
+use crate::start_fields::FixUp;
 
 /// Length of the part of a partition's start, and of its end, that is put aside, in bytes.
 const ASIDE_BYTES: u64 = 1 << 20;

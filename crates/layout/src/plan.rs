@@ -13,12 +13,12 @@ use units::{ByteRange, Source};
 
 use crate::best_places::{self, NewRange, PartitionRoom};
 use crate::boot_gap::boot_end;
-use crate::encode::{self, Placed, Region, Sectors};
-use crate::fix_ups;
 use crate::moves::{self, Move};
+use crate::new_table_bytes::{self, Placed, Region, Sectors};
+use crate::old_table_bytes::{Mbr, TableBytes};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{self, NoPlan, reject_unsound};
-use crate::table_bytes::{Mbr, TableBytes};
+use crate::start_fields;
 
 /// Length of the head by which a partition in which nothing was recognized is known again, in
 /// bytes: superblocks that a tool wrote there since are found in it.
@@ -252,7 +252,7 @@ impl<'a> SurveyedDisk<'a> {
         placed.sort_by_key(|one| one.number);
         rows.sort_by_key(|row| row.number);
         let sectors = Sectors { old: self.table.sector.bytes(), new: self.room.sector };
-        let regions = encode::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
+        let regions = new_table_bytes::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
             .map_err(|reason| NoPlan::new(reason, None))?;
         let mut afterwards = self.afterwards(&moves);
         let numbers: Vec<u32> = rows.iter().map(|row| row.number).collect();
@@ -325,7 +325,7 @@ impl<'a> SurveyedDisk<'a> {
         let old = NewRange { start: range.start_bytes(), length: range.length_bytes() };
         let volume = device::Window::new(Rc::clone(&self.bytes), range);
         let kind = piece.content.as_deref().unwrap_or_default();
-        let fixes = fix_ups::fix_ups(&volume, kind, old.start, new.start);
+        let fixes = start_fields::fix_ups(&volume, kind, old.start, new.start);
         Move::new(piece.number, old, new, piece.exact, fixes)
     }
 
@@ -514,7 +514,7 @@ impl<'a> SurveyedDisk<'a> {
         for row in rows.iter().filter(|row| row.old != row.new) {
             let head = [(0, HEAD_BYTES.min(row.old.length_bytes()))];
             let runs = match &row.content {
-                Some(kind) => fix_ups::witnesses(kind),
+                Some(kind) => start_fields::witnesses(kind),
                 None => &head,
             };
             for &(at, length) in runs {
@@ -557,7 +557,7 @@ fn room(
     let ends = partition_needs::end_grid(marks);
     let (first, end) = match raw {
         TableBytes::Gpt(gpt) if table.sector.bytes() != sector => {
-            let (head, tail) = encode::gpt_overhead(gpt, sector);
+            let (head, tail) = new_table_bytes::gpt_overhead(gpt, sector);
             // The old table must stay whole until the new one is written.
             let old = table.usable.map_or((0, whole), |one| (one.start_bytes(), one.end_bytes()));
             (head.max(old.0), whole.saturating_sub(tail).min(old.1))

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use units::prefix::Exact;
 use units::text::escape;
 
-use crate::encode::Region;
+use crate::new_table_bytes::Region;
 use crate::plan::DiskPlan;
 
 /// The part that all scripts share.

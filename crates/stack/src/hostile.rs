@@ -12,10 +12,10 @@ use units::ByteRange;
 
 use crate::amplify::{Io, amplify};
 use crate::assemble::{Assembled, LAYERS_MAX, Start, StartKind, assemble};
-use crate::condition::Condition;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::judge::{Judgment, judge_all};
+use crate::on_option::Condition;
 use crate::resolve::{PIECES_MAX, resolve};
 use crate::rule::{self, Finding, RuleInput};
 

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use format::image::{self, Image, ImageKind};
 use units::{ByteRange, Unit};
 
-use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Mapping, Segment, Unread};
 use crate::resolve;
+use crate::work_budget::WorkBudget;
 
 /// Why nothing in a stream-optimized VMDK has a place.
 pub(crate) const COMPRESSED: &str = "every grain is compressed, so nothing has an alignment";

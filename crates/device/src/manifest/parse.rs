@@ -11,7 +11,7 @@ use thiserror::Error;
 use units::text;
 
 use super::escape;
-use crate::nodes::{self, Directory, NodeKind, Nodes, TextSpan, TreeNode, UNKNOWN};
+use crate::tree_nodes::{self, Directory, NodeKind, Nodes, TextSpan, TreeNode, UNKNOWN};
 
 /// The first line of every manifest of this version.
 pub const FIRST_LINE: &str = "straddle.sysroot/1";
@@ -239,7 +239,7 @@ impl<'a> ManifestParser<'a> {
         let span = self.plain(name)?;
         let name = self.bytes(span);
         check_name(name)?;
-        let prefix = nodes::prefix(name);
+        let prefix = tree_nodes::prefix(name);
         let line = number(self.number)?;
         self.nodes.push(TreeNode { prefix, name: span, value, parent, line, kind });
         Ok(())
@@ -264,7 +264,7 @@ impl<'a> ManifestParser<'a> {
         }
         self.path = path;
         self.current = Some(here);
-        if std::mem::replace(&mut self.stated[nodes::index(here)], true) {
+        if std::mem::replace(&mut self.stated[tree_nodes::index(here)], true) {
             return Err("the directory was stated before".to_owned());
         }
         Ok(())
@@ -291,7 +291,7 @@ impl<'a> ManifestParser<'a> {
         check_name(&name)?;
         let made = number(self.directories.len())?;
         let span = self.plain(part)?;
-        let (prefix, line) = (nodes::prefix(&name), number(self.number)?);
+        let (prefix, line) = (tree_nodes::prefix(&name), number(self.number)?);
         let (value, kind) = (TextSpan::default(), NodeKind::Directory(made));
         self.nodes.push(TreeNode { prefix, name: span, value, parent, line, kind });
         self.directories.push(Directory { parent, name: span, first: 0, end: 0 });
@@ -324,7 +324,7 @@ impl<'a> ManifestParser<'a> {
     }
 
     fn bytes(&self, span: TextSpan) -> &[u8] {
-        let (start, length) = (nodes::index(span.start), nodes::index(span.length));
+        let (start, length) = (tree_nodes::index(span.start), tree_nodes::index(span.length));
         match start.checked_sub(self.text.len()) {
             None => &self.text.as_bytes()[start..start + length],
             Some(start) => &self.decoded[start..start + length],
@@ -372,7 +372,7 @@ fn number(value: usize) -> Result<u32, String> {
 fn sort(arena: &mut Nodes) {
     let Nodes { nodes, directories, .. } = arena;
     for node in nodes.iter() {
-        directories[nodes::index(node.parent)].end += 1;
+        directories[tree_nodes::index(node.parent)].end += 1;
     }
     let mut next = 0;
     for directory in directories.iter_mut() {
@@ -382,14 +382,14 @@ fn sort(arena: &mut Nodes) {
     }
     let mut sorted = nodes.clone();
     for node in nodes.iter() {
-        let end = &mut directories[nodes::index(node.parent)].end;
-        sorted[nodes::index(*end)] = *node;
+        let end = &mut directories[tree_nodes::index(node.parent)].end;
+        sorted[tree_nodes::index(*end)] = *node;
         *end += 1;
     }
     *nodes = sorted;
     for directory in 0..arena.directories.len() {
         let Directory { first, end, .. } = arena.directories[directory];
-        let range = nodes::index(first)..nodes::index(end);
+        let range = tree_nodes::index(first)..tree_nodes::index(end);
         let children = &arena.nodes[range.clone()];
         if !children.is_sorted_by(|one, other| arena.order(one, other).is_lt()) {
             let mut children = children.to_vec();
@@ -416,5 +416,5 @@ fn unique(arena: &mut Nodes) -> Result<(), ManifestError> {
     let Some(node) = twice else { return Ok(()) };
     let name = text::escape(arena.bytes(node.name));
     let reason = format!("`{name}` stands in this directory before");
-    Err(ManifestError { line: nodes::index(node.line), reason })
+    Err(ManifestError { line: tree_nodes::index(node.line), reason })
 }

@@ -211,7 +211,7 @@ fn a_damaged_manifest_is_read_or_refused_in_little_memory() {
                 break;
             }
         }
-        let ((), peak_bytes) = testkit::memory::peak_of(|| crate::text_tree::hostile(&text));
+        let ((), peak_bytes) = testkit::memory::peak_of(|| crate::captured_tree::hostile(&text));
         assert!(peak_bytes < 1 << 20, "{peak_bytes}");
     }
 }

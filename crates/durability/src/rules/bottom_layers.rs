@@ -1,12 +1,8 @@
 //! Layers at the bottom that no flush can pass or that cannot be seen.
 
 use crate::evidence::{Evidence, SyncLayerKind};
-use crate::reason::{Grade, Reason};
-
-const MOUNTS: &str = "/proc/self/mountinfo";
-/// With which an overlay leaves syncs out. Source: Linux `Documentation/filesystems/overlayfs.rst`,
-/// "Volatile mount"; newer kernels show the second.
-const VOLATILE: [&str; 2] = ["volatile", "fsync=volatile"];
+use crate::grade::Grade;
+use crate::reason::Reason;
 
 /// Memory at the bottom: power takes it all.
 pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
@@ -25,25 +21,6 @@ pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
             .changes("keep the files on a drive")
     };
     evidence.bottoms().filter_map(of).map(one).collect()
-}
-
-/// An overlay that leaves syncs out, whatever it lies on.
-pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
-    let of = |layer: &super::super::PathLayer| match &layer.kind {
-        SyncLayerKind::FileSystem { kind, options, .. }
-        | SyncLayerKind::Opaque { kind, options, .. }
-            if kind == "overlay" =>
-        {
-            options.iter().find(|option| VOLATILE.contains(&option.as_str())).cloned()
-        }
-        _ => None,
-    };
-    let one = |option: String| {
-        Reason::against("sync-off", Grade::NotDurable)
-            .seen(format!("overlay is mounted with `{option}`: it ignores syncs"), MOUNTS)
-            .changes(format!("mount it without {option}"))
-    };
-    evidence.layers.iter().filter_map(of).map(one).collect()
 }
 
 /// A layer that hides what is below.

@@ -1,7 +1,8 @@
 //! Declared caches, and drives' own reports of theirs.
 
 use crate::evidence::{DriveWord, Evidence, PathLayer, Protection, SyncLayerKind};
-use crate::reason::{Grade, Reason};
+use crate::grade::Grade;
+use crate::reason::Reason;
 
 const DECLARED: &str = "queue/write_cache";
 

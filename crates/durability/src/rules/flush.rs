@@ -1,60 +1,13 @@
-//! Sending of flushes, by the options of mounts and by the counts of devices.
+//! Sending of flushes, by the counts of devices.
 
-use units::text::shell_word;
-
+use super::mount_options;
 use crate::evidence::{Evidence, PathLayer, SyncLayerKind, median};
 use crate::flush_reach::{FlushReach, reach};
+use crate::grade::Grade;
 use crate::reason::POWER_CUT;
-use crate::reason::{Grade, Reason, time_of};
+use crate::reason::{Reason, time_of};
 
 const COUNTERS: &str = "flushes of /sys/block/*/stat";
-
-/// Options with which a file system sends no flushes. Sources: Linux
-/// `Documentation/admin-guide/ext4.rst`, `Documentation/filesystems/{f2fs,nilfs2}.rst`,
-/// btrfs(5), mount(8).
-const OFF: [&str; 4] = ["barrier=0", "nobarrier", "barrier=none", "fsync_mode=nobarrier"];
-
-/// A file system that was told to send none.
-pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
-    let mut reasons = Vec::new();
-    for (place, layer) in evidence.layers.iter().enumerate() {
-        let SyncLayerKind::FileSystem { kind, options, mount_point } = &layer.kind else {
-            continue;
-        };
-        let Some(option) = options.iter().find(|option| OFF.contains(&option.as_str())) else {
-            continue;
-        };
-        if is_needless(&evidence.under(place)) {
-            continue;
-        }
-        let on = if kind == "f2fs" { "fsync_mode=posix" } else { "barrier" };
-        let point = shell_word(mount_point);
-        reasons.push(
-            Reason::against("barrier-off", Grade::NotDurable)
-                .seen(
-                    format!("{kind} is mounted with `{option}`: it sends no flushes"),
-                    "/proc/self/mountinfo",
-                )
-                .changes(format!("mount it without {option}: mount -o remount,{on} {point}")),
-        );
-    }
-    reasons
-}
-
-/// Returns whether the kernel would send no flushes either way: all devices with a cache to declare
-/// are declared write through.
-fn is_needless(under: &[&PathLayer]) -> bool {
-    let mut devices = under.iter().filter(|layer| has_cache(&layer.kind)).peekable();
-    devices.peek().is_some() && devices.all(|layer| layer.write_back.value() == Some(&false))
-}
-
-/// Returns whether a layer of this kind has a cache that is declared: a partition has its disk's.
-fn has_cache(kind: &SyncLayerKind) -> bool {
-    !matches!(
-        kind,
-        SyncLayerKind::FileSystem { .. } | SyncLayerKind::File | SyncLayerKind::Partition
-    )
-}
 
 /// Returns reasons from the layers' counts while syncs were made.
 pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
@@ -133,7 +86,7 @@ pub(super) enum Arrival {
 
 /// Returns whether a layer was told, or seen, to leave flushes out.
 pub(super) fn leaves_out(evidence: &Evidence) -> bool {
-    missed(evidence).is_some() || !barriers(evidence).is_empty()
+    missed(evidence).is_some() || !mount_options::barriers(evidence).is_empty()
 }
 
 /// Returns the evidence that flushes arrive at the drive at `place`.

@@ -3,14 +3,16 @@
 mod bottom_layers;
 mod cache;
 mod flush;
+mod mount_options;
 mod process;
 mod server;
+mod sync_suppressors;
 mod time;
 
 use crate::evidence::Evidence;
 use crate::reason::Reason;
 
-pub use process::{OTHERS, SYNCS, is_suppressor};
+pub use sync_suppressors::{OTHERS, SYNCS, is_suppressor};
 
 /// A subject: reasons from the evidence, in any order.
 pub(super) type Rule = fn(&Evidence) -> Vec<Reason>;
@@ -20,10 +22,10 @@ pub(super) const RULES: &[Rule] = &[
     process::asked,
     time::untried,
     bottom_layers::memory,
-    bottom_layers::left_out,
+    mount_options::left_out,
     bottom_layers::opaque,
     bottom_layers::lost,
-    flush::barriers,
+    mount_options::barriers,
     flush::counted,
     cache::write_through,
     cache::drives,

@@ -1,7 +1,8 @@
 //! Servers whose settings decide whether they sync.
 
-use crate::caller::Process;
-use crate::reason::{Grade, Reason};
+use crate::grade::Grade;
+use crate::process_evidence::Process;
+use crate::reason::Reason;
 use crate::servers::{Confidence, ServerSetting, SyncEffect};
 
 /// Returns whether it asks for syncs at all, as far as its settings can be read.

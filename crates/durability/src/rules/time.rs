@@ -3,13 +3,14 @@
 //! A time never proves anything: memory that is protected and memory that is not take as long. It
 //! says something of a drive only where flushes are known to arrive there, or none are needed.
 
-use units::durable::DURABLE_APART;
+use units::durable_ratio::DURABLE_APART;
 
 use super::flush::{self, Arrival, arrival};
 use crate::evidence::{
     DriveWord, Evidence, Medium, PathLayer, Protection, SyncLayerKind, Times, Untried, median,
 };
-use crate::reason::{Grade, Reason, time_of};
+use crate::grade::Grade;
+use crate::reason::{Reason, time_of};
 
 const TIMED: &str = "measured here";
 const TIMED_AND_COUNTED: &str = "measured here, flushes of /sys/block/*/stat";

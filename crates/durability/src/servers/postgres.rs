@@ -4,7 +4,7 @@
 
 use units::text::{escape, shell_word};
 
-use super::includes::Settings;
+use super::postgres_includes::Settings;
 use super::setting::{Confidence, Processes, Running, ServerSetting, SyncEffect, cut};
 
 /// Prefix of the title of each process that the first one started.

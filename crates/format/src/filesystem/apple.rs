@@ -9,9 +9,9 @@
 //! Not here: labels of HFS+ and APFS, which stand in trees, and blkid's UUID of HFS and HFS+, which
 //! is an MD5 that stands nowhere on the disk.
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::bytes::Block;
 use crate::heads::Heads;
 use crate::{Parsed, Problem, ProblemKind};

@@ -5,9 +5,9 @@
 //!
 //! Not here: the members' bucket sizes, and the checksum, of which there are several kinds.
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

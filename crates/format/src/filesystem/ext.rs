@@ -3,9 +3,9 @@
 //!
 //! Source: `lib/ext2fs/ext2_fs.h` of e2fsprogs; `libblkid/src/superblocks/ext.c` for the names.
 
+use super::facts::{Beside, FsStripe};
 use super::field::{bytes_text, holding, label, power, power_of_two, uuid};
 use super::found::Found;
-use super::system::{Beside, FsStripe};
 use crate::bytes::Block;
 use crate::checksum::CRC32C;
 use crate::heads::Heads;

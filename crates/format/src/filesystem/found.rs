@@ -1,6 +1,6 @@
 //! A file system that is being read, with what is wrong so far.
 
-use super::system::FileSystem;
+use super::facts::FileSystem;
 use crate::heads::Heads;
 use crate::{Parsed, Problem, ProblemKind};
 

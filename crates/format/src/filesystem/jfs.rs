@@ -3,9 +3,9 @@
 //! One idea: block sizes are stored with their logarithms, so that each vouches for the other.
 //! Source: Linux, `fs/jfs/jfs_superblock.h`.
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

@@ -5,9 +5,9 @@
 //! `include/uapi/linux/minix_fs.h`; util-linux, `disk-utils/mkfs.minix.c`, for how the sizes
 //! follow.
 
+use super::facts::FileSystem;
 use super::field::{self, ByteOrder};
 use super::found::Found;
-use super::system::FileSystem;
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

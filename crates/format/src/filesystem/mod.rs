@@ -8,14 +8,15 @@ use crate::heads::Heads;
 mod apple;
 mod bcachefs;
 pub mod btrfs;
-mod cluster;
-mod companion;
 mod exfat;
 mod ext;
+mod external_devices;
 mod f2fs;
+mod facts;
 mod fat;
 mod field;
 mod found;
+mod gfs_ocfs2;
 #[cfg(test)]
 mod hostile;
 mod iso9660;
@@ -25,19 +26,21 @@ mod named;
 mod nilfs2;
 mod ntfs;
 mod nvlist;
-mod packed;
+mod read_only_kinds;
 mod reiserfs;
+mod squashfs_erofs;
 mod swap;
-mod system;
 mod udf;
 mod ufs;
 mod xfs;
 mod xfs_log;
+mod xfs_stripe;
 mod zfs;
 
 pub(crate) use bcachefs::is_on as is_bcachefs;
-pub use companion::{Companion, companions};
-pub use system::{Beside, FileSystem, FsStripe, XfsPlaces};
+pub use external_devices::{Companion, companions};
+pub use facts::{Beside, FileSystem, FsStripe};
+pub use xfs_stripe::XfsPlaces;
 
 /// A reader: returns the file system that it finds on a volume.
 pub(crate) type Reader = fn(&Heads<'_>) -> Option<Parsed<FileSystem>>;
@@ -59,19 +62,19 @@ pub(crate) const RARE: [Reader; 18] = [
     zfs::read,
     udf::read,
     iso9660::read,
-    packed::squashfs,
-    packed::erofs,
+    squashfs_erofs::squashfs,
+    squashfs_erofs::erofs,
     jfs::read,
     reiserfs::read,
-    packed::cramfs,
-    packed::romfs,
+    squashfs_erofs::cramfs,
+    squashfs_erofs::romfs,
     nilfs2::read,
     apple::apfs,
     apple::hfs,
     ufs::read,
     minix::read,
-    cluster::gfs,
-    cluster::ocfs2,
+    gfs_ocfs2::gfs,
+    gfs_ocfs2::ocfs2,
     bcachefs::read,
     named::read,
 ];

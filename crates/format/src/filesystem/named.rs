@@ -1,7 +1,7 @@
 //! File systems and volumes that are known by name only: those of [`crate::named`].
 
+use super::facts::FileSystem;
 use super::found::Found;
-use super::system::FileSystem;
 use super::{field, xfs_log};
 use crate::Parsed;
 use crate::heads::Heads;

@@ -3,9 +3,9 @@
 //! One idea: its signature is two bytes only, so nothing is believed without the checksum. Source:
 //! Linux, `include/uapi/linux/nilfs2_ondisk.h`, `fs/nilfs2/the_nilfs.c`.
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::bytes::Block;
 use crate::checksum::seeded_crc32;
 use crate::heads::Heads;

@@ -4,9 +4,9 @@
 //! its own journal, so a superblock behind its journal's start is not the one. Source: Linux,
 //! `fs/reiserfs/reiserfs.h`; reiserfsprogs, `include/reiserfs_fs.h`; Reiser4, `reiser4_master_sb`.
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

@@ -9,9 +9,9 @@
 
 use units::DiskText;
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::bytes::Block;
 use crate::heads::Heads;
 use crate::{Parsed, Problem, ProblemKind};

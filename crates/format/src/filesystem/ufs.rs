@@ -3,9 +3,9 @@
 //! One idea: a UFS writes fragments, of which up to eight make a block; both sizes and their ratio
 //! are stored, and must agree. Source: `FreeBSD`, `sys/ufs/ffs/fs.h`.
 
+use super::facts::FileSystem;
 use super::field::{self, ByteOrder};
 use super::found::Found;
-use super::system::FileSystem;
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

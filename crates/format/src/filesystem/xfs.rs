@@ -2,9 +2,10 @@
 //!
 //! Source: `libxfs/xfs_format.h` of xfsprogs, `struct xfs_dsb`.
 
+use super::facts::{Beside, FsStripe};
 use super::field::{bytes_text, holding, label, power, power_of_two, uuid};
 use super::found::Found;
-use super::system::{Beside, FsStripe, XfsPlaces};
+use super::xfs_stripe::XfsPlaces;
 use crate::Problem;
 use crate::bytes::Block;
 use crate::checksum::CRC32C;

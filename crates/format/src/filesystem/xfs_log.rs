@@ -5,9 +5,9 @@
 //! `fs/xfs/libxfs/xfs_log_format.h`, `struct xlog_rec_header`; `libblkid/src/superblocks/xfs.c` for
 //! how far to look.
 
+use super::facts::{Beside, FileSystem};
 use super::field;
 use super::found::Found;
-use super::system::{Beside, FileSystem};
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

@@ -11,10 +11,10 @@
 use device::disk;
 use units::DiskText;
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
 use super::nvlist::NameValues;
-use super::system::FileSystem;
 use crate::heads::Heads;
 use crate::{Parsed, Problem, ProblemKind};
 

@@ -18,7 +18,7 @@ pub mod qcow2;
 pub(crate) mod recognize;
 mod run;
 pub mod shift;
-mod table;
+mod table_windows;
 pub mod vdi;
 pub mod vhd;
 pub mod vhdx;
@@ -30,7 +30,7 @@ pub use shift::Shifts;
 pub use walk::Walked;
 
 use run::{GuestRun, Looked};
-use table::Windows;
+use table_windows::Windows;
 
 /// The format of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl Image {
         if guest_bytes >= self.virtual_bytes {
             return Ok(None);
         }
-        let run = self.run(file, &mut Windows::new(table::ENTRY_BYTES), guest_bytes);
+        let run = self.run(file, &mut Windows::new(table_windows::ENTRY_BYTES), guest_bytes);
         let place = run.place?;
         Ok(ByteRange::new(guest_bytes, run.length_bytes).map(|guest| GuestExtent { guest, place }))
     }

@@ -10,7 +10,7 @@ use device::{Disk, ReadError};
 use units::ByteRange;
 
 use super::run::GuestRun;
-use super::table::{WALK_BYTES, Windows};
+use super::table_windows::{WALK_BYTES, Windows};
 use super::{GuestExtent, GuestPlace, Image};
 
 /// Number of bytes of table entries one walk looks at: 256 GiB of qcow2 with clusters of 64 KiB,

@@ -9,12 +9,12 @@ use device::Disk;
 
 use crate::heads::Heads;
 
-mod table;
+mod magic_numbers;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use table::BITLOCKER;
-pub use table::NAMED;
+pub(crate) use magic_numbers::BITLOCKER;
+pub use magic_numbers::NAMED;
 
 /// A place on a volume or in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 use device::Disk;
 use units::SectorSize;
 
-use super::{PartitionRole, PartitionTable, bsd, gpt, half_moved, mbr, vendor};
+use super::{PartitionRole, PartitionTable, bsd, gpt, half_moved, mbr, sgi_sun};
 use crate::{Parsed, Problem, ProblemKind};
 
 /// A table, and whether it stands on its own.
@@ -45,7 +45,7 @@ fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choic
         Some(found) if found.is_protected => return Some(strong(found.table)),
         other => other,
     };
-    if let Some(label) = vendor::sgi(disk) {
+    if let Some(label) = sgi_sun::sgi(disk) {
         return Some(strong(label));
     }
     let mut mbr = mbr::read(disk, sector);
@@ -56,7 +56,7 @@ fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choic
     if is_listing {
         return mbr.map(strong);
     }
-    let label = vendor::sun(disk).or_else(|| bsd::read(disk, sector, start_bytes));
+    let label = sgi_sun::sun(disk).or_else(|| bsd::read(disk, sector, start_bytes));
     if let Some(label) = label {
         return Some(strong(label));
     }

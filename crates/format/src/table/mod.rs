@@ -10,8 +10,8 @@ use crate::Parsed;
 pub mod bsd;
 pub mod gpt;
 pub mod mbr;
-pub mod script;
-pub mod vendor;
+pub mod sfdisk_script;
+pub mod sgi_sun;
 
 mod boot;
 pub(crate) mod choice;

@@ -4,7 +4,7 @@
 //! compatible; anything else raises the number in [`TRACE_SCHEMA`].
 
 use serde::{Deserialize, Serialize};
-use stack::file::RunState;
+use stack::file_extents::RunState;
 
 use crate::document::{Fact, Word};
 use crate::envelope::Envelope;

@@ -6,7 +6,7 @@ use report::trace::{
 };
 use report::{Envelope, Fact, Look, Refusal, Run};
 use serde_json::Value;
-use stack::file::RunState;
+use stack::file_extents::RunState;
 use stack::{LayerType, UnitFact, UnitKind};
 use testkit::schema;
 use units::Source;

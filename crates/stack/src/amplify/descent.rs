@@ -3,13 +3,13 @@
 use units::ByteRange;
 use units::stripe::{Rotation, Stripe};
 
-use super::rows::{Array, ReadsBefore, StripeRows, WrittenBytes};
+use super::parity_rows::{Array, ReadsBefore, StripeRows, WrittenBytes};
 use super::{ByteRun, Io, Work};
-use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::resolve::{self, FirstRun, On, behind};
+use crate::work_budget::WorkBudget;
 
 /// The most operations that are counted for one I/O.
 pub(super) const OPERATIONS_MAX: usize = 65_536;

@@ -9,19 +9,19 @@
 //! | file | what it is |
 //! |---|---|
 //! | `descent` | an I/O on its way down, layer by layer |
-//! | `rows` | an array with parity, and the rows of it that a write touches |
+//! | `parity_rows` | an array with parity, and the rows of it that a write touches |
 
 mod descent;
-mod rows;
+mod parity_rows;
 #[cfg(test)]
 mod tests;
 
 use units::{ByteRange, Unit};
 
-use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::unit::UnitKind;
+use crate::work_budget::WorkBudget;
 use descent::{OPERATIONS_MAX, work_within};
 
 /// One application I/O on a layer.

@@ -13,27 +13,27 @@ use format::table::PartitionRole;
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
-use crate::beside;
-use crate::condition::Condition;
 use crate::drive::KernelDrive;
+use crate::external_parts;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
+use crate::layer_bytes::LayerView;
 use crate::mapping::Mapping;
-use crate::view::LayerView;
+use crate::on_option::Condition;
 
 mod bare;
+mod container;
 mod file;
-mod group;
 mod image;
 mod live;
-mod member;
 mod raid;
+mod reading_limit;
 mod table;
-mod work;
+mod volume_group;
 
 pub use live::{Devices, World, assemble_machine};
-use work::WorkLimit;
+use reading_limit::WorkLimit;
 
 /// The most layers that one stack gets; what is beyond is said to be left out.
 pub const LAYERS_MAX: usize = 4096;
@@ -132,7 +132,7 @@ struct Assembler<'a> {
     stack: Stack,
     jobs: VecDeque<LookedAt>,
     arrays: BTreeMap<String, Vec<raid::RaidMember>>,
-    groups: BTreeMap<String, group::Gathered>,
+    groups: BTreeMap<String, volume_group::Gathered>,
     incomplete: Vec<String>,
     work: WorkLimit,
     files: &'a dyn Files,
@@ -157,7 +157,8 @@ impl<'a> Assembler<'a> {
 impl Assembler<'_> {
     fn finish(mut self, roots: Vec<LayerId>) -> Assembled {
         bare::mark(&mut self.stack);
-        self.incomplete.extend(beside::lacking(&self.stack).into_iter().map(|lack| lack.key));
+        self.incomplete
+            .extend(external_parts::lacking(&self.stack).into_iter().map(|lack| lack.key));
         Assembled { stack: self.stack, roots, incomplete: self.incomplete }
     }
 

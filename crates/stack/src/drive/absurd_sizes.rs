@@ -1,7 +1,7 @@
 //! Sizes that kernels, bridges and controllers report and that mean nothing.
 
 use super::KernelDrive;
-use super::liar::Lie;
+use super::misreporting_drives::Lie;
 
 impl KernelDrive {
     /// Why the reported physical sector cannot be right; `None` when it can, or is unknown.

@@ -12,9 +12,11 @@ use format::identify::nvme;
 use units::{Known, Source};
 
 use super::KernelDrive;
-use super::liar::Lie;
+use super::misreporting_drives::Lie;
 use crate::unit::{UnitKind, Units};
 
+/// The granule that is assumed where nothing confirms another: what drives have had since 2011.
+pub const ASSUMED_GRANULE_BYTES: u64 = 4096;
 const KIND: UnitKind = UnitKind::Granule;
 /// Least length that a reported granule must exceed to be believed: many a drive of 4 KiB says 512.
 const CONFIRMS_ABOVE_BYTES: u64 = 512;
@@ -42,8 +44,13 @@ pub(super) fn put(drive: &KernelDrive, units: &mut Units) {
     }
     put_known(drive, units);
     if units.used(KIND).is_none() {
-        super::put_assumed(units, "no source confirms a granule; set it with --on");
+        put_assumed(units, "no source confirms a granule; set it with --on");
     }
+}
+
+/// Assumes a granule.
+pub(super) fn put_assumed(units: &mut Units, note: &str) {
+    units.put_used(KIND, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
 }
 
 /// Returns what an NVMe drive prefers for starts of writes. Linux's fold of it is shown beside it.
@@ -211,7 +218,7 @@ impl KernelDrive {
         if let Some(liar) = known {
             return Some(liar.sentence());
         }
-        let floor = super::ASSUMED_GRANULE_BYTES.max(self.sector().bytes());
+        let floor = ASSUMED_GRANULE_BYTES.max(self.sector().bytes());
         if !self.is_nvme() || physical <= floor {
             return None;
         }

@@ -7,28 +7,30 @@
 use device::KernelTree;
 use units::{DiskText, Known, SectorSize, Source, Unit};
 
-use crate::condition::Condition;
+use crate::on_option::Condition;
 use crate::unit::{UnitKind, Units};
 
 pub(crate) use self::sysfs::SysfsFiles;
 
 mod absurd_sizes;
 mod disagree;
+mod drive_answers;
 mod granule;
-mod hints;
-pub mod liar;
 mod measured;
+mod memory_card;
+pub mod misreporting_drives;
+mod nvme_paths;
 mod queue;
-mod said;
 mod sysfs;
+mod unused_units;
 mod virtual_disk;
 
+pub use drive_answers::{DriveIdentity, Said};
+pub use granule::ASSUMED_GRANULE_BYTES;
 pub use measured::{KeptMeasurement, MeasuredGranule};
-pub use queue::{AtomicLimits, Card, NamespacePath, Queue};
-pub use said::{DriveIdentity, Said};
-
-/// The granule that is assumed where nothing confirms another: what drives have had since 2011.
-pub const ASSUMED_GRANULE_BYTES: u64 = 4096;
+pub use memory_card::Card;
+pub use nvme_paths::NamespacePath;
+pub use queue::{AtomicLimits, Queue};
 
 /// The kernel's report of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +151,7 @@ impl KernelDrive {
             identity: DriveIdentity::read(&files, &said),
             said,
             card: Card::read(&files),
-            paths: queue::paths(tree, name),
+            paths: nvme_paths::paths(tree, name),
             disagreements: Vec::new(),
             measured: None,
         };
@@ -206,15 +208,11 @@ pub fn image_units(told: Option<&Condition>) -> Units {
         Source::Assumed,
         "an image does not record its disk",
     );
-    put_assumed(&mut units, "set it with --on");
+    granule::put_assumed(&mut units, "set it with --on");
     if let Some(told) = told {
         put_told(&mut units, told);
     }
     units
-}
-
-fn put_assumed(units: &mut Units, note: &str) {
-    units.put_used(UnitKind::Granule, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
 }
 
 fn put_told(units: &mut Units, told: &Condition) {

@@ -3,9 +3,9 @@
 //! [`defaults`] are what the text beside this file lists; [`made_by`] recognizes a layout by where
 //! its partitions start.
 
-mod table;
+mod defaults;
 
-pub use table::{Default, defaults};
+pub use defaults::{Default, defaults};
 
 /// Sectors for each track, as a BIOS with LBA support counts them.
 const TRACK: u64 = 63;

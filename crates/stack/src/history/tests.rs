@@ -80,7 +80,7 @@ fn every_layout_has_a_default_and_every_default_a_source() {
     for layout in PartitionerLayout::ALL {
         assert!(defaults().iter().any(|made| made.layout == layout), "{layout:?}");
     }
-    assert_eq!(defaults().len(), table::blocks().count(), "every default of the file is read");
+    assert_eq!(defaults().len(), defaults::blocks().count(), "every default of the file is read");
     for made in defaults() {
         assert!(made.source.starts_with("https://"), "{}", made.tool);
         assert!(!made.disks_bytes.is_empty(), "{}", made.tool);

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use device::KernelTree;
 
+use super::block_device::{BlockDevice, NodeId, NodeKind, Number};
 use super::dm::{self, Tables};
 use super::mount::{self, Swap};
-use super::node::{BlockDevice, NodeId, NodeKind, Number};
-use super::part::{Listed, PartitionedDisk};
+use super::partitioned_disk::{Listed, PartitionedDisk};
 use device::mountinfo::MountLine;
 
 /// Every block device of a machine.

@@ -4,16 +4,16 @@
 //! Everything is read from a [`KernelTree`](device::KernelTree), so a captured machine is read like
 //! this one.
 
+mod block_device;
+pub mod device_limits;
 pub mod dm;
-pub mod limits;
 pub mod machine;
 pub mod md;
 pub mod mount;
-mod node;
-mod part;
+mod partitioned_disk;
 
-pub use limits::DeviceLimits;
+pub use block_device::{BlockDevice, NodeId, NodeKind, Number};
+pub use device_limits::DeviceLimits;
 pub use machine::Machine;
 pub use mount::Swap;
-pub use node::{BlockDevice, NodeId, NodeKind, Number};
-pub use part::{Listed, PartitionedDisk};
+pub use partitioned_disk::{Listed, PartitionedDisk};

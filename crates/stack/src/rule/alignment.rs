@@ -8,9 +8,9 @@ use units::prefix::{Exact, Size};
 use units::{ByteRange, Source, Unit};
 
 use super::cost::{Costed, Costs};
-use super::tops::{is_container, tops};
-use super::{Finding, RuleInput, Severity, finding, rarely, remedy};
-use crate::beside;
+use super::top_layers::{is_container, tops};
+use super::{Finding, RuleInput, Severity, finding, rarely_written, remedy, severity};
+use crate::external_parts;
 use crate::history;
 use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
@@ -26,7 +26,7 @@ const NAMES_MAX: usize = 8;
 /// above.
 pub(super) fn culprits(case: &RuleInput<'_>) -> Vec<LayerId> {
     let bad: BTreeSet<LayerId> = candidates(case)
-        .filter(|&id| !compensated(case, id) && rarely::why(case, id).is_none())
+        .filter(|&id| !compensated(case, id) && rarely_written::why(case, id).is_none())
         .collect();
     let is_on_another = |&id: &LayerId| {
         bad.len() > 1
@@ -63,7 +63,7 @@ pub(super) fn check(case: &RuleInput<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         }
         if compensated(case, id) {
             found.push(put_right(case, id, miss));
-        } else if let Some(why) = rarely::why(case, id) {
+        } else if let Some(why) = rarely_written::why(case, id) {
             let evidence = format!("{}; {why}", evidence(case, id, miss));
             found.push(finding("ST104", Severity::Info, id).says(evidence));
         } else {
@@ -106,7 +106,7 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
         (_, true) => "ST102",
         (_, false) => "ST101",
     };
-    let mut finding = finding(code, severity(worst.as_ref(), assumed), id)
+    let mut finding = finding(code, severity::of_cost(worst.as_ref(), assumed), id)
         .says(evidence(case, id, miss) + &predicted(case, id));
     finding.evidence.extend(log(case, id));
     if assumed {
@@ -143,11 +143,11 @@ fn guests_off(case: &RuleInput<'_>, id: LayerId, unit: Unit, assumed: bool) -> V
                 let shifts = placement::shifts(case.stack, top, all, id, granule);
                 shifts.bytes.keys().any(|&shift| !unit.aligns(shift))
             });
-        if !is_off || is_container(case, part) || rarely::why(case, part).is_some() {
+        if !is_off || is_container(case, part) || rarely_written::why(case, part).is_some() {
             return None;
         }
         let code = if assumed { "ST102" } else { "ST101" };
-        let mut finding = finding(code, severity(None, assumed), part).says(format!(
+        let mut finding = finding(code, severity::of_cost(None, assumed), part).says(format!(
             "{} starts at {}, {} after a {} boundary of the guest's disk; converting the image \
              does not change this",
             layer.name,
@@ -182,7 +182,7 @@ fn log(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
             if matches!(system.beside, Some(Beside::LogOf(_))))
     };
     let log = tops(case, id).into_iter().find(is_log)?;
-    let owners: Vec<String> = beside::partners(case.stack, log)
+    let owners: Vec<String> = external_parts::partners(case.stack, log)
         .into_iter()
         .take(NAMES_MAX)
         .map(|owner| whose(case, owner))
@@ -239,20 +239,6 @@ fn put_right(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> Finding {
 pub(super) fn assumed(case: &RuleInput<'_>, miss: &Miss) -> bool {
     let units = &case.stack.layer(miss.owner).units;
     units.used(miss.kind).is_some_and(|(_, source)| source == Source::Assumed)
-}
-
-/// Any RMW that alignment would save is a warning; two or more an error on rotating media or
-/// parity.
-pub(super) fn severity(cost: Option<&Costed>, assumed: bool) -> Severity {
-    match cost {
-        Some(cost) if !assumed && cost.excess_rmws() >= 2 && (cost.rotating || cost.parity) => {
-            Severity::Error
-        }
-        Some(cost) if cost.excess_rmws() > 0 => Severity::Warning,
-        Some(_) => Severity::Info,
-        // Misaligned, and the cost cannot be told: that is no reason to stay quiet.
-        None => Severity::Warning,
-    }
 }
 
 pub(super) fn evidence(case: &RuleInput<'_>, id: LayerId, miss: &Miss) -> String {

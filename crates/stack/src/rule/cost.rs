@@ -9,11 +9,11 @@ use units::{ByteRange, Known};
 
 use super::RuleInput;
 use crate::amplify::{self, Effort, Io};
-use crate::budget::WorkBudget;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::Mapping;
+use crate::work_budget::WorkBudget;
 
 /// The smallest write that layers above make: a page, a block of most file systems.
 const WRITE_BYTES: u64 = 4096;

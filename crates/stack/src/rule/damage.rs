@@ -8,8 +8,8 @@ use format::table::{Partition, Repair, resume_script};
 use units::prefix::Exact;
 
 use super::remedy::Command;
-use super::{Finding, Remedy, RuleInput, Severity, finding, length, rarely, remedy};
-use crate::beside;
+use super::{Finding, Remedy, RuleInput, Severity, finding, length, rarely_written, remedy};
+use crate::external_parts;
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
@@ -36,7 +36,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     for (id, layer) in case.stack.iter() {
         let mut by_kind: BTreeMap<ProblemKind, Vec<String>> = BTreeMap::new();
         let problems = layer.problems.iter();
-        for problem in problems.filter(|problem| !rarely::is_by_design(case, id, problem)) {
+        for problem in problems.filter(|problem| !rarely_written::is_by_design(case, id, problem)) {
             let text = match problem.at_bytes {
                 0 => problem.detail.clone(),
                 at => match case.place(id, at).sector() {
@@ -54,7 +54,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
         found.extend(signatures(case, id));
         found.extend(hybrid(case, id));
     }
-    found.extend(beside::lacking(case.stack).into_iter().filter_map(elsewhere));
+    found.extend(external_parts::lacking(case.stack).into_iter().filter_map(elsewhere));
     found
 }
 
@@ -89,7 +89,7 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
 }
 
 /// A part of a file system that is on a device that was not given.
-fn elsewhere(lack: beside::Lack) -> Option<Finding> {
+fn elsewhere(lack: external_parts::Lack) -> Option<Finding> {
     let finding = finding("ST411", Severity::Info, lack.layer).says(lack.text?);
     Some(finding.fixed_by([Remedy::tell("give all devices at once: straddle check DEVICE DEVICE")]))
 }

@@ -5,7 +5,7 @@ use units::prefix::Exact;
 use units::{SectorSize, Source};
 
 use super::remedy::{Command, Growth};
-use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, finding, rarely_written, remedy};
 use crate::id::LayerId;
 use crate::judge::Verdict;
 use crate::layer::{Bare, LayerKind};
@@ -58,7 +58,8 @@ fn odd_disk(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     });
     // Nothing says that a file in which nothing was recognized is a disk.
     let is_any = told.is_none() && matches!(layer.bare, Some(Bare::Unknown(_)));
-    let is_whole = told.is_none() && is_packed(case, id) || rarely::iso_on(case, id).is_some();
+    let is_whole =
+        told.is_none() && is_packed(case, id) || rarely_written::iso_on(case, id).is_some();
     if length % sector == 0 || !is_disk || is_any || is_whole {
         return None;
     }
@@ -75,7 +76,7 @@ fn odd_disk(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
 /// Returns whether all that is on a disk is packed to the byte, as squashfs is, and ends where that
 /// ends.
 fn is_packed(case: &RuleInput<'_>, id: LayerId) -> bool {
-    !case.stack.above(id).is_empty() && rarely::why(case, id).is_some()
+    !case.stack.above(id).is_empty() && rarely_written::why(case, id).is_some()
 }
 
 /// The file of a disk made `bytes` long, with the backup of its GPT at the new end.
@@ -108,7 +109,7 @@ fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     // Without places there is no end to judge.
     let judgment = case.judgment(id);
     let has_place = judgment.granule.is_none() && judgment.verdict != Verdict::NotExpressible;
-    if !has_place || rarely::why(case, id).is_some() {
+    if !has_place || rarely_written::why(case, id).is_some() {
         return None;
     }
     let length = case.stack.layer(id).length()?;
@@ -176,7 +177,7 @@ fn pushed(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
             && is_on
             && !case.misaligned(first.2)
             && case.misaligned(second.2)
-            && rarely::why(case, second.2).is_none()
+            && rarely_written::why(case, second.2).is_none()
     };
     (parts.windows(2).filter(follows))
         .map(|pair| {

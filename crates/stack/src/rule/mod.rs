@@ -3,49 +3,38 @@
 //! [`table::RULES`] says what each code means; the functions in the other files find where one
 //! applies. Severity follows from predicted cost, not from taste.
 
-use serde::{Deserialize, Serialize};
 use units::prefix::SectorAddress;
 
-use crate::condition::Condition;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::judge::{self, Judgment};
+use crate::on_option::Condition;
 use crate::unit::UnitKind;
 
 mod alignment;
-mod answer;
 mod cost;
 mod damage;
-mod drive;
+mod discard;
+mod drive_reports;
 mod image;
 mod kernel;
+mod lba_format;
 mod length;
-mod rarely;
+mod partition_offset;
+mod rarely_written;
 mod remedy;
 mod sector;
+mod severity;
 mod stripe;
 pub mod table;
-mod tops;
+mod top_layers;
+mod zone;
 
 pub use cost::Cost;
-pub use rarely::{is_covered_iso, read_only_medium};
+pub use rarely_written::{is_covered_iso, read_only_medium};
 pub use remedy::{Remedy, copy_command, copy_name, plan_of};
+pub use severity::Severity;
 pub use table::{RULES, Rule, rule};
-
-/// Importance of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing; costs nothing.
-    Info,
-    /// Costs something, or rests on an assumption.
-    Warning,
-    /// Costs much, or will not work.
-    Error,
-}
-
-units::words!(Severity);
 
 /// A rule that fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,13 +106,16 @@ pub fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let costs = cost::Costs::new(case);
     let costed: [fn(&RuleInput<'_>, &cost::Costs<'_>) -> Vec<Finding>; 2] =
         [alignment::check, stripe::check];
-    let free: [fn(&RuleInput<'_>) -> Vec<Finding>; 7] = [
+    let free: [fn(&RuleInput<'_>) -> Vec<Finding>; 10] = [
         length::check,
         sector::check,
         damage::check,
         image::check,
-        drive::check,
-        answer::check,
+        drive_reports::check,
+        zone::check,
+        partition_offset::check,
+        discard::check,
+        lba_format::check,
         kernel::check,
     ];
     let mut found: Vec<Finding> = costed.iter().flat_map(|check| check(case, &costs)).collect();
@@ -151,14 +143,14 @@ pub fn first_bad(case: &RuleInput<'_>) -> Vec<LayerId> {
 /// is not worth a verdict that anyone should act on.
 #[must_use]
 pub fn is_rarely_written(case: &RuleInput<'_>, id: LayerId) -> bool {
-    rarely::why(case, id).is_some()
+    rarely_written::why(case, id).is_some()
 }
 
 /// Returns whether a partition is a part of the ISO image on the same disk, which finds its parts
 /// by their places.
 #[must_use]
 pub fn is_part_of_iso(case: &RuleInput<'_>, id: LayerId) -> bool {
-    rarely::iso_around(case, id).is_some()
+    rarely_written::iso_around(case, id).is_some()
 }
 
 fn finding(code: &str, severity: Severity, layer: LayerId) -> Finding {

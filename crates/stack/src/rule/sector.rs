@@ -6,7 +6,7 @@ use units::prefix::Exact;
 use units::{SectorSize, Source};
 
 use super::remedy::Command;
-use super::{Finding, Remedy, RuleInput, Severity, finding, rarely, remedy};
+use super::{Finding, Remedy, RuleInput, Severity, finding, rarely_written, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::unit::UnitKind;
@@ -137,7 +137,7 @@ fn small_sector(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Optio
         return Some(finding.fixed_by([Remedy::tell("attach it as an optical drive")]));
     }
     // What is read-only is not made again, nor is a part of an ISO.
-    if system.is_read_only || rarely::iso_around(case, id).is_some() {
+    if system.is_read_only || rarely_written::iso_around(case, id).is_some() {
         return None;
     }
     let finding = finding("ST302", Severity::Error, id).says(format!(
@@ -175,7 +175,7 @@ fn small_block(
 ) -> Option<Finding> {
     let block = block.filter(|&bytes| bytes > 0)?;
     let (granule, assumed) = granule_below(case, id)?;
-    if block >= granule || rarely::why(case, id).is_some() {
+    if block >= granule || rarely_written::why(case, id).is_some() {
         return None;
     }
     let code = if kind == "zfs_member" { "ST306" } else { "ST303" };

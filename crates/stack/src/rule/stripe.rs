@@ -6,8 +6,10 @@ use units::text::shell_word;
 
 use super::cost::Costs;
 use super::remedy::Command;
-use super::tops::{is_container, tops};
-use super::{Finding, Remedy, RuleInput, Severity, alignment, finding, rarely, remedy};
+use super::top_layers::{is_container, tops};
+use super::{
+    Finding, Remedy, RuleInput, Severity, alignment, finding, rarely_written, remedy, severity,
+};
 use crate::id::LayerId;
 use crate::judge::Miss;
 use crate::layer::LayerKind;
@@ -59,13 +61,13 @@ fn missed(case: &RuleInput<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Findin
     if begins_below || healed || matches!(case.stack.layer(id).kind, LayerKind::MdMember(_)) {
         return None;
     }
-    if let Some(why) = rarely::why(case, id) {
+    if let Some(why) = rarely_written::why(case, id) {
         let evidence = format!("{}; {why}", alignment::evidence(case, id, miss));
         return Some(finding("ST104", Severity::Info, id).says(evidence));
     }
-    let severity = if miss.parity { Severity::Warning } else { Severity::Info };
     let code = if miss.kind == UnitKind::Chunk { "ST201" } else { "ST202" };
-    let mut finding = finding(code, severity, id).says(alignment::evidence(case, id, miss));
+    let mut finding = finding(code, severity::of_stripe(miss.parity), id)
+        .says(alignment::evidence(case, id, miss));
     finding.evidence.extend(full_stripe(case, miss));
     let cost = costs.of_write(id, write_bytes(miss, case));
     finding.cost = cost.filter(|cost| !cost.is_nothing()).map(|cost| cost.told());

@@ -14,7 +14,7 @@ use device::{Disk, FileIdentity, MemoryDisk, NoFiles, pack};
 use serde_json::Value;
 use stack::assemble::{Start, StartKind, assemble};
 use stack::judge::{self, Verdict};
-use stack::view::LayerView;
+use stack::layer_bytes::LayerView;
 use stack::{LayerKind, Mapping, Stack};
 
 /// The disks of the sample by name.

@@ -270,7 +270,7 @@ fn host(host: &stack::layer::HostPlace) -> Fact {
 fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
     let LayerKind::FileSystem(system) = &stack.layer(id).kind else { return None };
     let Some(Beside::LogOn(uuid)) = &system.beside else { return None };
-    let holder = stack::beside::partners(stack, id).first().copied();
+    let holder = stack::external_parts::partners(stack, id).first().copied();
     let below = holder.and_then(|log| stack.layer(log).mapping.below().first().copied());
     Some(Fact {
         key: "log-on".into(),

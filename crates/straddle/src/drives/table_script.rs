@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use format::table::script::{self, SCRIPT_BYTES_MAX};
+use format::table::sfdisk_script::{self, SCRIPT_BYTES_MAX};
 use report::Refusal;
 use stack::layer::PartitionTableInfo;
 use stack::mapping::{Below, Mapping};
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path) -> Option<Read> {
     let mut bytes = Vec::new();
     (&mut file).take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
     let name = path.file_name().map_or_else(|| shown(path), |name| escape(name.as_encoded_bytes()));
-    script::is_script(&bytes).then(|| rest(file, bytes, &name))
+    sfdisk_script::is_script(&bytes).then(|| rest(file, bytes, &name))
 }
 
 /// The plan that standard input holds.
@@ -46,12 +46,12 @@ fn rest(file: impl std::io::Read, mut bytes: Vec<u8>, name: &str) -> Read {
             "check the file, or dump the table again: sfdisk --dump /dev/sdX > plan",
         )
     })?;
-    let read = script::read(&bytes).map(|script| stacked(script, name));
+    let read = sfdisk_script::read(&bytes).map(|script| stacked(script, name));
     read.map_err(|error| Refusal::hinted(error.to_string(), error.problem.hint()))
 }
 
 /// The partitions of a script on a disk called `name`.
-fn stacked(script: script::Script, name: &str) -> (Stack, LayerId) {
+fn stacked(script: sfdisk_script::Script, name: &str) -> (Stack, LayerId) {
     let mut stack = Stack::new();
     let known = |bytes| Known::yes(bytes, Source::Told);
     let length = known(script.disk_bytes);

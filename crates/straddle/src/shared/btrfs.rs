@@ -10,10 +10,11 @@ use format::Parsed;
 use format::filesystem::btrfs::{self, ChunkMap};
 use format::filesystem::{Beside, FileSystem};
 use host::FileDisk;
-use stack::file::Space;
+use stack::btrfs_mapping::btrfs_mapping;
+use stack::file_extents::Space;
+use stack::layer_bytes::LayerView;
 use stack::mapping::{Mapping, Segment};
-use stack::view::LayerView;
-use stack::{Layer, LayerId, LayerKind, Stack, volumes};
+use stack::{Layer, LayerId, LayerKind, Stack};
 use units::{ByteRange, Known, Source};
 
 /// Adds to `stack` the btrfs that `file` is on. `devices` are the layers of its devices by their
@@ -33,7 +34,7 @@ pub(crate) fn space(
         notes.push(format!("chunk tree of the btrfs: {}", problem.detail));
     }
     let end = found.value.chunks().last().map_or(0, |chunk| chunk.logical.end_bytes());
-    let mapping = volumes::btrfs_mapping(&found.value, devices);
+    let mapping = btrfs_mapping(&found.value, devices);
     let layer = Layer::new(kind(stack, &on), "btrfs".to_owned(), Known::yes(end, source), mapping);
     Space::Of(stack.add(layer))
 }
@@ -139,7 +140,7 @@ fn spread(stack: &Stack) -> Vec<SpreadBtrfs> {
 fn data(stack: &Stack, devices: &BTreeMap<u64, LayerId>) -> Result<(Mapping, u64), String> {
     let found = chunks_on(stack, devices.values().copied());
     let found = found.ok_or("its chunk tree cannot be read")?.value;
-    let Mapping::Segments(all) = volumes::btrfs_mapping(&found, devices) else {
+    let Mapping::Segments(all) = btrfs_mapping(&found, devices) else {
         return Err("its chunk tree cannot be read".to_owned());
     };
     let mut segments: Vec<Segment> = Vec::new();

@@ -11,7 +11,7 @@ use device::mountinfo::MountLine;
 use device::{Extents as _, ExtentsError};
 use host::{FileDisk, FileFacts, PathIdentity};
 use report::Refusal;
-use stack::file::{self, FileRun, RunState, Space};
+use stack::file_extents::{self, FileRun, RunState, Space};
 use stack::kernel::{NodeId, Number};
 use stack::mapping::Below;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
@@ -154,14 +154,14 @@ impl<'a> Tracer<'a> {
             };
             refused(name, &format!("on {kind}, {error}"), hint)
         })?;
-        let runs = file::runs(&list, facts.length_bytes);
+        let runs = file_extents::runs(&list, facts.length_bytes);
         let space = self.space(&disk, &facts, &mount, name)?;
         let end = runs.last().map_or(0, |run| run.range.end_bytes());
         let length = Known::yes(end.max(facts.length_bytes), Source::Statx);
-        let mapping = file::mapping(&runs, &space);
+        let mapping = file_extents::mapping(&runs, &space);
         let mapping = match space {
             Space::Of(system) if self.fills_holes => {
-                file::filled(mapping, system, facts.block_bytes)
+                file_extents::filled(mapping, system, facts.block_bytes)
             }
             _ => mapping,
         };

@@ -11,7 +11,7 @@ use report::trace::{
 };
 use report::{Envelope, Fact, Refusal, Run};
 use stack::amplify::Effort;
-use stack::file::{FileRun, RunState};
+use stack::file_extents::{FileRun, RunState};
 use stack::resolve::On;
 use stack::trace::{self, Alignment, Cost, TracedPiece};
 use stack::{LayerId, LayerKind, Stack};

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use report::trace::Trace as Document;
 use report::{Look, Refusal};
-use stack::file::{FileRun, RunState};
+use stack::file_extents::{FileRun, RunState};
 use units::ByteRange;
 use units::prefix::Exact;
 

@@ -4,9 +4,9 @@
 
 use crate::bytes::Block;
 use crate::checksum::CRC32C;
+use crate::filesystem::facts::Beside;
 use crate::filesystem::field::{bytes_text, holding, label, power_of_two, uuid};
 use crate::filesystem::found::Found;
-use crate::filesystem::system::Beside;
 use crate::heads::Heads;
 
 /// Place where the first superblock stands.

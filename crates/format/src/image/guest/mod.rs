@@ -12,7 +12,7 @@ use device::{Disk, ReadError, disk};
 
 use super::inflate::{Wrapping, inflate};
 use super::run::GuestRun;
-use super::table::{SEEK_BYTES, Windows};
+use super::table_windows::{SEEK_BYTES, Windows};
 use super::walk::follow;
 use super::{GuestPlace, Image, ImageLayout, ReferenceRole, qcow2, vmdk};
 

@@ -7,7 +7,7 @@ use super::{Qcow2Tables, SUBCLUSTERS};
 use crate::bytes::Block;
 use crate::image::GuestPlace;
 use crate::image::run::{GuestRun, Looked, starts_within};
-use crate::image::table::{Level, Windows};
+use crate::image::table_windows::{Level, Windows};
 
 /// Entries of a table: bits 9 to 55 are an offset.
 const OFFSET_MASK: u64 = 0x00ff_ffff_ffff_fe00;

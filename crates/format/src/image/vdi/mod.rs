@@ -9,7 +9,7 @@ use units::{ByteRange, DiskText};
 use uuid::Uuid;
 
 use super::run::{GuestRun, Looked, starts_within};
-use super::table::{Level, Windows};
+use super::table_windows::{Level, Windows};
 use super::{GuestPlace, Image, ImageKind, ImageLayout, Reference, ReferenceRole};
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};

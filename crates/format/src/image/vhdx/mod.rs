@@ -8,7 +8,7 @@ use device::Disk;
 use units::ByteRange;
 
 use super::run::{GuestRun, Looked, starts_within};
-use super::table::{BitOrder, Level, Windows};
+use super::table_windows::{BitOrder, Level, Windows};
 use super::{GuestPlace, Image, ImageKind, ImageLayout};
 use crate::{Parsed, Problem, ProblemKind};
 

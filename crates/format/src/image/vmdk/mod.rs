@@ -7,7 +7,7 @@ use device::{Disk, disk};
 use units::ByteRange;
 
 use super::run::{GuestRun, Looked, starts_within};
-use super::table::{Level, Windows};
+use super::table_windows::{Level, Windows};
 use super::{GuestPlace, Image, ImageKind, ImageLayout};
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};

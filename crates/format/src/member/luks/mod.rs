@@ -5,10 +5,10 @@
 //!
 //! Source: cryptsetup `docs/on-disk-format.pdf` (LUKS1), `docs/on-disk-format-luks2.pdf`.
 
-mod bounded;
-mod metadata;
-mod one;
-mod two;
+mod bounded_json;
+mod luks1;
+mod luks2;
+mod luks2_json;
 
 use device::{Disk, disk};
 use units::DiskText;
@@ -65,10 +65,10 @@ pub fn read(disk: &dyn Disk) -> Option<Parsed<Luks>> {
     let named = disk::read_array::<4>(disk, 0).is_ok_and(|magic| MAGIC.starts_with(&magic));
     let length = if named { disk.length_bytes().min(4096) } else { 0 };
     let head = disk::read_vec(disk, 0, length).unwrap_or_default();
-    if let Some(found) = one::parse(&head) {
+    if let Some(found) = luks1::parse(&head) {
         return Some(with_place(found, disk.length_bytes()));
     }
-    let found = two::parse(disk, &head)?;
+    let found = luks2::parse(disk, &head)?;
     Some(with_place(found, disk.length_bytes()))
 }
 

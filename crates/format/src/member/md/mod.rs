@@ -7,8 +7,8 @@
 //! Source: `include/uapi/linux/raid/md_p.h`, `drivers/md/md.c`, mdadm `super0.c` and `super1.c`.
 
 mod layout;
-mod one;
-mod zero;
+mod superblock_0_90;
+mod superblock_1;
 
 pub use layout::Raid10Copies;
 
@@ -166,17 +166,17 @@ struct SuperblockPlace {
 }
 
 const PLACES: [SuperblockPlace; 4] = [
-    SuperblockPlace { version: MdVersion::V11, at: |_| Some(0), parse: one::parse },
-    SuperblockPlace { version: MdVersion::V12, at: |_| Some(4096), parse: one::parse },
+    SuperblockPlace { version: MdVersion::V11, at: |_| Some(0), parse: superblock_1::parse },
+    SuperblockPlace { version: MdVersion::V12, at: |_| Some(4096), parse: superblock_1::parse },
     SuperblockPlace {
         version: MdVersion::V10,
         at: |length| Some((length & !511).checked_sub(8192)? & !4095),
-        parse: one::parse,
+        parse: superblock_1::parse,
     },
     SuperblockPlace {
         version: MdVersion::V090,
         at: |length| (length & !0xffff).checked_sub(0x1_0000),
-        parse: zero::parse,
+        parse: superblock_0_90::parse,
     },
 ];
 

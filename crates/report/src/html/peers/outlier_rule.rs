@@ -9,7 +9,7 @@
 //! than twice or more than half the median never stands out. Neither a group of which all are slow
 //! nor one that falls into two halves has an outlier.
 
-use units::durable::DURABLE_APART;
+use units::durable_ratio::DURABLE_APART;
 
 /// The fewest hosts among which one can stand out: it and four others.
 pub(super) const HOSTS_MIN: usize = 5;

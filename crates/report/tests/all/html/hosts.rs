@@ -122,7 +122,7 @@ fn a_host_that_is_too_fast_to_be_true_is_named_too() {
 
 #[test]
 fn a_fast_host_is_implausible_where_two_durable_methods_would_be_too_far_apart() {
-    let limit = u64::from(units::durable::DURABLE_APART);
+    let limit = u64::from(units::durable_ratio::DURABLE_APART);
     let said = |times: u64, read: bool| {
         let mut sources = fleet(12, |host| if host == 3 { 6_000_000 / times } else { 6_000_000 });
         for source in &mut sources {

@@ -7,10 +7,10 @@
 //! one that is not, as where bytes cannot be read or are encrypted, becomes a layer as the kernel
 //! describes it. A captured machine has no bytes, so there all is as the kernel says.
 
-mod find;
-mod make;
-mod serve;
-mod unseen;
+mod captured_gaps;
+mod kernel_only_layer;
+mod matching_layer;
+mod reread_through_device;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -21,11 +21,11 @@ use units::text::escape;
 
 use super::{Assembled, Assembler, LookedAt, Start, StartKind, TablesInForce};
 
-use crate::condition::Condition;
 use crate::id::LayerId;
 use crate::kernel::{BlockDevice, DeviceLimits, Machine, NodeId, NodeKind};
 use crate::layer::{Layer, LayerKind, LayerType};
 use crate::mapping::Mapping;
+use crate::on_option::Condition;
 
 /// Gives what is on the machine's block devices.
 pub trait Devices {
@@ -106,7 +106,8 @@ impl Live<'_> {
         if let Some(kind) = stacked(&node.kind) {
             let node = node.clone();
             let reason = "the kernel's files do not say what it lies on";
-            let layer = self.assembler.stack.add(make::unknown(&node, kind, reason, &[]));
+            let layer =
+                self.assembler.stack.add(kernel_only_layer::unknown(&node, kind, reason, &[]));
             self.claim(&node, layer);
             self.look_into(&node, layer, true);
             return layer;

@@ -3,7 +3,7 @@
 use super::*;
 use device::MemoryTree;
 
-mod said;
+mod drive_answers;
 
 fn tree(values: &[(&str, &str)]) -> MemoryTree {
     values.iter().fold(MemoryTree::new(), |tree, (file, value)| {

@@ -7,17 +7,21 @@
 use std::fmt;
 
 mod command;
-mod device;
+mod image_copy;
+mod mkfs_options;
 mod start;
+mod typed_path;
 
 pub use command::copy_command;
 pub(super) use command::{Command, Growth};
-pub(super) use device::{node, typed, within};
-pub(super) use start::{
-    as_raw, cluster_size, convert, image_file, mkfs_fat, moved, plan, planned_as_raw, rewrite_gpt,
-    without_footer,
+pub use image_copy::copy_name;
+pub(super) use image_copy::{
+    as_raw, cluster_size, convert, image_file, planned_as_raw, without_footer,
 };
-pub use start::{copy_name, plan_of};
+pub(super) use mkfs_options::mkfs_fat;
+pub use start::plan_of;
+pub(super) use start::{moved, plan, rewrite_gpt};
+pub(super) use typed_path::{node, typed, within};
 
 /// A way to put a finding right: steps, of which each prints as one line. Several remedies of one
 /// finding are alternatives.

@@ -1,19 +1,18 @@
 //! Remedies that put a start right, in the words of the tools that make that kind of layer.
 
-use format::image::ImageKind;
 use format::member::md::MdVersion;
 use format::table::{Partition, Repair, TableKind};
 use units::prefix::Exact;
-use units::text::shell_word;
 
-use super::device::path;
-use super::{Command, Remedy, node, typed};
+use super::image_copy::{converted, planned_as_raw};
+use super::mkfs_options::{exfat, fat, other_file_system, udf};
+use super::{Command, Remedy, node};
 use crate::id::LayerId;
 use crate::judge::{Judgment, Miss};
 use crate::layer::{LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
 use crate::rule::sector::sector_below;
-use crate::rule::{RuleInput, rarely};
+use crate::rule::{RuleInput, rarely_written};
 use crate::unit::UnitKind;
 
 /// Address at which partitioners start, and a multiple of every common granule.
@@ -24,9 +23,6 @@ const EXTENT_BYTES: u64 = 4 << 20;
 
 /// LVM takes extents that are multiples of this where they are no power of two.
 const EXTENT_STEP_BYTES: u64 = 128 << 10;
-
-/// The largest block of mkfs.udf.
-const UDF_BLOCK_BYTES_MAX: u64 = 32 << 10;
 
 /// Number of starts looked at for one that fits everything.
 const STARTS_TRIED: u64 = 4096;
@@ -106,7 +102,7 @@ pub(in crate::rule) fn plan(case: &RuleInput<'_>, id: LayerId) -> Option<Remedy>
 /// The plan of a disk; `None` where entries of an ISO cover each other, which no tool writes.
 #[must_use]
 pub fn plan_of(case: &RuleInput<'_>, disk: LayerId) -> Option<Remedy> {
-    if rarely::is_covered_iso(case, disk) {
+    if rarely_written::is_covered_iso(case, disk) {
         return None;
     }
     let disk = node(case.stack.layer(disk))?;
@@ -162,114 +158,6 @@ fn partition_moved(
     let first = next.div_euclid(table.sector.bytes());
     let place = Exact(next);
     vec![Remedy::tell(format!("back up, recreate it at sector {first} ({place}), restore"))]
-}
-
-/// Planned in a raw copy, since no partitioner opens the guest of an image format.
-pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Option<Remedy> {
-    let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
-    image_file(case, disk)?;
-    let on = case.told.map(ToString::to_string);
-    let (copy, new) = raw_copy(case, disk);
-    Some(copy.then(Remedy::when("then plan the copy", Command::Plan { disk: new, on })))
-}
-
-/// Mended in a raw copy, for the same reason.
-pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Remedy {
-    let (copy, new) = raw_copy(case, image);
-    let is_vhd = matches!(&case.stack.layer(image).kind, LayerKind::ImageFormat(image)
-        if matches!(image.kind, ImageKind::VhdDynamic | ImageKind::VhdFixed));
-    let size = if is_vhd { " -O vpc -o force_size=on" } else { "" };
-    copy.then(Remedy::tell(format!("then repair the copy; to see how: straddle check {new}")))
-        .then(Remedy::tell(format!("then convert it into a new image: qemu-img convert{size}")))
-}
-
-/// The guest's disk of a fixed VHD whose footer is damaged, so that qemu-img does not open it: the
-/// first `bytes` of its file.
-pub(in crate::rule) fn without_footer(case: &RuleInput<'_>, image: LayerId, bytes: u64) -> Remedy {
-    let file = image_file(case, image).unwrap_or_else(|| "IMAGE".to_owned());
-    let new = convert(case, image, "raw".to_owned()).1;
-    let copy = Command::Head { bytes, file, new };
-    Remedy::when("copy the guest's disk without the footer", copy).then(Remedy::tell(
-        "then convert it into a new VHD: qemu-img convert -O vpc -o subformat=fixed,force_size=on",
-    ))
-}
-
-/// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.
-fn raw_copy(case: &RuleInput<'_>, image: LayerId) -> (Remedy, String) {
-    let convert = convert(case, image, "raw".to_owned());
-    let new = convert.1;
-    (Remedy::when("copy the guest's disk to a raw file", convert.0), new)
-}
-
-/// The command that puts the guest's disk of `image` into a new file of `format`, which may have
-/// options, and that file as it is typed.
-pub(in crate::rule) fn convert(
-    case: &RuleInput<'_>,
-    image: LayerId,
-    format: String,
-) -> (Command, String) {
-    let file = case.stack.layer(image).mapping.below().first().copied();
-    let path = file.and_then(|file| path(case.stack.layer(file)));
-    let path = path.unwrap_or_else(|| "IMAGE".to_owned());
-    let is_named = |new: &str| {
-        case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
-    };
-    let new = shell_word(&copy_name(&path, &format, is_named));
-    let kind = match &case.stack.layer(image).kind {
-        LayerKind::ImageFormat(image) => Some(image.kind),
-        _ => None,
-    };
-    (Command::Convert { kind, image: shell_word(&path), format, new: new.clone() }, new)
-}
-
-/// A name for a copy of the file at `path` in `format`, after which options may follow: no name
-/// that `is_named` knows, and one that hardly any file has, since the copy is written over it.
-#[must_use]
-pub fn copy_name(path: &str, format: &str, is_named: impl Fn(&str) -> bool) -> String {
-    let extension = match format.split(' ').next() {
-        Some("vpc") => "vhd",
-        Some(word) => word,
-        None => "raw",
-    };
-    let stem = path.strip_suffix(&format!(".{extension}"));
-    let mut new = match stem {
-        Some(stem) => format!("{stem}.new.{extension}"),
-        None => format!("{path}.{extension}"),
-    };
-    let mut number = 2_u32;
-    while is_named(&new) {
-        new = format!("{}.new-{number}.{extension}", stem.unwrap_or(path));
-        number += 1;
-    }
-    new
-}
-
-/// The file of an image format, as it is typed.
-pub(in crate::rule) fn image_file(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
-    let layer = case.stack.layer(id);
-    let (LayerKind::ImageFormat(_), Mapping::Image { file, .. }) = (&layer.kind, &layer.mapping)
-    else {
-        return None;
-    };
-    Some(typed(case.stack.layer(*file)))
-}
-
-/// A format whose clusters begin on the granule. A VHD stays one where it has to.
-fn converted(case: &RuleInput<'_>, id: LayerId, kind: ImageKind, miss: &Miss) -> Vec<Remedy> {
-    let convert = |format: String| convert(case, id, format).0;
-    let mut remedies = Vec::new();
-    let clusters = cluster_size(miss.unit.length_bytes());
-    match clusters {
-        Some(size) => {
-            remedies.push(Remedy::command(convert(format!("qcow2 -o cluster_size={size}"))));
-        }
-        None => remedies.push(Remedy::command(convert("raw".to_owned()))),
-    }
-    if matches!(kind, ImageKind::VhdDynamic | ImageKind::VhdFixed) {
-        let fixed = convert("vpc -o subformat=fixed,force_size=on".to_owned());
-        remedies.push(Remedy::when("if it must stay a VHD", fixed));
-    }
-    remedies
 }
 
 /// Every unit beneath a layer in one: granules, and full stripes of arrays and of the disk that the
@@ -333,64 +221,6 @@ fn extents(unit: u64) -> String {
     format!(" and vgcreate -s {}", tool_size(EXTENT_BYTES.next_multiple_of(step)))
 }
 
-/// mkfs.exfat takes boundaries that are powers of two, counted from the start of the disk.
-fn exfat(grain: u64) -> Remedy {
-    match grain.is_power_of_two() {
-        true => {
-            Remedy::recreate(format!("mkfs.exfat --boundary-align={}K", grain.div_euclid(1024)))
-        }
-        false => other_file_system(grain),
-    }
-}
-
-/// mkfs.fat counts `-s` in sectors, at most 128, and rounds its areas to whole clusters.
-fn fat(case: &RuleInput<'_>, id: LayerId, unit: u64) -> Remedy {
-    let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
-    match unit.div_ceil(sector) {
-        clusters if clusters.is_power_of_two() && clusters <= 128 => Remedy::recreate_noted(
-            mkfs_fat(sector, clusters),
-            "without -a its data starts on a multiple of that",
-        ),
-        _ => other_file_system(unit),
-    }
-}
-
-/// The command for a FAT on a disk with such sectors, in clusters of so many of them at least. On
-/// 512-byte sectors mkfs.fat may choose clusters of one; on larger ones the best it chooses is
-/// enough, and often the only number that fits the disk.
-pub(in crate::rule) fn mkfs_fat(sector: u64, clusters: u64) -> String {
-    match (sector, clusters) {
-        (512, _) => format!("mkfs.fat -s {clusters}"),
-        (_, 0 | 1) => format!("mkfs.fat -S {sector}"),
-        _ => format!("mkfs.fat -S {sector} -s {clusters}"),
-    }
-}
-
-/// mkfs.udf starts the space at a multiple of its blocks, which are powers of two up to 32 KiB.
-fn udf(unit: u64) -> Remedy {
-    match unit.next_power_of_two() {
-        block if block.is_multiple_of(unit) && block <= UDF_BLOCK_BYTES_MAX => {
-            Remedy::recreate(format!("mkfs.udf -b {block}"))
-        }
-        _ => other_file_system(unit),
-    }
-}
-
-fn other_file_system(unit: u64) -> Remedy {
-    let unit = Exact(unit);
-    Remedy::tell(format!(
-        "back up, recreate it with another kind of file system, whose data \
-         starts at a multiple of {unit}, restore"
-    ))
-}
-
-/// Clusters of a qcow2 image that hold whole units, at least 64 KiB; `None` above the 2 MiB that
-/// the format allows.
-pub(in crate::rule) fn cluster_size(unit: u64) -> Option<String> {
-    let bytes = unit.checked_next_power_of_two()?.max(64 << 10);
-    (bytes <= 2 << 20).then(|| format!("{}K", bytes.div_euclid(1024)))
-}
-
 fn lcm(a: u64, b: u64) -> Option<u64> {
     let (mut x, mut y) = (a, b);
     while y != 0 {
@@ -434,26 +264,5 @@ mod tests {
     fn extents_are_named_where_those_of_4_mib_miss_the_full_stripe() {
         assert_eq!(extents(64 << 10), "");
         assert_eq!(extents(1536 << 10), " and vgcreate -s 4608k");
-    }
-
-    #[test]
-    fn a_copy_has_a_name_that_no_known_file_has() {
-        let none = |_: &str| false;
-        assert_eq!(
-            copy_name("dir/dyn.vhd", "qcow2 -o cluster_size=64K", none),
-            "dir/dyn.vhd.qcow2"
-        );
-        assert_eq!(copy_name("disk.qcow2", "qcow2", none), "disk.new.qcow2");
-        assert_eq!(copy_name("disk.vhd", "vpc", none), "disk.new.vhd");
-        assert_eq!(copy_name("NEW", "raw", none), "NEW.raw");
-        let taken = |name: &str| matches!(name, "NEW.raw" | "NEW.new-2.raw");
-        assert_eq!(copy_name("NEW", "raw", taken), "NEW.new-3.raw");
-    }
-
-    #[test]
-    fn clusters_hold_whole_units_or_are_not_offered() {
-        assert_eq!(cluster_size(4096).as_deref(), Some("64K"));
-        assert_eq!(cluster_size(100 << 10).as_deref(), Some("128K"));
-        assert_eq!(cluster_size(4 << 20), None);
     }
 }

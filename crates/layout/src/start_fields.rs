@@ -5,7 +5,7 @@
 
 use device::{Disk, disk};
 
-use crate::table_bytes::{number, put};
+use crate::old_table_bytes::{number, put};
 
 /// Bytes of a partition that change with its place, counted from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]

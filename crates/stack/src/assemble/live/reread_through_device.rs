@@ -84,7 +84,7 @@ impl Live<'_> {
 
     fn is_of(&self, id: NodeId, job: &LookedAt) -> bool {
         let (node, layer) = (self.node(id), self.assembler.stack.layer(job.id));
-        if !super::find::may_be(node, &layer.kind) {
+        if !super::matching_layer::may_be(node, &layer.kind) {
             return false;
         }
         let NodeKind::Partition { start_bytes, .. } = node.kind else { return true };

@@ -5,7 +5,7 @@ use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
 use super::RuleInput;
-use super::tops::tops;
+use super::top_layers::tops;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;

@@ -12,8 +12,8 @@ use crate::kernel::dm::{DevicePlace, DmTarget, TargetKind};
 use crate::kernel::md::{MdNode, MdPart};
 use crate::kernel::{BlockDevice, NodeKind, Number};
 use crate::layer::{Layer, LayerKind, LayerType, Mapped};
-use crate::layout;
 use crate::mapping::{Below, Copies, Mapping, Segment};
+use crate::raid_layout_names;
 use crate::unit::UnitKind;
 
 impl Live<'_> {
@@ -155,12 +155,12 @@ impl Live<'_> {
             TargetKind::Striped { chunk_bytes, members } => {
                 let members: Vec<_> = members.iter().map(|place| self.place(place)).collect();
                 let count = u64::try_from(members.len()).unwrap_or(0);
-                layout::striped(*chunk_bytes, count, Copies::Neighbors(1), members)
+                raid_layout_names::striped(*chunk_bytes, count, Copies::Neighbors(1), members)
                     .unwrap_or_else(unknown)
             }
             TargetKind::Raid { layout: name, chunk_bytes, members } => {
                 let members = members.iter().map(|member| self.at(*member.as_ref()?, 0)).collect();
-                layout::raid(name, *chunk_bytes, members).unwrap_or_else(unknown)
+                raid_layout_names::raid(name, *chunk_bytes, members).unwrap_or_else(unknown)
             }
             TargetKind::Mirror(places) => Mapping::Mirrored {
                 members: places.iter().map(|place| self.place(place)).collect(),

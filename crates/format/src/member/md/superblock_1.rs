@@ -150,7 +150,7 @@ impl Superblock<'_> {
         let whole: u64 = words.iter().map(|word| u64::from(u32::from_le_bytes(*word))).sum();
         // An odd number of roles leaves two bytes.
         let last = rest.first_chunk().map_or(0, |half| u64::from(u16::from_le_bytes(*half)));
-        Some(super::zero::fold(whole + last - u64::from(self.head.le32::<216>())))
+        Some(super::superblock_0_90::fold(whole + last - u64::from(self.head.le32::<216>())))
     }
 }
 

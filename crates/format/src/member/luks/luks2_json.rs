@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::bounded::{Few, Names, Short};
+use super::bounded_json::{Few, Names, Short};
 use super::{Luks, LuksSegment};
 use crate::{Problem, ProblemKind};
 

@@ -2,9 +2,9 @@
 //!
 //! Source: Linux, `include/uapi/linux/gfs2_ondisk.h`, `fs/ocfs2/ocfs2_fs.h`.
 
+use super::facts::FileSystem;
 use super::field;
 use super::found::Found;
-use super::system::FileSystem;
 use crate::Parsed;
 use crate::bytes::Block;
 use crate::heads::Heads;

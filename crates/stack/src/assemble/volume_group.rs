@@ -10,8 +10,8 @@ use units::{ByteRange, DiskText, Known, SectorSize, Source};
 use super::{Ahead, Assembler, LookedAt};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
-use crate::layout;
 use crate::mapping::{Below, Copies, Mapping, Segment};
+use crate::raid_layout_names;
 use crate::unit::UnitKind;
 
 /// A volume group as far as its physical volumes were found.
@@ -294,13 +294,13 @@ impl GroupBase<'_> {
             SegmentKind::Striped { stripe_bytes, areas } => {
                 let count = u64::try_from(areas.len()).unwrap_or(0);
                 let members = self.members(areas);
-                layout::striped(*stripe_bytes, count, Copies::Neighbors(1), members)
+                raid_layout_names::striped(*stripe_bytes, count, Copies::Neighbors(1), members)
                     .unwrap_or_else(|reason| self.unknown(reason))
             }
             SegmentKind::Mirror { areas } => Mapping::Mirrored { members: self.members(areas) },
             SegmentKind::Raid { type_name, stripe_bytes, images, .. } => {
                 let members = images.iter().map(|name| self.below(name, 0)).collect();
-                layout::raid(&type_name.to_string(), *stripe_bytes, members)
+                raid_layout_names::raid(&type_name.to_string(), *stripe_bytes, members)
                     .unwrap_or_else(|reason| self.unknown(reason))
             }
             SegmentKind::Thin { pool } => self.thin(pool),

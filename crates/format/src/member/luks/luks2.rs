@@ -7,7 +7,7 @@ use device::{Disk, disk};
 use sha2::{Digest as _, Sha256};
 use units::DiskText;
 
-use super::{Luks, MAGIC, metadata};
+use super::{Luks, MAGIC, luks2_json};
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -211,7 +211,7 @@ fn described(copy: &Copy) -> (Luks, Vec<Problem>) {
     }
     let json_at = copy.at_bytes.saturating_add(4096);
     let areas_end = copy.size_bytes.unwrap_or(0).saturating_mul(2);
-    let problems = metadata::fill(&mut luks, &copy.json, json_at, areas_end);
+    let problems = luks2_json::fill(&mut luks, &copy.json, json_at, areas_end);
     (luks, problems)
 }
 

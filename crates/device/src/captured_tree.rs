@@ -6,7 +6,7 @@ use units::text::escape;
 
 use crate::kernel_tree::{self, KernelTree, TreeError};
 use crate::manifest::{self, ManifestError};
-use crate::nodes::{NodeKind, Nodes, PathEnd, TreeNode, WalkStop};
+use crate::tree_nodes::{NodeKind, Nodes, PathEnd, TreeNode, WalkStop};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: usize = 1 << 20;

@@ -8,8 +8,8 @@ use format::identify::{NoAnswer, nvme_health};
 use units::{Known, Source};
 
 use super::evidence::{DriveWord, Medium, Protection};
+use super::nvme_warnings::warnings;
 use super::smart_attributes;
-use super::warnings::warnings;
 use stack::drive::KernelDrive;
 
 /// Returns the reports of the disk that the kernel calls `name`, as far as `tree` can ask it.

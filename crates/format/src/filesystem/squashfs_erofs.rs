@@ -7,9 +7,9 @@
 //! `fs/squashfs/squashfs_fs.h`, `fs/erofs/erofs_fs.h`, `include/uapi/linux/cramfs_fs.h`,
 //! `Documentation/filesystems/romfs.rst`; squashfs-tools, `squashfs_compat.h` for versions below 4.
 
+use super::facts::FileSystem;
 use super::field::{self, ByteOrder};
 use super::found::Found;
-use super::system::FileSystem;
 use crate::bytes::Block;
 use crate::heads::Heads;
 use crate::{Parsed, Problem, ProblemKind};

@@ -4,7 +4,7 @@ use device::{Disk, disk};
 use format::checksum::crc32;
 
 use crate::best_places::NewRange;
-use crate::table_bytes::{
+use crate::old_table_bytes::{
     Gpt, GptCopy, Mbr, RECORD_BYTES, TableBytes, entry_at, header_crc, number, put,
 };
 

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use device::KernelTree;
 use units::Known;
 
+use super::block_device::{BlockDevice, NodeId, NodeKind, Number};
 use super::md::{self, MdNode};
-use super::node::{BlockDevice, NodeId, NodeKind, Number};
 
 /// A disk with its partitions, as far as its own directory tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

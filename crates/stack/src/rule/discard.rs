@@ -1,0 +1,51 @@
+//! Partitions that start within a discard unit.
+
+use units::prefix::Exact;
+
+use super::{Finding, Remedy, RuleInput, Severity, finding};
+use crate::drive::KernelDrive;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::unit::UnitKind;
+
+pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (id, layer) in case.stack.iter() {
+        if let LayerKind::Drive(drive) = &layer.kind {
+            found.extend(discards(case, id, drive));
+        }
+    }
+    found
+}
+
+/// Partitions within a discard unit. Those off a granule have their own finding, and discards no
+/// larger than a granule say nothing more.
+fn discards(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Finding> {
+    let Some(unit) = drive.discard_unit() else { return Vec::new() };
+    let granule = case.stack.layer(id).units.used_bytes(UnitKind::Granule).unwrap_or(0);
+    if unit.length_bytes() <= granule || case.told.is_some_and(|told| told.granule.is_some()) {
+        return Vec::new();
+    }
+    let starts =
+        case.stack.above(id).iter().filter_map(|&above| match &case.stack.layer(above).kind {
+            LayerKind::Partition(partition, _) => Some((above, partition.range.start_bytes())),
+            _ => None,
+        });
+    starts
+        .filter(|&(above, start)| !unit.aligns(start) && !case.misaligned(above))
+        .map(|(above, start)| {
+            let finding = finding("ST608", Severity::Info, above).says(format!(
+                "{} starts at {}, {} after the start of a discard unit of {}",
+                case.stack.layer(above).name,
+                case.place(above, start),
+                Exact(unit.misalignment(start)),
+                Exact(unit.length_bytes())
+            ));
+            finding.fixed_by([Remedy::tell(format!(
+                "nothing to do: it costs space at the ends, not speed; when it is recreated, \
+                 start it at a multiple of {}",
+                Exact(unit.length_bytes())
+            ))])
+        })
+        .collect()
+}
