@@ -1,8 +1,8 @@
 //! The verdict for people: the figure with its interval and the limit, what that means, what to do.
 
 use measure::Tail;
-use measure::fitness::Fitness;
-use measure::tail::METHOD;
+use measure::engine_verdict::Fitness;
+use measure::tail_quantile::METHOD;
 
 use super::{Ceiling, EngineLimit, FsyncVerdict};
 use crate::bench::figures::{UNKNOWN, chosen_time, number, time, time_bounds};

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use measure::Tail;
-use measure::fitness::Fitness;
-use measure::tail::METHOD;
+use measure::engine_verdict::Fitness;
+use measure::tail_quantile::METHOD;
 
 use super::elements::{Tone, chip, notes, say, time, time_or_unknown, words};
 use super::short_answer::{Rank, sentence};

@@ -2,8 +2,8 @@
 
 use durability::Grade;
 use measure::Tail;
-use measure::ceiling::{Around, Bound, Ceiling, ceilings};
-use measure::fitness::{FEW_SHARE, Fitness, judgment};
+use measure::engine_verdict::{FEW_SHARE, Fitness, judgment};
+use measure::throughput_ceiling::{Around, Bound, Ceiling, ceilings};
 use report::fsync::{EngineLimit, FsyncVerdict, Honesty};
 use workload::Profile;
 use workload::engine::Limit;

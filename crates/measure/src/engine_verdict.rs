@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 use workload::engine::Profile;
 
-use crate::tail::Tail;
+use crate::tail_quantile::Tail;
 
 /// The quantile by which stalls are told to be rare.
 pub const FEW_SHARE: f64 = 0.95;
@@ -185,7 +185,7 @@ mod tests {
             value_ns: ns(at),
             low_ns: low.map(ns),
             high_ns: high.map(ns),
-            alpha: crate::tail::ALPHA,
+            alpha: crate::tail_quantile::ALPHA,
             samples: 2000,
             effective_samples: 1500,
             needed_samples: 368,
