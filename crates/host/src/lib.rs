@@ -9,13 +9,14 @@
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
 //! and `unsafe` are found here and in the binary only.
 
+mod block_ioctls;
 mod btrfs;
 pub mod capture;
 pub mod claim;
 pub mod command;
+mod device_mapper;
 mod disk;
 mod diskstats;
-mod dm;
 mod drive_answer;
 mod durable;
 pub mod engine;
@@ -25,8 +26,7 @@ mod file_listing;
 mod head_cache;
 mod identity;
 mod image_files;
-mod input;
-mod inquiry;
+mod input_file;
 mod interrupt;
 mod live_tree;
 mod loops;
@@ -47,6 +47,7 @@ mod terminal;
 #[cfg(test)]
 mod test_child;
 
+pub use block_ioctls::Inquiry;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
 pub use claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
 pub use command::{CommandEnd, CommandError, CommandPlan, Ran, Tail};
@@ -60,8 +61,7 @@ pub use identity::{
     PathIdentity, have_same_room, identity, is_root, may_make_files, neither_follow_nor_wait, user,
 };
 pub use image_files::ImageFiles;
-pub use input::{InputError, bounded, open_input, read_input};
-pub use inquiry::Inquiry;
+pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
 pub use live_tree::LiveTree;
 pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};
