@@ -17,8 +17,8 @@ use thiserror::Error;
 use units::DiskText;
 
 use crate::block_ioctls::{self, Inquiry};
+use crate::file_identity::PathIdentity;
 use crate::head_cache::Sparse;
-use crate::identity::{self, PathIdentity};
 use crate::pinned::Pinned;
 
 /// Alignment of direct reads and of their memory, in bytes: no device wants more of a reader.
@@ -52,7 +52,7 @@ pub enum OpenError {
 impl OpenError {
     fn refused(path: &Path, error: Errno, kind: Option<DiskKind>) -> OpenError {
         let hint = match (error, kind) {
-            (Errno::PERM | Errno::ACCESS, Some(DiskKind::Block)) if identity::is_root() => {
+            (Errno::PERM | Errno::ACCESS, Some(DiskKind::Block)) if crate::is_root() => {
                 "even root may not: a container or a security policy blocks this device; try on \
                  the host"
             }

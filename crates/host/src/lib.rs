@@ -22,9 +22,9 @@ mod durable;
 pub mod engine;
 mod errno;
 mod extents;
+mod file_identity;
 mod file_listing;
 mod head_cache;
-mod identity;
 mod image_files;
 mod input_file;
 mod interrupt;
@@ -46,6 +46,7 @@ pub mod sysroot;
 mod terminal;
 #[cfg(test)]
 mod test_child;
+mod user_rights;
 
 pub use block_ioctls::Inquiry;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
@@ -55,11 +56,9 @@ pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
+pub use file_identity::{PathIdentity, have_same_room, identity, neither_follow_nor_wait};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
-pub use identity::{
-    PathIdentity, have_same_room, identity, is_root, may_make_files, neither_follow_nor_wait, user,
-};
 pub use image_files::ImageFiles;
 pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
@@ -74,3 +73,4 @@ pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};
 pub use terminal::terminal_width;
+pub use user_rights::{is_root, may_make_files, user};
