@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::document::SCHEMA;
+use report::check_document::SCHEMA;
 use report::{Baseline, Envelope, MonitorAnswer, Refusal};
 
 use crate::arguments::{Check, Format};
