@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_drive_just_over_a_limit_passes_and_one_just_below_fails_in_fewer_than_5_of_100_runs() {
-        let series = testkit::times::Series::Alike(0.7);
+        let series = testkit::latency_series::Series::Alike(0.7);
         let truth_ns = units::number::whole(series.quantile_ns(0.99));
         let mut over = etcd();
         over.warn.above_ns = truth_ns - truth_ns / 200;

@@ -5,7 +5,7 @@
 //!
 //! | what | why |
 //! |---|---|
-//! | its name is exactly one of ours, marked with a boot ([`super::scratch_name`]) | others make none |
+//! | its name is exactly one of ours, marked with a boot (`scratch_name`) | others make none |
 //! | it is a regular file, no link to one, with one name, of this user | nothing else is lost |
 //! | it can be locked ([`super::lock`]) | a run that goes on has its files locked |
 //! | after the lock, name and open file are still the same | it is what was looked at |
@@ -139,7 +139,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use rustix::process::{Pid, Signal, kill_process};
-    use testkit::run::until;
+    use testkit::running_program::until;
 
     use super::super::Name;
     use super::*;

@@ -193,7 +193,8 @@ impl Experiment {
         &self.times[arm]
     }
 
-    /// Returns how the baseline's time went, in order; at most [`crate::pace_changes::REGIMES_MAX`].
+    /// Returns how the baseline's time went, in order; at most
+    /// [`crate::pace_changes::REGIMES_MAX`].
     #[must_use]
     pub fn regimes(&self) -> Vec<Regime> {
         self.regimes.list()
