@@ -5,7 +5,6 @@
 //! arm that moves, a mapping unit that must be read before it can be written whole.
 
 pub mod array;
-mod bounds;
 mod clock;
 mod cloud;
 mod command;
@@ -14,6 +13,7 @@ mod flash;
 pub mod hard_disk;
 mod memory;
 mod model;
+mod plan_bounds;
 pub mod power;
 pub mod profile;
 pub mod published;
@@ -26,7 +26,6 @@ mod tally;
 mod wire;
 
 pub use array::{Array, ArrayPlan, Member};
-pub use bounds::PlanFault;
 pub use cloud::{Cloud, CloudPlan, Ideal, Spread, VolumeLimits};
 pub use command::{CommandFault, CommandKind, DriveCommand, DriveCompletion};
 pub use controller::{Controller, ControllerPlan};
@@ -34,5 +33,6 @@ pub use flash::{Flash, FlashPlan};
 pub use hard_disk::{HardDisk, HardDiskPlan};
 pub use memory::{Memory, MemoryPlan};
 pub use model::Model;
+pub use plan_bounds::PlanFault;
 pub use queue::{HostRules, ModelCounters, ModelQueue};
 pub use tally::DriveTally;

@@ -6,8 +6,8 @@
 //! Persistent Memory", FAST 2020). A part of a line is read before the line is written. What is
 //! acknowledged is durable, so that a flush costs a command and no more.
 
-use crate::bounds::{PlanFault, capacity, check, logical_sector, speed, time};
 use crate::model::refuses;
+use crate::plan_bounds::{PlanFault, capacity, check, logical_sector, speed, time};
 use crate::power::{HostPromises, MediumLog, MediumPass, Sectors};
 use crate::server::{Agenda, Server, transfer_ns, turn};
 use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};

@@ -16,9 +16,9 @@ use rustix::io::Errno;
 use thiserror::Error;
 use units::DiskText;
 
+use crate::block_ioctls::{self, Inquiry};
+use crate::file_identity::PathIdentity;
 use crate::head_cache::Sparse;
-use crate::identity::{self, PathIdentity};
-use crate::inquiry::{self, Inquiry};
 use crate::pinned::Pinned;
 
 /// Alignment of direct reads and of their memory, in bytes: no device wants more of a reader.
@@ -52,7 +52,7 @@ pub enum OpenError {
 impl OpenError {
     fn refused(path: &Path, error: Errno, kind: Option<DiskKind>) -> OpenError {
         let hint = match (error, kind) {
-            (Errno::PERM | Errno::ACCESS, Some(DiskKind::Block)) if identity::is_root() => {
+            (Errno::PERM | Errno::ACCESS, Some(DiskKind::Block)) if crate::is_root() => {
                 "even root may not: a container or a security policy blocks this device; try on \
                  the host"
             }
@@ -149,7 +149,7 @@ impl FileDisk {
         let kind = kind(name, &stat)?;
         let length_bytes = match kind {
             DiskKind::File => u64::try_from(stat.st_size).unwrap_or(0),
-            DiskKind::Block => inquiry::length_bytes(file.as_fd()).map_err(refused)?,
+            DiskKind::Block => block_ioctls::length_bytes(file.as_fd()).map_err(refused)?,
         };
         Ok(FileDisk { file, length_bytes, identity: PathIdentity::of(&stat), kind })
     }
@@ -157,7 +157,7 @@ impl FileDisk {
     /// A block device that is open, of which this descriptor is another.
     pub(crate) fn of_device(file: OwnedFd) -> Result<FileDisk, Errno> {
         let stat = rustix::fs::fstat(&file)?;
-        let length_bytes = inquiry::length_bytes(file.as_fd())?;
+        let length_bytes = block_ioctls::length_bytes(file.as_fd())?;
         Ok(FileDisk {
             file,
             length_bytes,

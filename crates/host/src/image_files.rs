@@ -15,8 +15,8 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::disk::FileDisk;
+use crate::file_identity::PathIdentity;
 use crate::head_cache::HeadCache;
-use crate::identity::PathIdentity;
 
 /// The files of this machine that an image may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -83,7 +83,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use rustix::process::{Signal, getpid, kill_process};
-    use testkit::run::until;
+    use testkit::running_program::until;
 
     use super::*;
     use crate::test_child;

@@ -9,24 +9,24 @@
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
 //! and `unsafe` are found here and in the binary only.
 
+mod block_ioctls;
 mod btrfs;
 pub mod capture;
 pub mod claim;
 pub mod command;
+mod device_mapper;
 mod disk;
 mod diskstats;
-mod dm;
 mod drive_answer;
 mod durable;
 pub mod engine;
 mod errno;
 mod extents;
+mod file_identity;
 mod file_listing;
 mod head_cache;
-mod identity;
 mod image_files;
-mod input;
-mod inquiry;
+mod input_file;
 mod interrupt;
 mod live_tree;
 mod loops;
@@ -46,7 +46,9 @@ pub mod sysroot;
 mod terminal;
 #[cfg(test)]
 mod test_child;
+mod user_rights;
 
+pub use block_ioctls::Inquiry;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
 pub use claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
 pub use command::{CommandEnd, CommandError, CommandPlan, Ran, Tail};
@@ -54,14 +56,11 @@ pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
+pub use file_identity::{PathIdentity, have_same_room, identity, neither_follow_nor_wait};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
-pub use identity::{
-    PathIdentity, have_same_room, identity, is_root, may_make_files, neither_follow_nor_wait, user,
-};
 pub use image_files::ImageFiles;
-pub use input::{InputError, bounded, open_input, read_input};
-pub use inquiry::Inquiry;
+pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
 pub use live_tree::LiveTree;
 pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};
@@ -74,3 +73,4 @@ pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};
 pub use terminal::terminal_width;
+pub use user_rights::{is_root, may_make_files, user};

@@ -12,7 +12,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use units::text::escape;
 
-use crate::{dm, drive_answer};
+use crate::{device_mapper, drive_answer};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -181,7 +181,7 @@ impl KernelTree for LiveTree {
 /// The answer at `path`, as a file would hold it.
 fn answered(tree: &LiveTree, path: &str) -> Result<Vec<u8>, TreeError> {
     if path == answer::DM_TABLES {
-        return dm::tables().map(String::into_bytes);
+        return device_mapper::tables().map(String::into_bytes);
     }
     let missing = || TreeError::Missing { path: escape(path.as_bytes()) };
     let (disk, question) = answer::asked(path).ok_or_else(missing)?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustix::fs::{FileType, Mode, OFlags};
 use units::DiskText;
 
-use crate::identity::PathIdentity;
+use crate::file_identity::PathIdentity;
 
 /// A file, directory or device, held as the place that a path led to.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use rustix::fs::FileType;
 use thiserror::Error;
 use units::DiskText;
 
-use crate::input::{InputError, bounded, read_input};
+use crate::input_file::{InputError, bounded, read_input};
 use crate::live_tree::LiveTree;
 
 /// Start of gzip's files (RFC 1952, section 2.3.1).

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use host::claim::identity_words;
 use host::{Claim, ClaimPlan, Contents, FileDisk, Pinned, Scratch, ScratchPlan};
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Loop, need_loops, tool};
 
 /// Number of races of a kind run where nothing else is said.

@@ -1,10 +1,10 @@
 //! The closing line of the human views: what was found, in what, in what time.
 
-use crate::bench::figures::time;
-use crate::document::Summary;
-use crate::outcome::OUTCOMES;
+use crate::bench::figure_rounding::time;
+use crate::check_document::Summary;
+use crate::quantity_words::{ViewWords, count, severities};
+use crate::target_outcome::OUTCOMES;
 use crate::text::wrap;
-use crate::words::{ViewWords, count, severities};
 
 /// `1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.`
 pub(crate) fn of_trees(

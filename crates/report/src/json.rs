@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 
 use serde::{Serialize, Serializer};
 
-use crate::document::{Summary, Target};
+use crate::check_document::{Summary, Target};
 use crate::envelope::Envelope;
 use crate::refusal::Refusal;
 use crate::run::Run;

@@ -13,7 +13,7 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesStart, BytesText, Event};
 
-use crate::document::{Finding, LayerReport, Target};
+use crate::check_document::{Finding, LayerReport, Target};
 use crate::text::one_line;
 use crate::text_blocks::Blocks;
 use stack::{Severity, Verdict};

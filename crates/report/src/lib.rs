@@ -5,34 +5,34 @@
 
 pub mod bench;
 mod changes;
+pub mod check_document;
 mod colored_line;
 pub mod compare;
-mod digest;
-pub mod document;
 pub mod drive;
 mod envelope;
 mod fio_job;
 mod footer;
-mod forest;
 pub mod fsync;
 pub mod hostile;
 pub mod html;
 mod json;
 mod junit;
+mod layer_order;
 mod monitor_answer;
 mod nagios;
 mod npd;
-mod outcome;
 pub mod plan;
 pub mod probe;
+mod quantity_words;
 mod refusal;
-mod result_text;
+mod result_reader;
 mod run;
 mod sarif;
 #[cfg(feature = "schema")]
 mod schema;
 mod sectors;
 mod target_lines;
+mod target_outcome;
 mod text;
 mod text_blocks;
 mod text_page;
@@ -40,34 +40,34 @@ pub mod trace;
 mod tree;
 mod uri;
 mod view_options;
-mod words;
+mod worst_targets;
 
 pub use changes::{
     Baseline, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget, SeenValue,
     TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
     changes_tree,
 };
-pub use digest::{Digest, Note};
-pub use document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
+pub use check_document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
 pub use envelope::Envelope;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use monitor_answer::{MonitorAnswer, MonitorState};
 pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
-pub use outcome::is_bad;
+pub use quantity_words::percent;
 pub use refusal::{Refusal, RefusalKind};
-pub use result_text::{RESULT_BYTES_MAX, ResultFault};
+pub use result_reader::{RESULT_BYTES_MAX, ResultFault};
 pub use run::Run;
 pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};
 pub use target_lines::{TextRow, lines, rows};
+pub use target_outcome::is_bad;
 pub use text::{hang, wrap_words};
 pub use text_blocks::Blocks;
 pub use tree::tree;
 pub use view_options::{Look, ViewShape};
-pub use words::percent;
+pub use worst_targets::{Digest, Note};
 
 /// The closing lines of the views for people, when `shown` of the targets were shown and the user
 /// switched the rules with the codes `off` off.
@@ -79,7 +79,7 @@ pub fn closing(
     shape: ViewShape,
     look: &Look,
 ) -> String {
-    let words = words::ViewWords { look };
+    let words = quantity_words::ViewWords { look };
     match shape {
         ViewShape::Tree => footer::of_trees(summary, shown, off, words),
         ViewShape::Lines => footer::of_lines(summary, shown, off, words),

@@ -1,6 +1,6 @@
 //! Result of a look, for whoever acts on it: an exit code, a monitor's state.
 
-use crate::document::Target;
+use crate::check_document::Target;
 use serde::Serialize;
 use stack::{Severity, Verdict};
 

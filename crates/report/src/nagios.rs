@@ -7,10 +7,10 @@
 
 use std::fmt::Write as _;
 
-use crate::digest::{Digest, clip};
-use crate::document::Summary;
+use crate::check_document::Summary;
 use crate::monitor_answer::MonitorState;
-use crate::words;
+use crate::quantity_words;
+use crate::worst_targets::{Digest, clip};
 use stack::Severity;
 
 /// The longest output that every server of this family takes, in bytes.
@@ -89,9 +89,10 @@ fn not_judged(summary: &Summary) -> u64 {
 /// Returns what a check came to, in a few words: `1 error in 12 targets, 1 without a verdict`.
 #[must_use]
 pub fn headline(summary: &Summary) -> String {
-    let findings = words::severities(summary.errors, summary.warnings, summary.infos).join(", ");
+    let findings =
+        quantity_words::severities(summary.errors, summary.warnings, summary.infos).join(", ");
     let findings = if findings.is_empty() { "no findings".to_owned() } else { findings };
-    let targets = words::count(summary.targets, "target");
+    let targets = quantity_words::count(summary.targets, "target");
     match not_judged(summary) {
         _ if summary.targets == 0 => "nothing to judge".to_owned(),
         0 => format!("{findings} in {targets}"),

@@ -6,8 +6,8 @@
 //! `types/config.go` of kubernetes/node-problem-detector. The message holds no time, so that it
 //! changes when something changes (`enable_message_change_based_condition_update`).
 
-use crate::digest::{Digest, clip};
 use crate::text::one_line;
+use crate::worst_targets::{Digest, clip};
 
 /// The detector's default for `max_output_length`, in bytes.
 pub const NPD_BYTES: usize = 80;

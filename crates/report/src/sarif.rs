@@ -10,12 +10,12 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::digest::unknown;
-use crate::document::{Finding, LayerReport, Target};
+use crate::check_document::{Finding, LayerReport, Target};
 use crate::json::{indented_json, push_json};
 use crate::text::one_line;
 use crate::text_blocks::Blocks;
 use crate::uri::uri;
+use crate::worst_targets::unknown;
 use stack::{Severity, Verdict};
 
 /// One rule, as the table of rules tells it.

@@ -7,8 +7,8 @@ use schemars::generate::SchemaSettings;
 
 use crate::bench::{BENCH_SCHEMA, Bench, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
+use crate::check_document::{Document, SCHEMA};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
-use crate::document::{Document, SCHEMA};
 use crate::drive::{
     DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation,
 };

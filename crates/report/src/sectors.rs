@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::LayerReport;
-use crate::words::ViewWords;
+use crate::check_document::LayerReport;
+use crate::quantity_words::ViewWords;
 use stack::{LayerType, UnitFact, UnitKind};
 use units::Source;
 

@@ -2,12 +2,12 @@
 
 use anstyle::Style;
 
+use crate::check_document::{LayerReport, Target};
 use crate::colored_line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
-use crate::document::{LayerReport, Target};
-use crate::outcome::{self, TargetOutcome};
+use crate::quantity_words::ViewWords;
+use crate::target_outcome::{self, TargetOutcome};
 use crate::text::{shorten, shorten_middle, width};
 use crate::view_options::Look;
-use crate::words::ViewWords;
 use stack::{LayerType, Verdict};
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
@@ -56,7 +56,7 @@ impl TextRow {
     #[must_use]
     pub fn of(target: &Target, look: &Look) -> TextRow {
         let words = ViewWords { look };
-        let worst = outcome::worst(target);
+        let worst = target_outcome::worst(target);
         TextRow {
             name: words.text(&target.target),
             what: what(target, words),
@@ -103,7 +103,7 @@ fn indented(words: ViewWords<'_>) -> Flow<'static> {
 
 /// `sda1: by 1.5 KiB`; the layers of an image without its name, which stands before it.
 fn place(target: &Target, words: ViewWords<'_>) -> String {
-    if let Some(layer) = outcome::first_bad(target) {
+    if let Some(layer) = target_outcome::first_bad(target) {
         let file = target.target.rsplit('/').next().unwrap_or_default();
         let name = match layer.name.strip_prefix(file) {
             Some(rest) if rest.starts_with('#') => rest,

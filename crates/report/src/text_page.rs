@@ -1,13 +1,13 @@
 //! Text of a measurement for people, and the lines that all measurements have: the run, its dry
 //! run, its notes, why it ended.
 
-use crate::bench::figures::time;
+use crate::bench::figure_rounding::time;
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, NAME};
 use crate::envelope::Envelope;
+use crate::quantity_words::ViewWords;
 use crate::refusal::Refusal;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// The text so far.
 pub(crate) struct TextPage<'a> {

@@ -10,9 +10,9 @@ mod explain;
 mod fsync;
 mod generate;
 mod lexicon;
-mod page;
 mod plan;
 mod probe;
+mod report_page;
 mod shared;
 mod trace;
 
@@ -36,7 +36,7 @@ fn main() -> std::process::ExitCode {
         Command::Probe(probe) => probe::run(probe),
         Command::Compare(compare) => compare::run(compare),
         Command::Fsync(fsync) => fsync::run(fsync),
-        Command::Report(report) => page::run(report),
+        Command::Report(report) => report_page::run(report),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
         Command::Version => shared::printer::print(&format!("straddle {}\n", arguments::VERSION))

@@ -2,18 +2,18 @@
 //! detach, and skips that are counted aloud. Used by tests and benchmarks only.
 
 pub mod disks;
-pub mod experiment;
 pub mod fuse;
+pub mod latency_series;
+pub mod long_names;
 pub mod loops;
 pub mod lvm;
 pub mod memory;
-pub mod names;
-pub mod run;
+pub mod running_program;
 pub mod schema;
 pub mod scratch;
 pub mod suppress;
-pub mod times;
 pub mod tool;
+pub mod void_by_chance;
 
 pub use loops::Loop;
 pub use lvm::Lvm;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use crate::{run, scratch, tool};
+use crate::{running_program, scratch, tool};
 
 /// Held while a device is attached, and alone while a number goes from one file to another, so that
 /// no other test of the process is given that number in between.
@@ -95,7 +95,7 @@ impl Loop {
         // The kernel lets go of the old file when the last one closes the device, which a child of
         // another test may have open until it runs its own program.
         let words = [scratch::text(&self.path), scratch::text(file)];
-        run::until("the device takes another file", || {
+        running_program::until("the device takes another file", || {
             tool::output("losetup", &words).status.success()
         });
     }

@@ -113,7 +113,7 @@ fn chore() -> anyhow::Result<bool> {
             bench::harness::run_loop(arm, Path::new(path), number(milliseconds)?)
         }
         ["simulate", count] => bench::models::simulate(number(count)?),
-        ["bare", list] => bench::bare::run(Path::new(list)),
+        ["bare", list] => bench::bare_program::run(Path::new(list)),
         ["install-tools"] => {
             packages::install();
             Ok(true)

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use super::ledger::{ArrayLedger, MemberLedger};
 use super::members::Members;
+use super::parity_update::Chunk;
 use super::plan::{ArrayPlan, ArrayShape};
-use super::round::Chunk;
 use crate::Model;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, SectorContent, Survivors, Unfit};
 

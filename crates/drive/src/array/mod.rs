@@ -6,7 +6,7 @@
 //! | `members` | what goes to the members, and which of several copies is read |
 //! | `stripes` | the stripes with parity that are being written: a bounded table |
 //! | `writes` | how writes go to such stripes, round by round |
-//! | `round` | what must be read and written for a part of a stripe |
+//! | `parity_update` | what must be read and written for a part of a stripe |
 //! | `ledger` | which write is in which member's write, for power cuts |
 //! | `aftermath` | what the members' media make of the array: the write hole |
 //!
@@ -20,8 +20,8 @@
 mod aftermath;
 mod ledger;
 mod members;
+mod parity_update;
 mod plan;
-mod round;
 mod stripes;
 mod writes;
 
@@ -30,16 +30,16 @@ use std::collections::VecDeque;
 use aftermath::Fallen;
 use ledger::ArrayLedger;
 use members::{MemberRun, Members, Owner};
+use parity_update::{Chunk, Round};
 use plan::ArrayShape;
 pub use plan::{ArrayPlan, Level, Member, ParityWrite};
-use round::{Chunk, Round};
 use stripes::Stripes;
 use units::ByteRange;
 use units::stripe::Rotation;
 
-use crate::bounds::PlanFault;
 use crate::clock::goes_on;
 use crate::model::refuses;
+use crate::plan_bounds::PlanFault;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises, Sectors};
 use crate::slab::Slab;
 use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};

@@ -3,7 +3,7 @@
 use units::stripe::{Rotation, Stripe};
 
 use crate::Model;
-use crate::bounds::{CAPACITY_BYTES_MAX, PlanFault, check, time};
+use crate::plan_bounds::{CAPACITY_BYTES_MAX, PlanFault, check, time};
 
 /// Layout of an array's bytes on its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::round::{self, Written};
+use super::parity_update::{self, Written};
 
 /// Bytes to be written to a stripe, and the commands that write them.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ impl Stripes {
             None => (self.place(number, now_ns)?, true),
         };
         let work = &mut self.works[place];
-        round::join(&mut work.waiting.written, written);
+        parity_update::join(&mut work.waiting.written, written);
         work.waiting.flights.push(flight);
         work.waiting.fua |= fua;
         let is_full = work.waiting.written[..] == [(0, self.full_bytes)];

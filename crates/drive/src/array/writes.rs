@@ -4,7 +4,7 @@
 //! stripe reads what it needs, if anything, and then writes data and parity.
 
 use super::members::{MemberRun, Owner};
-use super::round::{ChunkPart, StripeDimensions};
+use super::parity_update::{ChunkPart, StripeDimensions};
 use super::stripes::{Phase, Taken};
 use super::{Array, ArrayCommand};
 use crate::{CommandKind, Model};

@@ -1,6 +1,6 @@
 //! A store that takes no time.
 
-use crate::bounds::{PlanFault, capacity, check, logical_sector};
+use crate::plan_bounds::{PlanFault, capacity, check, logical_sector};
 use crate::power::{HostPromises, MediumLog, Sectors};
 use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 

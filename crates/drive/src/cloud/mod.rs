@@ -17,8 +17,8 @@ pub use ideal::Ideal;
 pub use plan::{CloudPlan, Spread, VolumeLimits};
 use units::random::Random;
 
-use crate::bounds::PlanFault;
 use crate::model::refuses;
+use crate::plan_bounds::PlanFault;
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 

@@ -1,6 +1,6 @@
 //! Values of a network volume, and their bounds.
 
-use crate::bounds::{PlanFault, check, speed, time};
+use crate::plan_bounds::{PlanFault, check, speed, time};
 
 /// Spread of the random part of the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -26,10 +26,10 @@ use destage::Destage;
 use ledger::ArrivalLedger;
 pub use plan::ControllerPlan;
 
-use crate::bounds::PlanFault;
 use crate::clock::goes_on;
 use crate::hard_disk::cache::{Cache, CachedExtent};
 use crate::model::refuses;
+use crate::plan_bounds::PlanFault;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises};
 use crate::slab::Slab;
 use crate::wire::Wire;

@@ -1,6 +1,6 @@
 //! Values of a controller, and their bounds.
 
-use crate::bounds::{PlanFault, check, depth, speed, time};
+use crate::plan_bounds::{PlanFault, check, depth, speed, time};
 
 /// Values of a controller: [`ControllerPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -41,8 +41,8 @@ pub use plan::FlashPlan;
 use units::{UnitAddresses, UnitSpan};
 use unmapped::Unmapped;
 
-use crate::bounds::PlanFault;
 use crate::model::refuses;
+use crate::plan_bounds::PlanFault;
 use crate::power::{self, Aftermath, Cut, CutFault, HostLog, HostPromises, MediumLog, Sectors};
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};

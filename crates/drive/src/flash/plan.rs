@@ -1,6 +1,6 @@
 //! Values of a flash drive, and their bounds.
 
-use crate::bounds::{
+use crate::plan_bounds::{
     CAPACITY_BYTES_MAX, Check, PlanFault, capacity, check, logical_sector, speed, time,
 };
 

@@ -5,7 +5,7 @@
 //! | `plan` | what a disk is, and what it cannot be |
 //! | `platter` | where sectors are |
 //! | `seeks` | how long the arm takes from track to track |
-//! | `choice` | what the arm does next |
+//! | `scheduling` | what the arm does next |
 //! | `arm` | how long it takes to read and write them, parts of sectors included |
 //! | `cache` | what was acknowledged and is not on the medium |
 //! | `read_ahead` | what was read behind a read |
@@ -17,24 +17,24 @@
 
 mod arm;
 pub(crate) mod cache;
-mod choice;
 pub(crate) mod plan;
 mod platter;
 mod read_ahead;
+mod scheduling;
 mod seeks;
 
 use std::collections::VecDeque;
 
 use arm::{DiskArm, SectorRun};
 use cache::{Cache, CachedExtent};
-use choice::{Choice, Dirty, WaitingCommand};
 pub use plan::{HardDiskPlan, Rmw, Scheduler};
 use read_ahead::ReadAhead;
+use scheduling::{Choice, Dirty, WaitingCommand};
 use units::ByteRange;
 
-use crate::bounds::PlanFault;
 use crate::clock::goes_on;
 use crate::model::refuses;
+use crate::plan_bounds::PlanFault;
 use crate::power::{Data, HostPromises, MediumLog, Sectors};
 use crate::wire::Wire;
 use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};

@@ -1,6 +1,8 @@
 //! Values of a hard disk, and their bounds.
 
-use crate::bounds::{PlanFault, capacity, check, depth, is_sector, logical_sector, speed, time};
+use crate::plan_bounds::{
+    PlanFault, capacity, check, depth, is_sector, logical_sector, speed, time,
+};
 
 /// Method by which firmware writes parts of sectors: each is read, and written whole when it comes
 /// by again.

@@ -5,8 +5,8 @@ use units::stripe::Rotation;
 use super::field::{Field, at, narrow};
 use super::quantity::{Quantity, YES_NO};
 use crate::array::{ArrayPlan, Level, ParityWrite};
-use crate::bounds::PlanFault;
 use crate::controller::ControllerPlan;
+use crate::plan_bounds::PlanFault;
 use crate::{Array, Member, Model};
 
 const LEVELS: Quantity = Quantity::Word(&["raid0", "raid1", "raid10", "raid4", "raid5", "raid6"]);

@@ -2,7 +2,7 @@
 
 use super::field::{Field, at};
 use super::quantity::Quantity;
-use crate::bounds::PlanFault;
+use crate::plan_bounds::PlanFault;
 use crate::{Cloud, CloudPlan, Ideal, Spread};
 
 const SPREADS: [Spread; 2] = [Spread::Uniform, Spread::Triangular];

@@ -10,7 +10,7 @@ use super::field::filled;
 use super::kind::DriveKind;
 use super::reader::RawProfile;
 use super::{array, cloud, flash, hard_disk, memory, reader};
-use crate::bounds::PlanFault;
+use crate::plan_bounds::PlanFault;
 use crate::{Controller, Flash, HardDisk, Memory, Model};
 
 static BUILT_IN: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {

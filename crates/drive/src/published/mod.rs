@@ -5,8 +5,8 @@
 //! |---|---|
 //! | `compared` | a published number beside the model's |
 //! | `scenario` | what is run on which drive; each once |
-//! | `figures` | what a run gave: rate, mean, median, turns |
-//! | `lines` | the published numbers, with where they stand |
+//! | `run_figures` | what a run gave: rate, mean, median, turns |
+//! | `figures` | the published numbers, with where they stand |
 //! | `recorded` | what file systems asked of a disk, as traces |
 //! | `filesystems` | the published ratios of file systems, beside those traces' |
 //!
@@ -15,14 +15,14 @@
 mod compared;
 mod figures;
 mod filesystems;
-mod lines;
 mod recorded;
+mod run_figures;
 mod scenario;
 
 use std::collections::BTreeMap;
 
 pub use compared::{Article, LineOrigin, PublishedNumber};
-use figures::Figures;
+use run_figures::Figures;
 use scenario::Scenario;
 
 /// All published numbers beside the models', in the order of the articles; `seed` decides the
@@ -32,7 +32,7 @@ pub fn published(seed: u64) -> Vec<PublishedNumber> {
     let mut done: BTreeMap<Scenario, Figures> = BTreeMap::new();
     let mut of = |case: Scenario| done.entry(case).or_insert_with(|| case.run(seed)).clone();
     let mut lines: Vec<PublishedNumber> =
-        lines::LINES.iter().map(|line| line.compared(&mut of)).collect();
+        figures::LINES.iter().map(|line| line.compared(&mut of)).collect();
     // Behind the last of their own article.
     let same = |line: &PublishedNumber| line.article == Article::FourKib;
     let place = lines.iter().rposition(same).map_or(lines.len(), |last| last + 1);

@@ -1,6 +1,6 @@
 //! Runs on drives whose figures were published.
 
-use super::figures::Figures;
+use super::run_figures::Figures;
 use crate::profile;
 use crate::run::{
     DriveJob, EndedOperation, Ext4Sync, OperationSource, OperationStream, Region, RunLimits, run,

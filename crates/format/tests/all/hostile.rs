@@ -13,7 +13,7 @@ use std::time::Duration;
 use device::{Disk, MemoryDisk, ReadError, Window, disk, pack};
 use format::hostile::{Parser, parsers};
 use testkit::memory;
-use testkit::run::cpu_time;
+use testkit::running_program::cpu_time;
 use units::ByteRange;
 
 const MEMORY_BYTES_MAX: usize = 64 << 20;

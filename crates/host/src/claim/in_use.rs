@@ -14,11 +14,11 @@ use ::device::mountinfo::unescaped;
 use units::text::escape;
 
 use super::device::ClaimedDevice;
+use super::forbidden_uses::{Sought, Used, User};
 use super::machine::ClaimWorld;
 use super::number::{Number, parsed};
 use super::refusal::{ClaimRefusal, Relation};
 use super::relatives::{self, Relative, Relatives};
-use super::sought::{Sought, Used, User};
 use crate::PathIdentity;
 
 /// This thread's mounts, and those of the first process, which may be others.

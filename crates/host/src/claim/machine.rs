@@ -6,7 +6,7 @@ use std::path::Path;
 use device::KernelTree;
 use rustix::io::Errno;
 
-use super::sought::{Sought, User};
+use super::forbidden_uses::{Sought, User};
 use super::users;
 use crate::{LiveTree, PathIdentity, loops};
 

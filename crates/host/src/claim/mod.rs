@@ -3,7 +3,7 @@
 //! A device is handed out only where nobody uses its bytes: nobody has it, its partitions, its disk
 //! or what is built on them mounted, swaps to it, holds it or shows it by a loop device; nothing is
 //! known to be on it; and whoever asks has said which device is meant in words that fit no other.
-//! The checks are in `relatives` (who shares its bytes, by the `device_map` of where all bytes
+//! The checks are in `relatives` (who shares its bytes, by the `leaf_ranges` of where all bytes
 //! are), `in_use` and `users` (who uses them) and `confirm` (what to type). They run in this
 //! order, and the first that fails is the answer:
 //!
@@ -35,20 +35,20 @@
 
 mod confirm;
 mod device;
-mod device_map;
+mod forbidden_uses;
 mod in_use;
+mod leaf_ranges;
 mod loop_backing;
 mod machine;
 mod node_locks;
 mod number;
 mod refusal;
 mod relatives;
-mod sought;
 mod users;
 
 pub use confirm::{IdentityWords, identity_words};
+pub use forbidden_uses::Use;
 pub use refusal::{ClaimRefusal, Relation};
-pub use sought::Use;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -61,7 +61,7 @@ use self::device::{ClaimedDevice, number_of};
 use self::machine::{ClaimWorld, LiveMachine};
 use self::node_locks::NodeLocks;
 use self::number::Number;
-use crate::{FileDisk, PathIdentity, Pinned, inquiry};
+use crate::{FileDisk, PathIdentity, Pinned, block_ioctls};
 
 /// Contents of a device, as far as the caller can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,14 +122,14 @@ impl ReadOnlyClaim {
         let nodes = relatives::nodes(&LiveMachine::new(), number)?;
         let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
         let seen = DeviceState { number, length_bytes: length(node.given(), file.as_fd())? };
-        let sequence = inquiry::sequence(file.as_fd()).ok();
+        let sequence = block_ioctls::sequence(file.as_fd()).ok();
         Ok(ReadOnlyClaim { file, _locks: locks, seen, sequence })
     }
 
     /// Returns the device's contents, as `plan` reads them.
     fn contents(&self, plan: ClaimPlan<'_>) -> Result<Contents, ClaimRefusal> {
         // What is kept in memory may be older than what was written through the whole disk.
-        let _ = inquiry::forget_cached(self.file.as_fd());
+        let _ = block_ioctls::forget_cached(self.file.as_fd());
         let refused = |error| ClaimRefusal::kernel(plan.node.given(), error);
         let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(refused)?;
         Ok((plan.contents)(FileDisk::of_device(file).map_err(refused)?))
@@ -142,7 +142,7 @@ impl ReadOnlyClaim {
         let file = opened(&path, OFlags::RDWR | OFlags::DIRECT, node)?;
         is_of(&file, self.seen.number, node)?;
         let changed = |what| ClaimRefusal::Changed { node: node.to_owned(), what };
-        if inquiry::sequence(file.as_fd()).ok() != self.sequence {
+        if block_ioctls::sequence(file.as_fd()).ok() != self.sequence {
             return Err(changed("the device behind its number"));
         }
         if length(node, file.as_fd())? != self.seen.length_bytes {
@@ -287,7 +287,7 @@ fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal
 }
 
 fn length(node: &Path, file: BorrowedFd<'_>) -> Result<u64, ClaimRefusal> {
-    inquiry::length_bytes(file).map_err(|error| ClaimRefusal::kernel(node, error))
+    block_ioctls::length_bytes(file).map_err(|error| ClaimRefusal::kernel(node, error))
 }
 
 #[cfg(test)]

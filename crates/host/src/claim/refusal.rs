@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 use units::text::escape;
 
-use super::sought::Use;
+use super::forbidden_uses::Use;
 
 /// The words by which a device is named that has no serial number and no world-wide name.
 pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";

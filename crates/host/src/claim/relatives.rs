@@ -1,7 +1,7 @@
 //! Devices that share bytes with a device.
 
 use super::device::{ClaimedDevice, unknown};
-use super::device_map::{DeviceBytes, DeviceMap};
+use super::leaf_ranges::{DeviceBytes, DeviceMap};
 use super::machine::ClaimWorld;
 use super::number::Number;
 use super::refusal::{ClaimRefusal, Relation};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use ::device::{KernelTree, MemoryTree};
 
+use super::forbidden_uses::{Sought, Used, User};
 use super::machine::LoopBacking;
-use super::sought::{Sought, Used, User};
 use super::*;
 
 const DISK: Number = (8, 0);

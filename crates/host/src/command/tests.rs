@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rustix::process::test_kill_process;
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Scratch, need_tools};
 
 use super::*;

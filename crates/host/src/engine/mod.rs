@@ -14,8 +14,8 @@ mod error;
 mod null;
 mod open;
 mod sequential;
-mod slots;
-mod sync;
+mod slot_states;
+mod system_calls;
 mod uring;
 
 pub(crate) use buffers::fill;
@@ -24,5 +24,5 @@ pub use clock::{ThreadUsage, now_ns};
 pub use error::EngineError;
 pub use null::NullQueue;
 pub use open::{Access, open_measured, open_pinned};
-pub use sync::SyncQueue;
+pub use system_calls::SyncQueue;
 pub use uring::UringQueue;

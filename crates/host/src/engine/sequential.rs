@@ -6,7 +6,7 @@ use device::{Completion, Operation, Queue, QueueError};
 
 use super::buffers::Buffers;
 use super::clock::now_ns;
-use super::slots::Slots;
+use super::slot_states::Slots;
 
 /// Something that does operations.
 pub trait Operate {

@@ -16,8 +16,8 @@ use super::buffers::Buffers;
 use super::clock::now_ns;
 use super::error::EngineError;
 use super::open;
-use super::slots::Slots;
-use super::sync::write_flags;
+use super::slot_states::Slots;
+use super::system_calls::write_flags;
 use crate::sync_range;
 
 /// Keeps up to `depth` operations in flight.

@@ -269,7 +269,7 @@ impl LoopDevice {
         }
         same("direct I/O", plan.direct.into(), flag(DIRECT_IO))?;
         if plan.length_bytes > 0 {
-            let length_bytes = crate::inquiry::length_bytes(self.fd()).unwrap_or(0);
+            let length_bytes = crate::block_ioctls::length_bytes(self.fd()).unwrap_or(0);
             same("size in bytes", plan.length_bytes, length_bytes)?;
         }
         Ok(())

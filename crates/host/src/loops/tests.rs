@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Loop, Scratch, need_loops};
 
 use super::*;

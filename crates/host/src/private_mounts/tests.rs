@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Scratch, need_loops, need_tools, tool};
 
 use super::*;

@@ -18,7 +18,7 @@
 //! | `rights.rs` | what keeps us from seeing it, and what may help |
 
 mod filters;
-mod mapped;
+mod mapped_code;
 mod open_files;
 mod preloads;
 pub(crate) mod procfs;
@@ -37,7 +37,7 @@ use units::{Known, Source, text};
 
 use procfs::{COUNT_MAX, Stat, read, tracer};
 
-pub use mapped::MappedFile;
+pub use mapped_code::MappedFile;
 pub use open_files::{OpenFile, has_own_paths, mount_table, open_for_writing, placed};
 pub use preloads::{Preload, own_preloads};
 pub use procfs::is_filtered;
@@ -147,7 +147,7 @@ pub fn look_at_process(pid: u32) -> Result<ProcessLook, ProcessError> {
     let look = ProcessLook {
         name: name.clone(),
         tracer: tracer(&status),
-        mapped: Known::of(mapped::of(&base, listed), Source::Procfs),
+        mapped: Known::of(mapped_code::of(&base, listed), Source::Procfs),
         filters: Known::of(threads::of(pid), Source::Procfs),
         preloads: Known::of(preloads, Source::Procfs),
     };
@@ -253,7 +253,7 @@ pub fn names_of(pid: u32, path: &Path) -> io::Result<(Vec<String>, u64)> {
 /// # Errors
 /// When they cannot be listed; the text says why.
 pub fn own_files(preloads: &[Preload]) -> Result<Vec<MappedFile>, String> {
-    mapped::of("/proc/self", preloads)
+    mapped_code::of("/proc/self", preloads)
 }
 
 /// The process that traces this one, by number and name; `None` where none does.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use testkit::run::until;
+use testkit::running_program::until;
 
 use super::*;
 use crate::test_child::{self, Child};

@@ -10,7 +10,7 @@ use units::random::Random;
 use crate::engine::Buffers;
 
 use super::error::ScratchError;
-use super::plan::ScratchPlan;
+use super::wanted_length::ScratchPlan;
 
 /// Length of each write, in bytes.
 const CHUNK_BYTES: u32 = 1 << 20;

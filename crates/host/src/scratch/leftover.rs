@@ -5,7 +5,7 @@
 //!
 //! | what | why |
 //! |---|---|
-//! | its name is exactly one of ours, marked with a boot ([`super::label`]) | others make none |
+//! | its name is exactly one of ours, marked with a boot (`scratch_name`) | others make none |
 //! | it is a regular file, no link to one, with one name, of this user | nothing else is lost |
 //! | it can be locked ([`super::lock`]) | a run that goes on has its files locked |
 //! | after the lock, name and open file are still the same | it is what was looked at |
@@ -20,9 +20,9 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::time::ClockId;
 
-use super::filesystem;
-use super::label::{Boot, ScratchName};
 use super::lock::lock;
+use super::scratch_name::{Boot, ScratchName};
+use super::unfit_filesystems;
 use crate::Pinned;
 
 /// Largest number of names of a directory that are looked at.
@@ -117,7 +117,7 @@ fn is_past(directory: BorrowedFd<'_>, name: &str, boot: &Boot) -> bool {
     if Boot::now().as_ref() == Some(boot) {
         return true;
     }
-    let is_local = filesystem::of(directory).is_ok_and(|filesystem| filesystem.is_local());
+    let is_local = unfit_filesystems::of(directory).is_ok_and(|filesystem| filesystem.is_local());
     let changed = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
     is_local && changed.is_ok_and(|stat| i128::from(stat.st_mtime) < booted_at_seconds())
 }
@@ -139,7 +139,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use rustix::process::{Pid, Signal, kill_process};
-    use testkit::run::until;
+    use testkit::running_program::until;
 
     use super::super::Name;
     use super::*;
@@ -264,7 +264,7 @@ mod tests {
         made(1);
         made(2).set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1 << 20)).unwrap();
         let directory = opened(scratch.path());
-        let is_local = filesystem::of(directory.as_fd()).unwrap().is_local();
+        let is_local = unfit_filesystems::of(directory.as_fd()).unwrap().is_local();
         let fates: Vec<Fate> = sweep(scratch.path()).into_iter().map(|left| left.fate).collect();
         let old = if is_local { Fate::Removed } else { Fate::Doubtful };
         assert_eq!(fates, [Fate::Doubtful, old], "the first was changed since this boot began");

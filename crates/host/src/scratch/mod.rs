@@ -14,34 +14,36 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `site` | the directory, and whether a file can be made there |
-//! | `filesystem` | which file system that is, and what is wrong with it |
+//! | `directory` | the directory, and whether a file can be made there |
+//! | `free_space` | how much must stay free |
+//! | `unfit_filesystems` | which file system that is, and what is wrong with it |
 //! | `unnamed`, `named` | the empty file, without a name or with one |
-//! | `guard`, `lock`, `label` | what removes the name, holds it, and marks it as ours |
+//! | `guard`, `lock`, `scratch_name` | what removes the name, holds it, and marks it as ours |
 //! | `leftover` | what earlier runs could not remove |
-//! | `plan` | the wanted length and content |
+//! | `wanted_length` | the wanted length and content |
 //! | `fill` | its bytes |
-//! | `direct` | what direct I/O on it must be aligned to |
+//! | `direct_alignment` | what direct I/O on it must be aligned to |
 //! | `usable_places` | where its bytes lie, and whether writes can be placed there |
-//! | `settle` | making parts real again that were set aside as zeros |
+//! | `unwritten_extents` | making parts real again that were set aside as zeros |
 //! | `error` | why there is none, and what to do |
 //!
 //! Source: open(2) on `O_TMPFILE`; `Documentation/filesystems/fiemap.rst` of Linux.
 
-mod direct;
+mod direct_alignment;
+mod directory;
 mod error;
-mod filesystem;
 mod fill;
+mod free_space;
 mod guard;
-mod label;
 mod leftover;
 mod lock;
 mod named;
-mod plan;
-mod settle;
-mod site;
+mod scratch_name;
+mod unfit_filesystems;
 mod unnamed;
+mod unwritten_extents;
 mod usable_places;
+mod wanted_length;
 
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -55,17 +57,17 @@ use crate::Pinned;
 use crate::engine::{Access, EngineError, now_ns, open_measured};
 use crate::extents::extents_of;
 
-use self::direct::direct_unit;
+use self::direct_alignment::direct_unit;
+use self::directory::{Purpose, Site};
 use self::fill::fill;
 pub(crate) use self::named::{Name, synced_file};
-use self::site::{Purpose, Site};
 use self::unnamed::nameless;
 
+pub use directory::{direct_unit_in, takes_files};
 pub use error::ScratchError;
 pub use leftover::{Fate, Leftover, sweep};
-pub use plan::ScratchPlan;
-pub use site::{direct_unit_in, takes_files};
 pub use usable_places::{Unusable, Usable, same_places, usable};
+pub use wanted_length::ScratchPlan;
 
 /// A file without a name, full of random bytes.
 #[derive(Debug)]

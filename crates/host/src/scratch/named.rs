@@ -26,10 +26,10 @@ use rustix::io::Errno;
 
 use crate::engine::now_ns;
 
-use super::filesystem;
 use super::guard::NameGuard;
-use super::label::ScratchName;
 use super::lock::lock;
+use super::scratch_name::ScratchName;
+use super::unfit_filesystems;
 use super::unnamed::nameless;
 
 /// File systems that sync a file without a name as they do one that has one.
@@ -49,7 +49,7 @@ pub(super) fn is_needed(filesystem: &str) -> bool {
 /// # Errors
 /// When the file system cannot be asked for, or the file cannot be made so.
 pub(crate) fn synced_file(directory: &OwnedFd) -> Result<(OwnedFd, Option<Name>), Errno> {
-    let filesystem = filesystem::of(directory.as_fd());
+    let filesystem = unfit_filesystems::of(directory.as_fd());
     let filesystem =
         filesystem.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     if is_needed(&filesystem.name) {

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::engine::now_ns;
 
-use super::label::ScratchName;
+use super::scratch_name::ScratchName;
 
 /// Number of names that are tried where a file without one cannot be made.
 const NAMES: u64 = 16;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use host::claim::{ClaimRefusal, IdentityWords, Relation, identity_words};
 use host::{Claim, ClaimPlan, Contents, FileDisk, Pinned};
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 
 const LENGTH_BYTES: u64 = 8 << 20;

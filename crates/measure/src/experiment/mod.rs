@@ -15,13 +15,13 @@
 use units::random::Random;
 
 use crate::Histogram;
-use crate::plan::{ArmPlan, ExperimentPlan, PlanError, Role};
-use crate::regime::{Regime, Regimes};
-use crate::statistics::{Interval, Ratios};
-use crate::verdict::{
+use crate::cost_verdict::{
     ArmVerdict, Conclusion, CostVerdict, LastLook, PairStep, Stop, certain, figure, last, more,
     sentence,
 };
+use crate::experiment_plan::{ArmPlan, ExperimentPlan, PlanError, Role};
+use crate::pace_changes::{Regime, Regimes};
+use crate::statistics::{Interval, Ratios};
 use crate::warmup::Warmup;
 use units::number::{real, wide};
 
@@ -193,7 +193,8 @@ impl Experiment {
         &self.times[arm]
     }
 
-    /// Returns how the baseline's time went, in order; at most [`crate::regime::REGIMES_MAX`].
+    /// Returns how the baseline's time went, in order; at most
+    /// [`crate::pace_changes::REGIMES_MAX`].
     #[must_use]
     pub fn regimes(&self) -> Vec<Regime> {
         self.regimes.list()

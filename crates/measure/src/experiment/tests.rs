@@ -1,8 +1,9 @@
 //! The experiment's rules, on times that are known.
 
 use super::Experiment;
-use crate::plan::{ArmPlan, ExperimentPlan, PlanError, Role, VerdictLimits};
-use crate::verdict::{CostVerdict, PairStep, Stop};
+use crate::VerdictLimits;
+use crate::cost_verdict::{CostVerdict, PairStep, Stop};
+use crate::experiment_plan::{ArmPlan, ExperimentPlan, PlanError, Role};
 
 fn plan(roles: &[Role]) -> ExperimentPlan {
     let arms = roles.iter().enumerate();

@@ -18,8 +18,11 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `ask`, `answer`, `budget` | what a probe is told, what it answers, what it may use |
-//! | `panel`, `operations`, `places` | arms that take turns, one operation of them, where it goes |
+//! | `error_share` | what a probe is told, and the share of its error for each comparison |
+//! | `answer`, `budget` | what it answers, what it may use |
+//! | `slower_threshold` | how much longer an arm must take to be slower |
+//! | `panel`, `operations` | arms that take turns, and one operation of them |
+//! | `residue_places` | where it goes |
 //! | `probed_queue` | a queue with all of these |
 //! | `questions` | all questions, in their order |
 //! | `granule`, `pattern` | alignment, origin, size; which patterns are a drive's |
@@ -28,25 +31,27 @@
 //! | `depth` | how many reads are had at once |
 
 mod answer;
-mod ask;
 mod budget;
 pub mod depth;
+mod error_share;
 pub mod granule;
 mod operations;
 mod panel;
 mod pattern;
-mod places;
 mod probed_queue;
 mod questions;
+mod residue_places;
+mod slower_threshold;
 pub mod stripe;
 pub mod turn;
 
-pub use answer::{ArmComparison, Estimate, PanelKind, Reading, SLOWER_ABOVE, Unidentified};
-pub use ask::{Ask, Pause};
+pub use answer::{ArmComparison, Estimate, PanelKind, Unidentified};
 pub use budget::{ProbeBudget, Spending};
 pub use depth::Depth;
+pub use error_share::{Ask, Pause};
 pub use granule::{Alignment, Granule};
 pub use probed_queue::ProbedQueue;
 pub use questions::{WriteAnswers, reads};
+pub use slower_threshold::{Reading, SLOWER_ABOVE};
 pub use stripe::{DriveFacts, Stripe};
 pub use turn::{MisalignedTurns, Revolution, TurnPolicy};

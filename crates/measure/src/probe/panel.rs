@@ -7,8 +7,9 @@
 
 use units::random::Random;
 
-use super::answer::{ArmComparison, PanelKind, Reading, SLOWER_ABOVE};
+use super::answer::{ArmComparison, PanelKind};
 use super::budget::{EndReason, Spending};
+use super::slower_threshold::{Reading, SLOWER_ABOVE};
 use crate::Fault;
 use crate::experiment::shuffle;
 use crate::statistics::{Interval, Ratios};

@@ -1,7 +1,7 @@
 //! Patterns of readings that a drive of the class has. Pure, and small enough to be tried
 //! in full.
 
-use super::answer::Reading;
+use super::slower_threshold::Reading;
 
 /// A pattern in the readings of shifts, which grow by two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

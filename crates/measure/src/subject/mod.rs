@@ -14,15 +14,15 @@
 //! Every result is checked: a short operation or an error makes a [`Fault`], after what else is in
 //! flight ended. Nothing here allocates between the first submit and the last reap.
 
-mod accounting;
 mod block;
+mod counter_check;
 pub(crate) mod fault;
 mod work;
 
 use device::{Action, Counters, Operation, Queue, SyncKind};
 
-pub use self::accounting::Observations;
 use self::block::{Block, InFlight, unasked};
+pub use self::counter_check::Observations;
 pub use self::fault::Fault;
 use self::fault::{is_sync, is_whole, wrong};
 pub use self::work::Work;
@@ -151,7 +151,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     /// `None` without counters, and while at most 3 observations or 2 % of them are short.
     #[must_use]
     pub fn accounting(&self) -> Option<String> {
-        accounting::accounting(&self.work, &self.seen)
+        counter_check::accounting(&self.work, &self.seen)
     }
 
     /// Why the arms' times differ by more than the drive: something above it let one operation of
@@ -160,21 +160,21 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     #[must_use]
     pub fn serialized(&self, names: &[&str]) -> Option<String> {
         let seen: Vec<&Observations> = self.seen.iter().collect();
-        accounting::serialized(&self.work, &seen, names)
+        counter_check::serialized(&self.work, &seen, names)
     }
 
     /// Returns what [`Subject::serialized`] does, for arms that have a subject each.
     #[must_use]
     pub fn serialized_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
         let seen: Vec<&Observations> = subjects.iter().filter_map(|one| one.seen.first()).collect();
-        accounting::serialized(&subjects.first()?.work, &seen, names)
+        counter_check::serialized(&subjects.first()?.work, &seen, names)
     }
 
     /// Returns what should be known about what the drive counted, one sentence each; none without
     /// counters and when it counted what was asked. `names` are the arms', in their order.
     #[must_use]
     pub fn remarks(&self, names: &[&str]) -> Vec<String> {
-        accounting::remarks(&self.work, &self.seen, names)
+        counter_check::remarks(&self.work, &self.seen, names)
     }
 
     /// Runs a block to its end.

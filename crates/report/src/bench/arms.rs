@@ -5,14 +5,14 @@
 
 use measure::Role;
 
-use super::figures::{
+use super::figure_rounding::{
     UNKNOWN, holds_one, interval_title, number, ratio_bounds, ratio_figure, time, turns,
 };
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labeled, quiet};
 use super::{Arm, Comparison, Experiment};
 use crate::colored_line::{BAD, GOOD, NAME};
+use crate::quantity_words::ViewWords;
 use crate::text::shorten_middle;
-use crate::words::ViewWords;
 
 /// The columns below which arms are sentences.
 pub(super) const SHEET_MIN: usize = 60;

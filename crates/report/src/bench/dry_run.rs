@@ -8,9 +8,9 @@ use super::grid::{cell, flowing};
 use crate::colored_line::NAME;
 use crate::envelope::Envelope;
 use crate::fsync::Forecast;
+use crate::quantity_words::{count_of, share};
 use crate::text_page::TextPage;
 use crate::view_options::Look;
-use crate::words::{count_of, share};
 
 /// The schema's name and version.
 pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";

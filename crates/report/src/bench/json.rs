@@ -2,7 +2,7 @@
 
 use super::{BENCH_SCHEMA, Bench};
 use crate::json::pretty;
-use crate::result_text::{RESULT_BYTES_MAX, ResultFault, ResultText, within};
+use crate::result_reader::{RESULT_BYTES_MAX, ResultFault, ResultText, within};
 
 /// The most experiments that a result file may hold.
 const EXPERIMENTS_MAX: usize = 4096;

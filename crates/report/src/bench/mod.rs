@@ -5,7 +5,7 @@
 
 mod arms;
 mod dry_run;
-pub(crate) mod figures;
+pub(crate) mod figure_rounding;
 mod fio_json;
 pub(crate) mod grid;
 pub(crate) mod json;

@@ -3,13 +3,15 @@
 use measure::{CostVerdict, Role};
 
 use super::arms::{SHEET_MIN, is_control};
-use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, ratio_text, time};
+use super::figure_rounding::{
+    holds_one, interval_title, ratio_bounds, ratio_figure, ratio_text, time,
+};
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
 use crate::colored_line::NAME;
+use crate::quantity_words::{ViewWords, count_of};
 use crate::text::{shorten_middle, width};
-use crate::words::{ViewWords, count_of};
 
 /// The columns of a title beside its figures; longer ones stand above them.
 const TITLE_MAX: usize = 44;

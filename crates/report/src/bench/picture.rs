@@ -4,12 +4,12 @@
 //! occurred at all is drawn at least at the lowest height. Under each row stand the marks of the
 //! median and of p99.
 
-use super::figures::time;
+use super::figure_rounding::time;
 use super::{Arm, Experiment};
 use crate::colored_line::{Line, NAME, PLAIN, QUIET};
+use crate::quantity_words::ViewWords;
 use crate::text::{shorten_middle, width};
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// Columns of a name at most.
 const NAME_MAX: usize = 20;

@@ -3,10 +3,10 @@
 use measure::{Interval, PairStep};
 use units::prefix::Size;
 
-use super::figures::{ratio_bounds, ratio_text, time};
+use super::figure_rounding::{ratio_bounds, ratio_text, time};
+use crate::quantity_words::{ViewWords, count};
 use crate::text::{shorten, shorten_middle, width};
 use crate::view_options::Look;
-use crate::words::{ViewWords, count};
 
 /// Columns of the drawn interval.
 const SCALE: usize = 25;

@@ -2,12 +2,12 @@
 
 use measure::{CostVerdict, Regime};
 
-use super::figures::time;
+use super::figure_rounding::time;
 use super::grid::Cell;
 use super::{Effort, Experiment, Predicted};
 use crate::colored_line::{BAD, CARE, GOOD};
+use crate::quantity_words::{ViewWords, count};
 use crate::text::sentence;
-use crate::words::{ViewWords, count};
 
 /// Number of parts of a run named; `--json` has them all.
 const REGIMES_MAX: usize = 6;

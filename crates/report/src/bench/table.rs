@@ -6,15 +6,15 @@
 use units::prefix::Size;
 
 use super::arms::Arms;
-use super::figures::{ratio_bounds, ratio_figure, time};
+use super::figure_rounding::{ratio_bounds, ratio_figure, time};
 use super::grid::{Cell, Grid, cell, flowing, quiet};
 use super::sentences::{predicted, regimes, verdict};
 use super::{Bench, BenchTarget, Experiment, ScratchFacts, overview};
 use crate::colored_line::{Line, NAME, QUIET};
+use crate::quantity_words::{ViewWords, count, share};
 use crate::text::width;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
-use crate::words::{ViewWords, count, share};
 
 /// Place where figures at the right end of a line end at most.
 const RIGHT_MAX: usize = 100;

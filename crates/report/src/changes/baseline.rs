@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Change, SeenValue, Subject, TargetChange, Trend, compare, values};
-use crate::document::{Document, LayerReport, SCHEMA, Target};
-use crate::result_text::{ResultFault, ResultText, shown};
+use super::{Change, SeenValue, Subject, TargetChange, Trend, compare, compared_values};
+use crate::check_document::{Document, LayerReport, SCHEMA, Target};
+use crate::result_reader::{ResultFault, ResultText, shown};
 use crate::text::one_line;
 use stack::{LayerType, Severity, Verdict};
 
@@ -211,7 +211,7 @@ fn like(layer: &LayerReport) -> (LayerType, &str) {
 /// A target that is not in the baseline: what its rules found is new.
 fn appeared(after: &Target) -> TargetChange {
     let reason = reason(after);
-    let found = |finding: &crate::document::Finding| Change {
+    let found = |finding: &crate::check_document::Finding| Change {
         layer: after
             .layers
             .iter()
@@ -254,8 +254,10 @@ fn vanished(before: &Target) -> TargetChange {
 }
 
 fn target_change(trend: Trend, target: &Target) -> Change {
-    let seen =
-        Some(SeenValue { value: Some(values::word(target.verdict)), ..SeenValue::default() });
+    let seen = Some(SeenValue {
+        value: Some(compared_values::word(target.verdict)),
+        ..SeenValue::default()
+    });
     let (before, after) = if trend == Trend::Vanished { (seen, None) } else { (None, seen) };
     Change {
         layer: None,

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::paths::{Paths, Place};
-use super::{Change, SeenValue, Subject, Trend, values};
-use crate::document::{Finding, LayerReport, Target};
+use super::layer_matching::{Paths, Place};
+use super::{Change, SeenValue, Subject, Trend, compared_values};
+use crate::check_document::{Finding, LayerReport, Target};
 use crate::text::one_line;
 use stack::{Severity, Verdict};
 
@@ -135,7 +135,8 @@ fn layer(paths: &Paths, pair: &TargetPair<Placed<'_>>) -> Vec<Change> {
         before: None,
         after: None,
     };
-    let seen = |(_, layer): &Placed<'_>| Some(values::verdict(layer.verdict, &layer.reason));
+    let seen =
+        |(_, layer): &Placed<'_>| Some(compared_values::verdict(layer.verdict, &layer.reason));
     match pair {
         TargetPair::After(new) => vec![Change { after: seen(new), ..one(new, Trend::Appeared) }],
         TargetPair::Before(old) => vec![Change { before: seen(old), ..one(old, Trend::Vanished) }],
@@ -147,7 +148,7 @@ fn layer(paths: &Paths, pair: &TargetPair<Placed<'_>>) -> Vec<Change> {
                 (old.verdict, &old.reason),
                 (new.verdict, &new.reason),
             ));
-            for (key, pair) in pairs(values::values(old), values::values(new)) {
+            for (key, pair) in pairs(compared_values::values(old), compared_values::values(new)) {
                 changes.extend(fact(&name, key, pair));
             }
             changes
@@ -175,8 +176,8 @@ fn verdicts(
         trend,
         severity: Severity::Info,
         title: String::new(),
-        before: Some(values::verdict(old, why)),
-        after: Some(values::verdict(new, reason)),
+        before: Some(compared_values::verdict(old, why)),
+        after: Some(compared_values::verdict(new, reason)),
     })
 }
 

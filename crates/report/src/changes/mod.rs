@@ -6,8 +6,8 @@
 
 mod baseline;
 mod compare;
-mod paths;
-mod values;
+mod compared_values;
+mod layer_matching;
 mod view;
 
 use serde::Serialize;

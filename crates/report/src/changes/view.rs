@@ -3,14 +3,14 @@
 use anstyle::Style;
 
 use super::{Change, ChangeSummary, SeenValue, Subject, TargetChange, Trend};
-use crate::bench::figures::time;
+use crate::bench::figure_rounding::time;
 use crate::colored_line::{BAD, CARE, Flow, Line, PLAIN};
-use crate::digest::Note;
 use crate::monitor_answer::MonitorState;
 use crate::nagios::Metric;
+use crate::quantity_words::{ViewWords, count, quantity};
 use crate::text::wrap;
 use crate::view_options::Look;
-use crate::words::{ViewWords, count, quantity};
+use crate::worst_targets::Note;
 use stack::Severity;
 use units::prefix::Exact;
 

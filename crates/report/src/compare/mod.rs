@@ -10,9 +10,9 @@
 //! anything else raises the number in [`COMPARE_SCHEMA`].
 
 mod change;
-mod figures;
+mod comparability;
+mod comparable_figures;
 mod pairs;
-mod sides;
 mod view;
 
 use measure::Interval;

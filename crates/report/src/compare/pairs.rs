@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use measure::Interval;
 
 use super::change::{NONE, answer, bound, change, reach, words};
-use super::figures::{Figure, figures};
-use super::sides::{run, say, setting, warnings};
+use super::comparability::{run, say, setting, warnings};
+use super::comparable_figures::{Figure, figures};
 use super::{
     COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, LIMIT, Measure,
     Measurement, RunValue,

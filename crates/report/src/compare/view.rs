@@ -1,12 +1,12 @@
 //! Two results side by side, for people and programs.
 
 use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue, SettingChange};
-use crate::bench::figures::{UNKNOWN, number, time};
+use crate::bench::figure_rounding::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GOOD, NAME};
+use crate::quantity_words::{ViewWords, quantity};
 use crate::text::{shorten, width};
 use crate::view_options::Look;
-use crate::words::{ViewWords, quantity};
 
 /// The heads of the figures, and the columns that a narrow terminal does without.
 const HEADS: [&str; 6] = ["", "", "before", "after", "possible change", ""];

@@ -3,10 +3,10 @@
 use units::number::real;
 
 use super::{SimulatedArm, SimulatedLeaf, Simulation};
-use crate::bench::figures::{number, time};
+use crate::bench::figure_rounding::{number, time};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
+use crate::quantity_words::ViewWords;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// The whole simulation as text, with its last line feed.
 #[must_use]

@@ -6,9 +6,9 @@ use super::FsyncTarget;
 use crate::bench::grid::{cell, flowing, labeled};
 use crate::colored_line::NAME;
 use crate::envelope::Envelope;
+use crate::quantity_words::{ViewWords, count, count_of};
 use crate::text_page::TextPage;
 use crate::view_options::Look;
-use crate::words::{ViewWords, count, count_of};
 
 /// The schema's name and version of the dry run.
 pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";

@@ -4,10 +4,10 @@
 use durability::{Direction, Grade, POWER_CUT};
 
 use super::{Honesty, LayerFlushes, ProcessWord};
-use crate::bench::figures::UNKNOWN;
+use crate::bench::figure_rounding::UNKNOWN;
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GOOD, NAME};
-use crate::words::ViewWords;
+use crate::quantity_words::ViewWords;
 
 /// Writes all of it.
 pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, text: &mut String) {

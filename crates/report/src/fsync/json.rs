@@ -2,7 +2,7 @@
 
 use super::{FSYNC_SCHEMA, Fsync};
 use crate::json::pretty;
-use crate::result_text::{RESULT_BYTES_MAX, ResultFault, ResultText, within};
+use crate::result_reader::{RESULT_BYTES_MAX, ResultFault, ResultText, within};
 
 /// The most rows, and the most comparisons, that a result file may hold.
 const ROWS_MAX: usize = 4096;

@@ -3,6 +3,8 @@
 //! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
 //! anything else raises the number in [`FSYNC_SCHEMA`].
 
+mod engine_verdict;
+mod engine_verdict_view;
 mod fio_json;
 mod forecast;
 mod honesty;
@@ -12,13 +14,12 @@ mod progress;
 mod rows;
 mod sustained;
 mod table;
-mod verdict;
-mod verdict_view;
 
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::Envelope;
 
+pub use engine_verdict::{Ceiling, EngineLimit, FsyncVerdict};
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
@@ -27,7 +28,6 @@ pub use progress::{doing, measuring};
 pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
-pub use verdict::{Ceiling, EngineLimit, FsyncVerdict};
 
 /// The schema's name and version.
 pub const FSYNC_SCHEMA: &str = "straddle.fsync/2";

@@ -2,10 +2,10 @@
 
 use units::prefix::Size;
 
-use crate::bench::figures::time;
+use crate::bench::figure_rounding::time;
+use crate::quantity_words::ViewWords;
 use crate::text::shorten;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// One line without a line feed, never wider than the look: `measuring  3.2 s of 12.0 s at most,
 /// 41.0 MiB written`.

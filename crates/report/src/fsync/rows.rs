@@ -4,7 +4,7 @@ use measure::durable::{Difference, RowGroup};
 use measure::{Interval, Tail};
 use serde::{Deserialize, Serialize};
 
-use crate::bench::figures::holds_one;
+use crate::bench::figure_rounding::holds_one;
 
 /// One way of making writes durable, and what it took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -6,13 +6,15 @@
 use measure::durable::RowGroup;
 
 use super::forecast::target;
-use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
-use crate::bench::figures::{UNKNOWN, ratio_bounds, ratio_figure, time};
+use super::{
+    Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, engine_verdict_view, honesty_view,
+};
+use crate::bench::figure_rounding::{UNKNOWN, ratio_bounds, ratio_figure, time};
 use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, quiet};
 use crate::colored_line::{BAD, NAME};
+use crate::quantity_words::count;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
-use crate::words::count;
 
 /// The title of a group, as it heads its rows.
 fn title(group: RowGroup) -> &'static str {
@@ -79,14 +81,14 @@ pub fn fsync_table(fsync: &Fsync, look: &Look) -> String {
 impl TextPage<'_> {
     fn fsync(&mut self, fsync: &Fsync) {
         if let Some(verdict) = &fsync.verdict {
-            verdict_view::verdict(verdict, self.words, self.limit, &mut self.text);
+            engine_verdict_view::verdict(verdict, self.words, self.limit, &mut self.text);
         }
         if let Some(honesty) = &fsync.honesty {
             honesty_view::honesty(honesty, self.words, self.limit, &mut self.text);
         }
         target(&fsync.target, self.words, self.limit, &mut self.text);
         if let Some(verdict) = &fsync.verdict {
-            verdict_view::why(verdict, self.words, self.limit, &mut self.text);
+            engine_verdict_view::why(verdict, self.words, self.limit, &mut self.text);
         }
         if self.words.look.explain {
             self.fsync_circumstances(fsync);

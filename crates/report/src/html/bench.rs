@@ -9,7 +9,7 @@ use super::latency::{Latency, latencies};
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
-use crate::bench::figures::{
+use crate::bench::figure_rounding::{
     UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, ratio_text, turns,
 };
 use crate::bench::sentences;

@@ -7,9 +7,9 @@ use super::finding::findings;
 use super::run_facts::{self, RunFacts};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::stack::{of_verdict, stack, units};
-use crate::document::{Document, Target};
-use crate::outcome;
-use crate::words::{count, severities};
+use crate::check_document::{Document, Target};
+use crate::quantity_words::{count, severities};
+use crate::target_outcome;
 use stack::{Severity, Verdict};
 
 /// The most targets that are drawn, the worst first.
@@ -49,7 +49,7 @@ fn answer(target: &Target) -> (Tone, String) {
     if target.refusal.is_some() {
         return (Tone::Care, "not judged".to_owned());
     }
-    let bad = outcome::worst(target).is_some_and(|it| it.severity == Severity::Error);
+    let bad = target_outcome::worst(target).is_some_and(|it| it.severity == Severity::Error);
     let tone = of_verdict(target.verdict);
     (if bad { Tone::Bad } else { tone }, target.verdict.words().to_owned())
 }
@@ -89,9 +89,10 @@ pub(super) fn summary(document: &Document) -> (Tone, String) {
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(document: &Document) -> ShortAnswer {
     let targets = || document.targets.iter();
-    let worst = targets().filter_map(|target| Some((target, outcome::worst(target)?)));
+    let worst = targets().filter_map(|target| Some((target, target_outcome::worst(target)?)));
     let worst = worst.max_by_key(|(_, finding)| finding.severity);
-    let is_bad = |it: &&Target| outcome::worst(it).is_some_and(|it| it.severity > Severity::Info);
+    let is_bad =
+        |it: &&Target| target_outcome::worst(it).is_some_and(|it| it.severity > Severity::Info);
     let bad = targets().filter(is_bad).count();
     if let Some((target, finding)) = worst.filter(|(_, it)| it.severity > Severity::Info) {
         let cost = finding.cost.as_ref().map(|cost| say(&cost.sentence)).unwrap_or_default();

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::elements::{Tone, chip, more, notes, pairs, say, time};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, row, table};
-use crate::bench::figures::{UNKNOWN, number};
+use crate::bench::figure_rounding::{UNKNOWN, number};
 use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue};
-use crate::words::count;
+use crate::quantity_words::count;
 
 const ROWS_MAX: usize = 200;
 const HEADS: [&str; 7] = ["Row", "Of", "Measure", "Before", "After", "Possible change", "Answer"];

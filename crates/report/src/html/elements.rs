@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use crate::bench::figures;
+use crate::bench::figure_rounding;
+use crate::quantity_words::ViewWords;
 pub(super) use crate::text::say;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// Words for sizes and times on the page.
 const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: true };
@@ -17,12 +17,12 @@ pub(super) fn words() -> ViewWords<'static> {
 
 /// A time to three digits.
 pub(super) fn time(nanoseconds: u64) -> String {
-    figures::time(nanoseconds, words())
+    figure_rounding::time(nanoseconds, words())
 }
 
 /// A time that may not be known.
 pub(super) fn time_or_unknown(nanoseconds: Option<u64>) -> String {
-    nanoseconds.map_or_else(|| figures::UNKNOWN.to_owned(), time)
+    nanoseconds.map_or_else(|| figure_rounding::UNKNOWN.to_owned(), time)
 }
 
 /// Tone: a color that repeats what the words beside it say.
@@ -52,7 +52,7 @@ pub(super) fn chip(tone: Tone, text: &str) -> Markup {
 
 /// A text of a file; a sign where it says nothing.
 pub(super) fn or_unknown(text: &str) -> String {
-    if text.trim().is_empty() { figures::UNKNOWN.to_owned() } else { say(text) }
+    if text.trim().is_empty() { figure_rounding::UNKNOWN.to_owned() } else { say(text) }
 }
 
 /// Names and what they stand for; a name without a value is left out.

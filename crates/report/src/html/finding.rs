@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, more, say};
-use crate::document::{Finding, Target};
+use crate::check_document::{Finding, Target};
 use stack::Severity;
 
 /// The most findings of a target, and the most lines of one, that are shown.

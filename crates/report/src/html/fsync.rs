@@ -5,15 +5,15 @@ use measure::durable::RowGroup;
 
 use super::chart::{self, Caption, Dot, pace};
 use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::engine_verdict::{self, verdict};
 use super::honesty::{self, honesty};
 use super::latency::{Latency, latencies};
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, rest, row, table, told};
-use super::verdict::{self, verdict};
-use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
+use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
 use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
-use crate::words::count_of;
+use crate::quantity_words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
@@ -181,8 +181,10 @@ fn method(fsync: &Fsync) -> Markup {
 
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
-    let told =
-        [fsync.verdict.as_ref().map(verdict::word), fsync.honesty.as_ref().map(honesty::word)];
+    let told = [
+        fsync.verdict.as_ref().map(engine_verdict::word),
+        fsync.honesty.as_ref().map(honesty::word),
+    ];
     let told: Vec<(Tone, String)> = told.into_iter().flatten().collect();
     let measured = fsync.rows.iter().filter(|row| row.median_ns.is_some()).count();
     if told.is_empty() {
@@ -198,7 +200,7 @@ pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
 /// The result in a sentence, with what to do next.
 pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
     let lost = fsync.honesty.as_ref().map(honesty::rank);
-    let judged = fsync.verdict.as_ref().map(verdict::rank);
+    let judged = fsync.verdict.as_ref().map(engine_verdict::rank);
     let rank = lost.into_iter().chain(judged).max();
     let told = fsync.verdict.as_ref().filter(|_| judged.is_some() && judged == rank);
     let grade = fsync.honesty.as_ref().filter(|_| lost == rank && lost > Some(Rank::Good));
@@ -210,7 +212,7 @@ pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
         return ShortAnswer::new(rank, format!("A completed fsync is {word}: {why}")).next(next);
     }
     if let (Some(rank), Some(verdict)) = (rank, fsync.verdict.as_ref()) {
-        let (_, word) = verdict::word(verdict);
+        let (_, word) = engine_verdict::word(verdict);
         let what = format!("{word} for {}: {}", say(&verdict.engine), say(&verdict.sentence));
         return ShortAnswer::new(rank, sentence(&what)).next(Some(&verdict.next));
     }

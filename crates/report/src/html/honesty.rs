@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::elements::{Tone, chip, notes, pairs, say};
 use super::short_answer::Rank;
 use super::table::{Row, cell, figure, head, named, row, table, told};
-use crate::bench::figures::{UNKNOWN, number};
+use crate::bench::figure_rounding::{UNKNOWN, number};
 use crate::fsync::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
 
 const ROWS_MAX: usize = 40;

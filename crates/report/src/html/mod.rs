@@ -12,6 +12,7 @@ mod check;
 mod compare;
 mod copies;
 mod elements;
+mod engine_verdict;
 mod finding;
 mod fsync;
 mod honesty;
@@ -28,7 +29,6 @@ mod source;
 mod stack;
 mod table;
 mod trace;
-mod verdict;
 
 pub use copies::FileCopy;
 pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};

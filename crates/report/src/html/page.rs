@@ -9,7 +9,7 @@ use super::short_answer::{self, PlacedAnswer, ShortAnswer};
 use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
 use super::{copies, result_parts};
-use crate::words::count_of;
+use crate::quantity_words::count_of;
 
 /// The length that the parts of a page have together at most, in bytes. What does not fit is named.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;

@@ -7,7 +7,7 @@ use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, words}
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{self, cell, figure, head, table, told};
-use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
+use crate::bench::figure_rounding::{UNKNOWN, number, ratio_bounds, ratio_figure};
 use crate::probe::{
     Answers, Probe, ProbeAnswer, ProbeComparison, Reported, ResultFate, Tool, next,
 };

@@ -6,7 +6,7 @@ use super::chart::{Caption, Dot, factors};
 use super::elements::{Tone, chip, more, pairs, say};
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Row, cell, figure, named, row, table, told};
-use crate::bench::figures::UNKNOWN;
+use crate::bench::figure_rounding::UNKNOWN;
 use crate::drive::{
     HUGE, Published, PublishedLine, PublishedStanding, error_percent, published_number, range,
 };

@@ -2,7 +2,7 @@
 
 use super::elements::{say, time};
 use crate::bench::Bench;
-use crate::document::{Document, LayerReport, Target};
+use crate::check_document::{Document, LayerReport, Target};
 use crate::envelope::Envelope;
 use crate::fsync::Fsync;
 use crate::probe::Probe;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, say};
+use crate::quantity_words::count_of;
 use crate::refusal::Refusal;
 pub(super) use crate::text::sentence;
-use crate::words::count_of;
 
 /// The most that is said at the head of a page besides the first, and the most results of which
 /// one thing is said.

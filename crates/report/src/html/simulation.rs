@@ -6,12 +6,12 @@ use super::chart::{Caption, Dot, factors};
 use super::elements::{Tone, chip, more, notes, pairs, say, time, words};
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
-use crate::bench::figures::number;
+use crate::bench::figure_rounding::number;
 use crate::drive::{
     CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name,
     leaf_row, place, rmw,
 };
-use crate::words::count_of;
+use crate::quantity_words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;

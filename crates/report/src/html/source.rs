@@ -1,12 +1,12 @@
 //! Result files of which a page is made.
 
 use crate::bench::{BENCH_SCHEMA, Bench};
+use crate::check_document::{Document, SCHEMA};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
-use crate::document::{Document, SCHEMA};
 use crate::drive::{PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation};
 use crate::fsync::{FSYNC_SCHEMA, Fsync};
 use crate::probe::{PROBE_SCHEMA, Probe};
-use crate::result_text::{RESULT_BYTES_MAX, ResultFault, ResultText};
+use crate::result_reader::{RESULT_BYTES_MAX, ResultFault, ResultText};
 use crate::trace::{TRACE_SCHEMA, Trace};
 
 /// Content of one file.

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::elements::{Tone, chip, more, say, words};
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::document::{LayerReport, Target};
-use crate::forest::{Branch, ForestEntry, branches};
+use crate::check_document::{LayerReport, Target};
+use crate::layer_order::{Branch, ForestEntry, branches};
 use crate::sectors;
 use crate::view_options::Look;
 use stack::{UnitFact, Verdict};

@@ -5,11 +5,11 @@ use maud::{Markup, html};
 use super::elements::{Tone, chip, more, notes, pairs, refused, say, words};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, named, row, table};
-use crate::bench::figures::UNKNOWN;
+use crate::bench::figure_rounding::UNKNOWN;
+use crate::quantity_words::count;
 use crate::trace::{
     Trace, TraceCost, TraceEffort, TraceExtent, TraceLayer, TraceShare, TraceUnknown,
 };
-use crate::words::count;
 
 const LAYERS_MAX: usize = 60;
 const EXTENTS_MAX: usize = 100;

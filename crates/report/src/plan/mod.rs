@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Word;
+use crate::check_document::Word;
 use crate::envelope::Envelope;
 
 mod table;

@@ -1,9 +1,9 @@
 //! The plan for people: what changes, why, what it gains, what it leaves.
 
 use super::{Layout, LayoutPartition};
+use crate::quantity_words::{ViewWords, count_of};
 use crate::text::{fitted, hang, shorten};
 use crate::view_options::Look;
-use crate::words::{ViewWords, count_of};
 
 /// The most partitions that are shown.
 const ROWS_MAX: usize = 64;

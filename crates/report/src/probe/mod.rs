@@ -8,7 +8,7 @@ mod next_step;
 mod progress;
 mod saved;
 mod table;
-mod tools;
+mod tool_values;
 
 use measure::Interval;
 use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
@@ -24,7 +24,7 @@ pub use saved::{
     SavedIdentity, saved_json, saved_parse,
 };
 pub use table::probe_table;
-pub use tools::{Tool, tools};
+pub use tool_values::{Tool, tools};
 
 /// The schema's name and version.
 pub const PROBE_SCHEMA: &str = "straddle.probe/1";

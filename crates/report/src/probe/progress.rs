@@ -1,9 +1,9 @@
 //! Progress of a probe, in a line.
 
-use crate::bench::figures::time;
+use crate::bench::figure_rounding::time;
+use crate::quantity_words::ViewWords;
 use crate::text::shorten;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// One line without a line feed, never wider than the look: `probing  durable writes: 3.2 s of 60 s
 /// at most`.

@@ -4,10 +4,10 @@ use measure::probe::Unidentified;
 use units::prefix::Size;
 
 use super::{Answers, Probe, ProbeAnswer, Tool, next};
-use crate::bench::figures::ratio_text;
+use crate::bench::figure_rounding::ratio_text;
+use crate::quantity_words::ViewWords;
 use crate::text;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 
 /// Place where the text of a row starts.
 const COLUMN: usize = 11;

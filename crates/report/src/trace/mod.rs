@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use stack::file_extents::RunState;
 
-use crate::document::{Fact, Word};
+use crate::check_document::{Fact, Word};
 use crate::envelope::Envelope;
 use stack::{LayerType, UnitFact, UnitKind};
 

@@ -7,10 +7,10 @@ use units::Source;
 use units::number::wide;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
-use crate::document::Fact;
+use crate::check_document::Fact;
+use crate::quantity_words::{self, ViewWords, count};
 use crate::text::{fitted, hang, wrap};
 use crate::view_options::Look;
-use crate::words::{self, ViewWords, count};
 
 /// Number of rows shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
@@ -268,7 +268,8 @@ impl TraceText<'_> {
             (cost.writes_with_parity_rmw, "read old data or parity first"),
         ] {
             if number > 0 {
-                extra += &format!("; {} {what}", words::share(number, cost.write.told_ios));
+                extra +=
+                    &format!("; {} {what}", quantity_words::share(number, cost.write.told_ios));
             }
         }
         text + &self.effort("write", &cost.write, &extra)
@@ -318,7 +319,7 @@ fn units_of(layer: &super::TraceLayer, words: ViewWords<'_>) -> String {
 
 /// Returns what share `bytes` are of all that has a fit.
 fn part_of(bytes: u64, fit: &TraceShare) -> String {
-    words::share(bytes, fit.aligned_bytes.saturating_add(fit.misaligned_bytes))
+    quantity_words::share(bytes, fit.aligned_bytes.saturating_add(fit.misaligned_bytes))
 }
 
 /// A mean in tenths, printed with one decimal, none where it is whole.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::check_document::LayerReport;
 use crate::colored_line::{GAP, gapped};
-use crate::document::LayerReport;
-use crate::forest::{Branch, ForestEntry};
+use crate::layer_order::{Branch, ForestEntry};
+use crate::quantity_words::ViewWords;
 use crate::sectors;
 use crate::text::width;
-use crate::words::ViewWords;
 
 /// The narrowest column in which wrapping still reads well.
 const NARROWEST: usize = 20;

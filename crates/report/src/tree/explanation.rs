@@ -2,10 +2,10 @@
 
 use super::TreeText;
 use super::findings::LABEL;
+use crate::check_document::{Fact, LayerReport};
 use crate::colored_line::{GAP, PLAIN, QUIET};
-use crate::document::{Fact, LayerReport};
+use crate::quantity_words::ViewWords;
 use crate::text::{width, wrap};
-use crate::words::ViewWords;
 use stack::UnitFact;
 use units::Source;
 

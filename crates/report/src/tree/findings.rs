@@ -6,9 +6,9 @@ use anstyle::Style;
 
 use super::TreeText;
 use super::columns::{Columns, TreeLayout};
+use crate::check_document::{Finding, LayerReport, Target};
 use crate::colored_line::{CARE, GAP, Line, PLAIN, QUIET, severity_style};
-use crate::document::{Finding, LayerReport, Target};
-use crate::forest::Branch;
+use crate::layer_order::Branch;
 use crate::text::{width, wrap};
 use stack::Verdict;
 

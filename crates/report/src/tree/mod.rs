@@ -12,12 +12,12 @@ mod row;
 
 use std::collections::BTreeSet;
 
+use crate::check_document::{LayerReport, Target};
 use crate::colored_line::{Flow, GAP, Line, NAME};
-use crate::document::{LayerReport, Target};
-use crate::forest::{self, Branch, ForestEntry};
-use crate::outcome::{self, TargetOutcome};
+use crate::layer_order::{self, Branch, ForestEntry};
+use crate::quantity_words::ViewWords;
+use crate::target_outcome::{self, TargetOutcome};
 use crate::view_options::Look;
-use crate::words::ViewWords;
 use columns::Columns;
 
 /// The tree of one target; `several` says whether others stand beside it, so that it needs a
@@ -43,7 +43,7 @@ impl<'a> TreeText<'a> {
         if several || !names_itself(target) {
             self.heading(target);
         }
-        let branches = forest::branches(&target.layers, self.words.glyphs());
+        let branches = layer_order::branches(&target.layers, self.words.glyphs());
         let columns = Columns::of(&target.layers, &branches, self.words);
         for branch in &branches {
             match branch.entry {
@@ -84,8 +84,8 @@ impl<'a> TreeText<'a> {
     fn heading(&mut self, target: &Target) {
         let outcome = TargetOutcome::of(target);
         let mut words = outcome.words().to_owned();
-        if let Some(layer) = outcome::first_bad(target) {
-            words += &outcome::place(layer, self.words);
+        if let Some(layer) = target_outcome::first_bad(target) {
+            words += &target_outcome::place(layer, self.words);
         }
         let name = format!("{}:", self.words.text(&target.target));
         let flow = Flow { margin: "", indent: GAP, limit: self.words.look.columns() };

@@ -4,9 +4,9 @@ use anstyle::Style;
 
 use super::TreeText;
 use super::columns::{Columns, TreeLayout};
+use crate::check_document::LayerReport;
 use crate::colored_line::{BAD, Flow, GAP, Line, NAME, PLAIN, QUIET, verdict_style};
-use crate::document::LayerReport;
-use crate::forest::Branch;
+use crate::layer_order::Branch;
 use crate::sectors::sectors;
 use crate::text::{width, wrap};
 use stack::{LayerType, Verdict};

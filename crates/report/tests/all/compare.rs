@@ -1,7 +1,7 @@
 //! Two results of one command beside each other.
 
 use measure::CostVerdict;
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use report::bench::{Bench, Experiment};
 use report::compare::{
     CompareAnswer, ComparedRow, Comparing, Measure, Measurement, RunValue, compare, compare_json,

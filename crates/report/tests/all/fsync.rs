@@ -2,7 +2,7 @@
 
 use durability::Grade;
 use measure::durable::{Difference, RowGroup};
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use measure::{Interval, Tail};
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,

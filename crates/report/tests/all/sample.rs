@@ -2,7 +2,8 @@
 
 use format::{Problem, ProblemKind};
 use report::{
-    Document, Envelope, Fact, Finding, LayerReport, Refusal, Run, Summary, Target, document::SCHEMA,
+    Document, Envelope, Fact, Finding, LayerReport, Refusal, Run, Summary, Target,
+    check_document::SCHEMA,
 };
 use stack::{Cost, LayerType, Misalignment, Severity, UnitFact, UnitKind, Verdict};
 use units::Source;

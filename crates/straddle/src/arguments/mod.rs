@@ -8,10 +8,10 @@ mod drive;
 mod explain;
 mod fsync;
 mod generate;
-mod page;
 mod plan;
 mod probe;
 mod raw_device;
+mod report;
 mod trace;
 mod values;
 
@@ -28,10 +28,10 @@ pub(crate) use drive::{
 pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
-pub(crate) use page::Report;
 pub(crate) use plan::Plan;
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
+pub(crate) use report::Report;
 pub(crate) use trace::Trace;
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.

@@ -5,7 +5,7 @@ use host::scratch::Scratch;
 use measure::Role;
 use units::prefix::Size;
 
-use super::method::DirectoryMethod;
+use super::directory_method::DirectoryMethod;
 use super::plan;
 use super::scratch_file;
 use super::session::Session;

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | `scratch_file` | the scratch file, and where it lies |
 //! | `plan`, `session`, `paired_loop` | what is compared, what it may use, the loop over pairs |
-//! | `method` | which of the ways of measuring was asked for |
+//! | `method_budget` | what each way may write, and how long it may take |
+//! | `directory_method` | which of the ways of measuring was asked for |
 //! | `in_scratch_file`, `raw` | direct I/O in the scratch file, or on a device |
 //! | `work`, `timed_arms` | what each arm does, and arms that are timed on open files |
-//! | `requests`, `replay` | given requests, in the scratch file too |
+//! | `raidtest`, `replay` | given requests, in the scratch file too |
 //! | `shifted`, `ready_device` | whole devices that are shifted |
 //! | `file_system` | file systems on them |
 //! | `command`, `job`, `suite` | what runs on shifted devices |
@@ -16,19 +17,20 @@
 
 mod announcement;
 mod command;
+mod directory_method;
 mod document;
 mod file_system;
 mod in_scratch_file;
 mod job;
-mod method;
+mod method_budget;
 mod paired_loop;
 mod plan;
 mod preview;
 mod progress;
+mod raidtest;
 mod raw;
 mod ready_device;
 mod replay;
-mod requests;
 mod scratch_file;
 mod session;
 mod shifted;
@@ -46,7 +48,7 @@ use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::shown;
-use method::DirectoryMethod;
+use directory_method::DirectoryMethod;
 use scratch_file::ScratchFile;
 use session::{Results, Session};
 
@@ -76,7 +78,7 @@ pub(crate) fn run(bench: &SuiteSteps) -> anyhow::Result<CommandOutcome> {
 }
 
 fn measure(session: &mut Session<'_>, found: &mut Results) -> Result<(), Halt> {
-    match method::target(session.bench)? {
+    match directory_method::target(session.bench)? {
         MeasureTarget::Directory(directory) => in_directory(session, &directory, found),
         MeasureTarget::Device { node, number } => raw::run(session, &node, number, found),
     }
@@ -97,7 +99,7 @@ fn in_directory(
     match way {
         DirectoryMethod::Inside => in_scratch_file::run(session, &ground, found),
         DirectoryMethod::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
-        DirectoryMethod::Requests(path) => requests::run(session, &ground, &path, found),
+        DirectoryMethod::Requests(path) => raidtest::run(session, &ground, &path, found),
         DirectoryMethod::Suite(lines) => match &mounts {
             Some(mounts) => suite::run(session, &ground, mounts, &lines, found),
             None => Ok(()),

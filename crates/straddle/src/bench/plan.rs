@@ -8,47 +8,6 @@ use units::Unit;
 
 use crate::arguments;
 
-/// Bounds of what a way of measuring may use unless the user says otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MethodBudget {
-    /// The scratch file's length.
-    pub(crate) scratch_bytes: u64,
-    /// The most bytes that are written, the scratch file included.
-    pub(crate) written_bytes: u64,
-    /// Longest time that one comparison may take, in nanoseconds.
-    pub(crate) comparison_ns: u64,
-}
-
-const MIB: u64 = 1 << 20;
-const SECOND_NS: u64 = 1_000_000_000;
-
-impl MethodBudget {
-    /// One headline: with the scratch file below five seconds on drives that write 64 MiB in one.
-    pub(crate) const HEADLINE: MethodBudget = MethodBudget {
-        scratch_bytes: 64 * MIB,
-        written_bytes: 256 * MIB,
-        comparison_ns: 3_500_000_000,
-    };
-    /// All of `--full`.
-    pub(crate) const FULL: MethodBudget = MethodBudget {
-        scratch_bytes: 64 * MIB,
-        written_bytes: 1024 * MIB,
-        comparison_ns: 4 * SECOND_NS,
-    };
-    /// Jobs and requests, each of them.
-    pub(crate) const JOB: MethodBudget = MethodBudget {
-        scratch_bytes: 128 * MIB,
-        written_bytes: 1024 * MIB,
-        comparison_ns: 10 * SECOND_NS,
-    };
-    /// A command, whose writes nobody knows before.
-    pub(crate) const COMMAND: MethodBudget = MethodBudget {
-        scratch_bytes: 128 * MIB,
-        written_bytes: 4096 * MIB,
-        comparison_ns: 120 * SECOND_NS,
-    };
-}
-
 /// Time that a block of operations is to take, in nanoseconds, where depth makes single ones mean
 /// little.
 pub(crate) const BLOCK_NS: u64 = 25_000_000;
@@ -60,8 +19,6 @@ pub(crate) fn unit_kind(unit: arguments::Unit) -> UnitKind {
     }
 }
 
-/// The most pairs of one comparison.
-pub(crate) const PAIRS_MAX: u64 = 20_000;
 /// The probability that an interval ever misses the truth.
 pub(crate) const ALPHA: f64 = 0.05;
 

@@ -5,8 +5,9 @@ use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
 use super::announcement::{comparisons, duration, operation_bytes, possible, seconds, titles};
-use super::method::{self, DirectoryMethod};
-use super::plan::{self, MethodBudget};
+use super::directory_method::{self, DirectoryMethod};
+use super::method_budget::MethodBudget;
+use super::plan;
 use super::raw;
 use super::session::Session;
 use crate::arguments::BenchFormat;
@@ -45,7 +46,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<CommandOutcome> {
 }
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
-    match method::target(session.bench)? {
+    match directory_method::target(session.bench)? {
         MeasureTarget::Directory(directory) => in_directory(session, &directory),
         MeasureTarget::Device { node, number } => on_device(session, &node, number),
     }

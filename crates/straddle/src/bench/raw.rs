@@ -11,7 +11,8 @@ use report::bench::ScratchFacts;
 use units::prefix::Size;
 
 use super::in_scratch_file::each;
-use super::plan::{self, MethodBudget};
+use super::method_budget::MethodBudget;
+use super::plan;
 use super::session::{Results, Session};
 use super::work::ArmWork;
 use super::{announcement, document};

@@ -14,7 +14,8 @@ use units::prefix::Size;
 
 use measure::{ArmPlan, ExperimentPlan, VerdictLimits};
 
-use super::plan::{self, MethodBudget, PlannedArm};
+use super::method_budget::{self, MethodBudget};
+use super::plan::PlannedArm;
 use crate::arguments::SuiteSteps;
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 use crate::shared::inspected_machine::InspectedMachine;
@@ -240,7 +241,7 @@ impl<'a> Session<'a> {
 
     /// The most pairs of one comparison.
     pub(crate) fn pairs_max(&self) -> u64 {
-        self.bench.pairs.map_or(plan::PAIRS_MAX, u64::from)
+        self.bench.pairs.map_or(method_budget::PAIRS_MAX, u64::from)
     }
 
     /// An experiment on `arms` with this probability of an interval that misses the truth.

@@ -7,9 +7,9 @@
 mod baseline;
 mod document;
 mod groups;
-mod judged;
 mod round;
 mod show;
+mod tally;
 mod target_stack;
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::document::SCHEMA;
+use report::check_document::SCHEMA;
 use report::{Baseline, Envelope, MonitorAnswer, Refusal};
 
 use crate::arguments::{Check, Format};
@@ -30,9 +30,9 @@ use crate::shared::run;
 use crate::shared::target::{self, CheckTarget, What};
 use baseline::Save;
 use groups::groups;
-use judged::{CheckTally, Shown};
 use round::{Rest, Round};
 use show::{Pieces, Press};
+use tally::{CheckTally, Shown};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     let (started, begun) = (Timestamp::now(), Instant::now());

@@ -9,8 +9,8 @@ use stack::Verdict;
 use stack::kernel::NodeId;
 
 use super::groups::WaitingTarget;
-use super::judged::Shown;
 use super::show::{Press, PrintedPiece};
+use super::tally::Shown;
 use super::target_stack::{assembled, refused, result};
 use crate::arguments::Check;
 use crate::shared::inspected_machine::InspectedMachine;

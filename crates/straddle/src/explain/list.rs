@@ -79,7 +79,7 @@ fn head(title: &str, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use durability::Grade;
-    use measure::fitness::Fitness;
+    use measure::engine_verdict::Fitness;
     use measure::probe::Unidentified;
 
     use super::*;

@@ -3,9 +3,9 @@
 mod answer;
 #[cfg(test)]
 mod docs;
-mod input;
 mod list;
 mod page;
+mod standard_input;
 
 use crate::arguments::Explain;
 use crate::exit::CommandOutcome;
@@ -15,7 +15,7 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<CommandOutcome> {
     let text = explain.words.join(" ");
     let printed = match text.trim() {
         "" => list::all(),
-        "-" => input::pages(std::io::stdin().lock())?,
+        "-" => standard_input::pages(std::io::stdin().lock())?,
         words => answer::answer(words)?,
     };
     printer::print(&printed)?;

@@ -1,7 +1,7 @@
 //! Advice on what to type next where a run was too short to tell, or nothing counts.
 
 use measure::durable::{RowSeen, SERIES_MAX};
-use measure::fitness::rounded;
+use measure::engine_verdict::rounded;
 use report::fsync::FsyncVerdict;
 use workload::Profile;
 

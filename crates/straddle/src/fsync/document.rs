@@ -85,7 +85,7 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     sorted.sort_unstable();
     let quantile = |(least, share): (u64, f64)| {
         let enough = latencies.filter(|latencies| latencies.count() >= least);
-        enough.and_then(|_| measure::tail::quantile(&sorted, share))
+        enough.and_then(|_| measure::tail_quantile::quantile(&sorted, share))
     };
     let [median_ns, p90_ns, p99_ns, p999_ns] = QUANTILES.map(quantile);
     let tail = |&(least, share): &(u64, f64)| {

@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `target` | the directory, and the layers and the drive under it |
-//! | `misuse` | options that do not go together, refused before anything is done |
+//! | `option_conflicts` | options that do not go together, refused before anything is done |
 //! | `refusal` | what cannot be done here, or means nothing, with what to do |
 //! | `engine`, `honesty` | limits of an engine and their verdict; whether a sync is real |
 //! | `plan`, `budget`, `schedule` | which rows, with which files; what they may use |
@@ -23,7 +23,7 @@ mod forecast;
 mod honesty;
 mod judgment;
 mod measured;
-mod misuse;
+mod option_conflicts;
 mod pace;
 mod plan;
 mod refusal;
@@ -92,7 +92,7 @@ fn previewed(session: &mut Session<'_>) -> anyhow::Result<Result<(), Halt>> {
 
 /// Plans which rows are measured, and where, and forecasts what that means.
 fn planned(session: &mut Session<'_>) -> Result<FsyncRunPlan, Halt> {
-    misuse::refused(session.arguments)?;
+    option_conflicts::refused(session.arguments)?;
     session.document.target = target::of(&session.inspected, session.directory()?)?;
     let plan = FsyncRunPlan::of(session)?;
     if let Some(note) = plan.shortened() {

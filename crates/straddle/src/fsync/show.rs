@@ -3,7 +3,7 @@
 use std::io;
 
 use durability::Grade;
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
 use report::{Envelope, RefusalKind};
 

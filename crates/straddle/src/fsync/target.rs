@@ -14,7 +14,7 @@ use units::{Known, text};
 
 use crate::shared::halt::Halt;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::mount::{Away, away};
+use crate::shared::off_disk_mount::{Away, away};
 use crate::shared::path_mount::{self, PathMount};
 use crate::shared::printer::shown;
 use crate::shared::stack_beneath;

@@ -5,6 +5,7 @@
 //! | `inspected_machine`, `target` | the machine that is looked at, what the user's words name |
 //! | `not_an_image` | files beside disk images that are none |
 //! | `mount`, `path_mount` | mount tables, what a path is mounted from |
+//! | `off_disk_mount` | file systems in memory, on other machines, in layers |
 //! | `file_system_failure` | file systems that shut down after an error |
 //! | `btrfs` | btrfs over its devices |
 //! | `tracer`, `stack_beneath` | the way down from a file or a device to its drives |
@@ -35,6 +36,7 @@ pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
 pub(crate) mod not_an_image;
+pub(crate) mod off_disk_mount;
 pub(crate) mod parallel;
 pub(crate) mod path_mount;
 pub(crate) mod plan_offer;

@@ -19,7 +19,8 @@ use units::{ByteRange, Known, Source, text};
 
 use crate::shared::btrfs;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::mount::{self, Away};
+use crate::shared::mount;
+use crate::shared::off_disk_mount::{self, Away};
 
 /// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -142,7 +143,7 @@ impl<'a> Tracer<'a> {
             let hint = Some("mount it: mount -t proc proc /proc");
             refused(name, "/proc/self/mountinfo does not list its mount", hint)
         })?;
-        if let Some(refusal) = mount::refusal(&mount, name, path) {
+        if let Some(refusal) = off_disk_mount::refusal(&mount, name, path) {
             return Err(refusal);
         }
         let whole = ByteRange::new(0, u64::MAX).expect("a range from 0");
@@ -329,7 +330,7 @@ impl<'a> Tracer<'a> {
         let Ok(path) = self.backing_file(name) else { return false };
         let Ok(facts) = confirm(name, &path) else { return false };
         let mount = self.mount(&facts, &path);
-        mount.is_some_and(|mount| mount::away(&mount.kind) == Some(Away::Memory))
+        mount.is_some_and(|mount| off_disk_mount::away(&mount.kind) == Some(Away::Memory))
     }
 
     /// The loop devices at the bottom of `upper`, and how they lie on the files behind them.

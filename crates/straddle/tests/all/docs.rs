@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 #[path = "../../src/exit/table.rs"]
 mod table;
 
-use crate::walks;
+use crate::exit_code_tests;
 use stack::rule::RULES;
 
 /// Meaning of the digit after `ST`.
@@ -82,7 +82,7 @@ fn plain(text: &str) -> String {
 /// The file and the name of the test that ends so.
 fn walk(ending: &table::Ending) -> (&'static str, &'static str) {
     let key = (ending.command, ending.number);
-    let found = walks::WALKS.iter().find(|(_, _, walked)| walked.contains(&key));
+    let found = exit_code_tests::WALKS.iter().find(|(_, _, walked)| walked.contains(&key));
     let (file, test, _) = found.unwrap_or_else(|| panic!("no test walks {key:?}"));
     (file, test)
 }
@@ -121,7 +121,7 @@ fn the_page_of_exit_codes_is_their_table_and_every_test_that_it_names_exists() {
             |two: &[&str]| two[0] == "#[test]" && two[1].starts_with(&format!("fn {test}()"));
         assert!(lines.windows(2).any(is_it), "{file}: {test}");
     }
-    let walked: usize = walks::WALKS.iter().map(|(_, _, walked)| walked.len()).sum();
+    let walked: usize = exit_code_tests::WALKS.iter().map(|(_, _, walked)| walked.len()).sum();
     assert_eq!(walked, table::ENDINGS.len(), "each is walked once");
     let path = file("docs/exit-codes.md");
     let fresh = exit_codes();

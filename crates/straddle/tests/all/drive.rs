@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Scratch, scratch::text};
 
 fn drive(arguments: &[&str]) -> Ran {

@@ -1,7 +1,7 @@
 //! Files that are named to be read: what is no regular file is refused at once, and what has no end
 //! is not read to it, whatever the command.
 
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Scratch, need_tools, scratch::text, tool};
 
 /// The commands that read a file, with `{}` in its place, and a good `{image}` and `{directory}`.
@@ -23,7 +23,7 @@ const COMMANDS: [&str; 13] = [
 
 /// `straddle` with the words of `command`.
 fn ran(command: &str) -> Ran {
-    let mut straddle = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"));
+    let mut straddle = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"));
     Ran::of(straddle.args(command.split(' ')).env("LC_ALL", "C.UTF-8"))
 }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use testkit::disks::Trial;
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Loop, Scratch, need_loops, need_tools, schema, scratch, tool};
 
 const SCHEMA: &str = include_str!("../../../report/schema/straddle.plan.1.schema.json");

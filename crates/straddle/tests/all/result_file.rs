@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Scratch, scratch::text};
 
 /// Runs that measure in a moment, each by its command.

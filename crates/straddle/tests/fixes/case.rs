@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use testkit::tool;
 
-use crate::bench::Bench;
 use crate::content::Content;
+use crate::work_directory::Bench;
 
 /// One fix of one rule.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use serde_json::Value;
 use testkit::{scratch, tool};
 
-use crate::bench::Bench;
+use crate::work_directory::Bench;
 
 /// Bytes of a boot sector from its fourth on, and the ranges, from and up to a byte, in which the
 /// file system keeps where it is on its disk, with checksums of that.

@@ -1,7 +1,7 @@
 //! Damage that one command mends, and marks that one lists.
 
-use crate::bench::Bench;
 use crate::case::{Case, Fix};
+use crate::work_directory::Bench;
 
 const MIB: u64 = 1 << 20;
 const TABLE: &str = "label: gpt\nstart=2048,size=20480,name=one\nstart=22528,size=20480,name=two\n";

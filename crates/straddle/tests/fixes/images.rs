@@ -1,7 +1,7 @@
 //! Image formats: the guest in a new file.
 
-use crate::bench::Bench;
 use crate::case::{Case, Fix};
+use crate::work_directory::Bench;
 
 const MIB: u64 = 1 << 20;
 

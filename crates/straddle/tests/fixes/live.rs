@@ -2,7 +2,7 @@
 
 use testkit::{Loop, scratch};
 
-use crate::bench::Bench;
+use crate::work_directory::Bench;
 
 /// The rules whose fixes are typed here.
 pub(crate) const RULES: [&str; 3] = ["ST701", "ST702", "ST703"];

@@ -1,7 +1,7 @@
 //! Partitions: `straddle plan` says how, its script does it.
 
-use crate::bench::Bench;
 use crate::case::{Case, Fix};
+use crate::work_directory::Bench;
 
 const MIB: u64 = 1 << 20;
 const FIRST: u64 = 63 * 512;

@@ -2,8 +2,8 @@
 
 use testkit::scratch;
 
-use crate::bench::Bench;
 use crate::case::Case;
+use crate::work_directory::Bench;
 
 const MIB: u64 = 1 << 20;
 

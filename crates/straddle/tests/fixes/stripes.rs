@@ -1,7 +1,7 @@
 //! Stripes that are specified to file systems.
 
-use crate::bench::Bench;
 use crate::case::Case;
+use crate::work_directory::Bench;
 
 const MIB: u64 = 1 << 20;
 

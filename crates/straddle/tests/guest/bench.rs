@@ -5,7 +5,7 @@
 //! skip. Times under emulation mean nothing, but for the delays that the kernel imposes.
 
 use serde_json::Value;
-use testkit::experiment::assert_sound;
+use testkit::void_by_chance::assert_sound;
 
 use crate::answer::list;
 use crate::answers::Answers;

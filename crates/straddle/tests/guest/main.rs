@@ -5,15 +5,15 @@
 //! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`,
 //! `STRADDLE_GUEST_USE` for `use`.
 
-mod alive;
 mod answer;
 mod answers;
 mod bench;
 mod honesty;
 mod images;
 mod in_use;
+mod known_devices;
+mod live_machine;
 mod partial;
 mod probe;
 mod result;
 mod stamps;
-mod truth;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use report::fsync::FsyncVerdict;
 use testkit::fuse::Fuse;
 use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};

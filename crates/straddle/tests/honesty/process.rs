@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use durability::{Direction, Grade};
 use report::fsync::{Honesty, ProcessWord, fsync_parse};
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Scratch, need_tools, scratch::text, suppress, tool};
 
 use super::{check, ran, with};

@@ -114,7 +114,9 @@ impl Postgres {
         std::fs::write(self.data.join("postgresql.auto.conf"), file).expect("it can be written");
         let written = Instant::now();
         // A tick of the clock that processes are started by.
-        testkit::run::until("a tick has passed", || written.elapsed() > Duration::from_millis(40));
+        testkit::running_program::until("a tick has passed", || {
+            written.elapsed() > Duration::from_millis(40)
+        });
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 use units::random::Random;
 
-use crate::{Loop, Scratch, run, scratch, tool};
+use crate::{Loop, Scratch, running_program, scratch, tool};
 
 /// The disks for which plans are made.
 const CONDITIONS: [&str; 9] = [
@@ -191,7 +191,9 @@ impl<'a> Trial<'a> {
                 going.wait().map_err(|error| error.to_string())?;
                 // A dd of the script ends in its own time, with its last write done.
                 let leader = going.id();
-                run::until("the script's processes ended", || run::has_group_ended(leader));
+                running_program::until("the script's processes ended", || {
+                    running_program::has_group_ended(leader)
+                });
             }
         }
         let mut last = command();

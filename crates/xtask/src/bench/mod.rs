@@ -4,8 +4,8 @@
 //! Everything printed comes from this one run. Ratios are the point; no time is asserted, since a
 //! time says more of the machine. `docs/benchmark.md` says what is compared.
 
-pub(crate) mod bare;
-mod contest;
+pub(crate) mod bare_program;
+mod check_contest;
 mod fsync;
 mod goals;
 pub(crate) mod harness;
@@ -22,7 +22,7 @@ mod trace;
 
 use anyhow::Context as _;
 
-use self::contest::Contest;
+use self::check_contest::Contest;
 use self::images::Images;
 use crate::cargo;
 use crate::options::Options;

@@ -6,7 +6,7 @@ use std::process::Command as Process;
 use anyhow::{Context as _, ensure};
 use drive::profile::{DriveProfile, built_in};
 use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
-use testkit::run::cpu_time;
+use testkit::running_program::cpu_time;
 use units::random::Random;
 
 use super::goals::MODEL_RATE_LEAST;

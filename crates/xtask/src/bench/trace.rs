@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::bare::{FileRange, ReadPlan};
+use super::bare_program::{FileRange, ReadPlan};
 use super::tools;
 
 /// The files below `within` that `program` with `arguments` opens, in order of their paths, and

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use report::bench::bench_parse;
 
-use super::site::SoakSite;
+use super::soak_directory::SoakSite;
 use crate::bench::tools;
 use crate::options::Options;
 use crate::trials::trials;

@@ -19,7 +19,7 @@ mod models;
 mod names;
 mod plan;
 mod races;
-mod site;
+mod soak_directory;
 mod tails;
 
 use anyhow::{Context as _, bail};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
-use testkit::names::{crowded, images};
+use testkit::long_names::{crowded, images};
 
-use super::site::SoakSite;
+use super::soak_directory::SoakSite;
 use crate::bench::memory::{self, MeasuredRun};
 use crate::bench::tools::text;
 use crate::options::Options;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use testkit::disks::{Trial, TrialCounts};
 
-use super::site::SoakSite;
+use super::soak_directory::SoakSite;
 use crate::options::Options;
 use crate::trials::trials;
 

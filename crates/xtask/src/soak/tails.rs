@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 use measure::Tail;
-use testkit::times::Series;
+use testkit::latency_series::Series;
 
 use crate::options::Options;
 use crate::trials::{processors, trials};

@@ -2,5 +2,5 @@
 
 mod answers;
 mod any;
-mod energy;
+mod impossible_behavior;
 mod order;

@@ -3,9 +3,9 @@
 mod every;
 mod honest;
 mod kinds;
-mod letter;
 mod liars;
 mod logged;
+mod minimal_drive;
 mod oracle;
 mod outcomes;
 mod policies;

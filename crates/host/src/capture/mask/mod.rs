@@ -5,16 +5,16 @@
 //! the names of devices stay. Who gets the capture sees how disks lie on each other, and not whose
 //! they are.
 
-mod binary;
-mod identifiers;
+mod drive_answers;
+mod identifier_files;
 mod mounts;
-mod names;
-mod secrets;
+mod personal_names;
+mod replacements;
 mod udev;
 
 use device::manifest::{Manifest, ManifestEntry};
 
-pub use names::Mask;
+pub use personal_names::Mask;
 
 impl Mask {
     /// The capture without them.
@@ -60,9 +60,9 @@ impl Mask {
     fn content(&mut self, path: &str, content: &[u8]) -> Vec<u8> {
         let name = path.rsplit('/').next().unwrap_or_default();
         if let Some((_, question)) = device::answer::asked(path) {
-            return binary::answer(&mut self.secrets, question, content);
+            return drive_answers::answer(&mut self.secrets, question, content);
         }
-        if let Some(page) = binary::page(&mut self.secrets, name, content) {
+        if let Some(page) = drive_answers::page(&mut self.secrets, name, content) {
             return page;
         }
         let text = String::from_utf8_lossy(content);
@@ -70,7 +70,7 @@ impl Mask {
             "/proc/self/mountinfo" => self.lines(&text, mounts::of_mountinfo),
             "/proc/mounts" => self.lines(&text, mounts::of_mounts),
             "/proc/swaps" => self.lines(&text, mounts::of_swaps),
-            device::answer::DM_TABLES => secrets::without_keys(&self.secrets.in_text(&text)),
+            device::answer::DM_TABLES => replacements::without_keys(&self.secrets.in_text(&text)),
             path if path.starts_with(super::captured_files::UDEV) => {
                 udev::masked(&mut self.secrets, &text)
             }
@@ -98,7 +98,7 @@ impl Mask {
 fn is_identifier(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     path.starts_with("/sys/")
-        && identifiers::IDENTIFIERS.contains(&name)
+        && identifier_files::IDENTIFIERS.contains(&name)
         && !path.ends_with("/dm/uuid")
 }
 

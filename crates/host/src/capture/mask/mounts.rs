@@ -3,7 +3,7 @@
 //! Source: proc_pid_mountinfo(5), fstab(5), proc_swaps(5). Blanks within a field are written as
 //! octal digits there, so blanks part fields.
 
-use super::names::Mask;
+use super::personal_names::Mask;
 
 /// File systems whose source names another machine, or may.
 const REMOTE: [&str; 12] = [

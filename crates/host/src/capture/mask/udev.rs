@@ -1,7 +1,7 @@
 //! Records of udev about a block device: lines `E:KEY=VALUE`, and links and times, which are left
 //! out.
 
-use super::secrets::Secrets;
+use super::replacements::Secrets;
 
 const IDENTIFIERS: [&str; 15] = [
     "DM_UUID",

@@ -8,7 +8,7 @@ use std::path::Path;
 use device::KernelTree as _;
 
 use crate::LiveTree;
-use crate::claim::sought::{Sought, Use, User};
+use crate::claim::forbidden_uses::{Sought, Use, User};
 
 const CONFIG: &str = "/sys/kernel/config";
 

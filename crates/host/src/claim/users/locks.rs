@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::PathIdentity;
-use crate::claim::sought::{NodeFacts, Sought, Use, Used, User};
+use crate::claim::forbidden_uses::{NodeFacts, Sought, Use, Used, User};
 
 /// The first lock on a file or node of `sought` that leaves room for nobody else.
 ///

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::claim::sought::{NodeFacts, Sought, Used, has_gone};
+use crate::claim::forbidden_uses::{NodeFacts, Sought, Used, has_gone};
 
 /// The first of `sought` that process `pid` has mapped and shares with others. What it may only
 /// read it may be allowed to write at any time; so that is no difference.

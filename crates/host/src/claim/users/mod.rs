@@ -33,7 +33,7 @@ use units::text::escape;
 use crate::LiveTree;
 use crate::process::procfs::Stat;
 
-use super::sought::{Sought, Use, User, has_gone};
+use super::forbidden_uses::{Sought, Use, User, has_gone};
 
 /// For how long a user is looked at again before it is one: a process that was just started has the
 /// files, and the privacy, of the one that started it, until it runs its own program.

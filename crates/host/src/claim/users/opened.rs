@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::claim::sought::{NodeFacts, Sought, Used, has_gone};
+use crate::claim::forbidden_uses::{NodeFacts, Sought, Used, has_gone};
 
 /// The bit of a link in `fd` whose file may be written: as the owner's right to write.
 const WRITES: u32 = 0o200;

@@ -46,7 +46,7 @@ fn who_has_a_file_open_for_writing_is_found_and_who_reads_it_is_not() {
     let _own = File::options().write(true).open(&file).unwrap();
     // This process does not count; a child that another test starts has its files until it runs
     // its own program.
-    testkit::run::until("nobody else has it", || user(&file).is_none());
+    testkit::running_program::until("nobody else has it", || user(&file).is_none());
     let _child =
         child_of("who_has_a_file_open_for_writing_is_found_and_who_reads_it_is_not", &file);
     let user = user(&file).expect("the child is found");

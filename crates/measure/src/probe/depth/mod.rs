@@ -34,7 +34,7 @@ pub use self::speed::BUFFER_BYTES;
 use super::ProbedQueue;
 use super::answer::{ArmComparison, Estimate, Unidentified};
 use super::operations::Operations;
-use super::places::{Comb, Places};
+use super::residue_places::{Comb, Places};
 use super::stripe::Stripe;
 use crate::Fault;
 

@@ -8,10 +8,11 @@ use device::Queue;
 use units::random::Random;
 
 use super::super::ProbedQueue;
-use super::super::answer::{ArmComparison, PanelKind, Reading, Unidentified};
+use super::super::answer::{ArmComparison, PanelKind, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, RatioQuestion};
-use super::super::places::Places;
+use super::super::residue_places::Places;
+use super::super::slower_threshold::Reading;
 use crate::Fault;
 
 /// The buffer that the queue must have for each slot, in bytes.

@@ -21,11 +21,11 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `shifts` | where a write must start |
-//! | `lengths` | how long it must be |
+//! | `alignment` | where a write must start |
+//! | `write_length` | how long it must be |
 
-mod lengths;
-mod shifts;
+mod alignment;
+mod write_length;
 
 use device::Queue;
 use units::Unit;

@@ -5,7 +5,7 @@ use device::Queue;
 use super::super::answer::{PanelKind, Unidentified};
 use super::super::panel::{Pairing, RatioQuestion};
 use super::super::pattern::{self, ShiftPattern};
-use super::super::places::Comb;
+use super::super::residue_places::Comb;
 use super::search::{Refused, Search, refused};
 use crate::Fault;
 

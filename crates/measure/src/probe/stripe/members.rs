@@ -8,9 +8,10 @@
 
 use device::Queue;
 
-use super::super::answer::{PanelKind, Reading, Unidentified};
+use super::super::answer::{PanelKind, Unidentified};
 use super::super::panel::{Pairing, RatioQuestion};
-use super::super::places::Comb;
+use super::super::residue_places::Comb;
+use super::super::slower_threshold::Reading;
 use super::search::{Refused, Search, refused};
 use crate::Fault;
 

@@ -37,7 +37,8 @@ pub use self::members::MEMBERS_MAX;
 pub use self::search::{BUFFER_BYTES, DriveFacts};
 use self::search::{Refused, Search};
 use super::ProbedQueue;
-use super::answer::{ArmComparison, Estimate, Reading, Unidentified};
+use super::answer::{ArmComparison, Estimate, Unidentified};
+use super::slower_threshold::Reading;
 use crate::Fault;
 use units::number::count;
 

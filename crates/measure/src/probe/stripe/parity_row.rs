@@ -6,8 +6,9 @@
 //! little: members may be too fast for the depth. So from the shortest row of usual controllers on
 //! nothing is called a granule, unless there are chunks, and they are longer.
 
-use super::super::answer::{Estimate, Reading, Unidentified};
+use super::super::answer::{Estimate, Unidentified};
 use super::super::granule::{Alignment, Granule};
+use super::super::slower_threshold::Reading;
 use super::Stripe;
 
 /// The shortest row: two chunks of 16 KiB, the shortest that controllers make.

@@ -4,10 +4,11 @@ use device::Queue;
 use units::random::Random;
 
 use super::super::ProbedQueue;
-use super::super::answer::{ArmComparison, PanelKind, Reading, Unidentified};
+use super::super::answer::{ArmComparison, PanelKind, Unidentified};
 use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, PanelResult};
-use super::super::places::{Comb, Places};
+use super::super::residue_places::{Comb, Places};
+use super::super::slower_threshold::Reading;
 use crate::Fault;
 use units::number::wide;
 

@@ -19,8 +19,8 @@
 //! the difference of aligned and misaligned writes in turns. Both ends of such a write must be
 //! read, so that it lies wholly on one drive, even of an array: within 16 KiB.
 
-mod policy;
+mod misaligned_turns;
 mod revolution;
 
-pub use policy::{MisalignedTurns, TurnPolicy, policy};
+pub use misaligned_turns::{MisalignedTurns, TurnPolicy, policy};
 pub use revolution::{Revolution, find, find_again};

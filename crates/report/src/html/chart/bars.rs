@@ -7,7 +7,7 @@ use plotters::style::Color as _;
 use units::number::{real, whole};
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
-use crate::bench::figures::chosen_time;
+use crate::bench::figure_rounding::chosen_time;
 use crate::html::elements::words;
 
 /// Parts of the axis.

@@ -10,7 +10,7 @@ use units::number::real;
 
 use super::bars::label;
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
-use crate::bench::figures::number;
+use crate::bench::figure_rounding::number;
 
 /// The most rows that are drawn.
 const ROWS_MAX: usize = 60;

@@ -9,7 +9,7 @@ use plotters::style::Color as _;
 use units::number::real;
 
 use super::{BAND, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
-use crate::bench::figures::number;
+use crate::bench::figure_rounding::number;
 
 /// The most steps that are drawn; of more, some are left out, the last never.
 const STEPS_MAX: usize = 400;

@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use super::host_rows::row_id;
 use super::{Odd, Outlier, PeerGroup};
-use crate::bench::figures::number as digits;
+use crate::bench::figure_rounding::number as digits;
 use crate::html::elements::{Tone, chip, more, time};
 use crate::html::short_answer::Rank;
-use crate::words::count_of;
+use crate::quantity_words::count_of;
 
 /// The most hosts that are named in a list.
 const NAMED_MAX: usize = 40;

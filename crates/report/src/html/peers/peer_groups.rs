@@ -7,12 +7,12 @@ use super::host_rows::{GROUPS_MAX, HOSTS_MAX, ID, row_id};
 use super::named_outliers::{NamedOutlier, advice, by_host, named, sentence};
 use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
 use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers};
-use crate::bench::figures::number as digits;
+use crate::bench::figure_rounding::number as digits;
 use crate::html::chart::{Caption, Dot, latencies};
 use crate::html::elements::{Tone, chip, more, time, time_or_unknown};
 use crate::html::short_answer::ShortAnswer;
 use crate::html::table::{Row, cell, figure, named as head, row, table};
-use crate::words::count_of;
+use crate::quantity_words::count_of;
 
 /// The most places that are named in a list.
 const NAMED_MAX: usize = 40;

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::run::has_group_ended;
+use testkit::running_program::has_group_ended;
 use testkit::{Scratch, scratch, tool};
 
 /// Longest duration of an answer.

@@ -1,11 +1,11 @@
 //! The page: what is on it, what cannot get onto it, and how it looks in a browser.
 
 mod browser;
+mod browser_layout;
 mod faults;
-mod hosts;
-mod looks;
 mod markup;
 mod measure;
 pub(crate) mod pages;
+mod peers;
 mod short_answer;
 mod unknown;

@@ -147,7 +147,7 @@ pub(crate) fn full() -> String {
         hint: "make it again".to_owned(),
     }];
     let mut sources = sources();
-    sources.extend(super::hosts::fleet(20, |host| if host == 7 { 200_000_000 } else { 2_000_000 }));
+    sources.extend(super::peers::fleet(20, |host| if host == 7 { 200_000_000 } else { 2_000_000 }));
     page(&Report { sources, unread })
 }
 

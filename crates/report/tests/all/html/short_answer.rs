@@ -1,7 +1,7 @@
 //! The head of a page: what is wrong in one sentence, and what to do next.
 
 use durability::Grade;
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use report::fsync::{Fsync, FsyncVerdict, Honesty};
 use report::html::{FileContent, Report, ResultFile, Unread, page};
 use report::{Envelope, Run};

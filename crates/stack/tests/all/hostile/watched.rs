@@ -10,7 +10,7 @@ use format::ProblemKind;
 use stack::hostile::{self, HostileAnswer};
 use stack::{Layer, LayerId};
 use testkit::memory;
-use testkit::run::cpu_time;
+use testkit::running_program::cpu_time;
 
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 const TIME_MAX: Duration = Duration::from_secs(1);

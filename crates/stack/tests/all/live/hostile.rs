@@ -11,7 +11,7 @@ use stack::drive::KernelDrive;
 use stack::judge;
 use stack::kernel::Machine;
 use stack::rule::{self, RuleInput};
-use testkit::run::cpu_time;
+use testkit::running_program::cpu_time;
 use units::random::Random;
 
 /// Number of machines made of each capture.

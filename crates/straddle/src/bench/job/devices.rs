@@ -14,9 +14,9 @@ use super::requirements::{depth, file_system_of, name};
 use crate::bench::file_system::{self, FileSystemRecipe};
 use crate::bench::paired_loop::Bounds;
 use crate::bench::plan::{self, PlannedArm};
+use crate::bench::raidtest;
 use crate::bench::ready_device::{ReadyDevice, WantedFileSystem};
 use crate::bench::replay::ReplayedRequests;
-use crate::bench::requests;
 use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
 use crate::bench::shifted;
@@ -63,7 +63,7 @@ pub(super) fn run(
         let start = |arm: &PlannedArm| regions[0].start_bytes(arm.shift_bytes);
         let starts = arms.iter().map(start).collect();
         let replay = ReplayedRequests::new(ground, starts, &all, depth, session.seed)?;
-        requests::compared(session, ground, arms, replay, (&title, &all, depth))?
+        raidtest::compared(session, ground, arms, replay, (&title, &all, depth))?
     } else {
         let setting = ArmSetting {
             place: &ground.place,

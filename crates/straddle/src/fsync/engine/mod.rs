@@ -2,17 +2,20 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `files` | the profiles that are known, a site's files among them |
+//! | `known_profiles` | the profiles that are known, a site's files among them |
 //! | `row` | what an engine does, as a row to measure |
+//! | `ceiling_assumptions` | round trips, batches and groups where nobody says |
 //! | `verdict` | whether what was measured is fast enough for it |
-//! | `knee` | where a drive's write buffer ends |
+//! | `full_write_buffer` | where a drive's write buffer ends |
 
-mod files;
-mod knee;
+mod ceiling_assumptions;
+mod full_write_buffer;
+mod known_profiles;
 mod row;
 mod verdict;
 
-pub(crate) use files::engines;
-pub(crate) use knee::knee;
+pub(crate) use ceiling_assumptions::Circumstances;
+pub(crate) use full_write_buffer::knee;
+pub(crate) use known_profiles::engines;
 pub(crate) use row::{row, row_id};
-pub(crate) use verdict::{Circumstances, held_to, verdict};
+pub(crate) use verdict::{held_to, verdict};

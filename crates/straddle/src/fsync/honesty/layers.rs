@@ -13,7 +13,7 @@ use units::text;
 use super::device::{self, CountedLayer};
 use super::external_device;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::mount::{self, Away};
+use crate::shared::off_disk_mount::{self, Away};
 use crate::shared::path_mount::{self, PathMount};
 
 /// The most layers of one path.
@@ -78,7 +78,7 @@ impl LayerWalk<'_> {
             options: options.clone(),
             reason: reason.to_owned(),
         };
-        let (layer, upper) = match mount::away(&kind) {
+        let (layer, upper) = match off_disk_mount::away(&kind) {
             None => (system, None),
             Some(Away::Memory) => (SyncLayerKind::Memory(kind.clone()), None),
             Some(Away::Overlay) => match mounted.upper(self.inspected) {

@@ -1,12 +1,13 @@
 //! `straddle check` as a user runs it, on disks and images that the field's own tools make.
 
 mod articles;
-mod broken_off;
+mod baselines;
 mod command;
 mod formats;
 mod harmless;
 mod history;
 mod images;
+mod interrupted_output;
 mod labels;
 mod leaf;
 mod media;
@@ -17,4 +18,3 @@ mod run;
 mod stale;
 mod stripes;
 mod together;
-mod watch;

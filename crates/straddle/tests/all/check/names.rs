@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use testkit::names::images;
+use testkit::long_names::images;
 use testkit::{Scratch, need_tools, tool};
 
 use super::run::text;

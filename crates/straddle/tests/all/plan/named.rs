@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Loop, need_loops, need_tools, scratch, tool};
 
 use super::{image, plan, scratch_in_memory, straddle};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch, tool};
 
 use super::{GPT, image, scratch_in_memory, straddle, typed};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::run::Ran;
+use testkit::running_program::Ran;
 use testkit::{Scratch, need_loops, need_tools, scratch, tool};
 
 use super::{GPT, image, plan, scratch_in_memory, straddle, typed};

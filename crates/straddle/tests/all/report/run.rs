@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use testkit::{Scratch, scratch::text};
 
-pub(crate) use testkit::run::Ran;
+pub(crate) use testkit::running_program::Ran;
 
 /// The binary, about to run with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {

@@ -187,7 +187,7 @@ fn what_waits_in_memory_has_no_place_until_sync_is_asked_for() {
     let volume = Plan::EXT4.mounted(directory.path());
     let file = volume.path("fresh");
     // Who syncs all file systems of the machine places it at once.
-    testkit::run::until("it waits in memory", || {
+    testkit::running_program::until("it waits in memory", || {
         std::fs::write(&file, vec![1; 1 << 20]).expect("as the test made it");
         let before = trace(&file, &[]);
         let is_told = table(&file, &[]).contains("--sync");

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use testkit::{
-    Scratch, experiment::is_void_by_chance, need_loops, need_tools, schema, scratch::text, tool,
+    Scratch, need_loops, need_tools, schema, scratch::text, tool, void_by_chance::is_void_by_chance,
 };
 
 use super::run::{Ran, bench, measured, said};

@@ -9,8 +9,8 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::experiment::says_void_by_chance;
 use testkit::fuse::Fuse;
+use testkit::void_by_chance::says_void_by_chance;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::confirmation;
@@ -141,7 +141,7 @@ fn a_probe_whose_drive_goes_is_no_verdict_and_names_the_error() {
     need_loops!();
     need_tools!("mkfs.ext4", "xfs_io");
     let probe = |frail: &Frail| {
-        let mut probe = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"));
+        let mut probe = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"));
         probe.args(["probe", frail.inner.name(), "--no-save", "--seconds", "60"]);
         probe
     };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use testkit::{Scratch, experiment::assert_sound, need_loops, need_tools, scratch::text, tool};
+use testkit::{Scratch, need_loops, need_tools, scratch::text, tool, void_by_chance::assert_sound};
 
 use super::run::{Ran, bench, measured};
 use super::volume::Plan;

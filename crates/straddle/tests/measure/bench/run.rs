@@ -4,14 +4,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) use testkit::run::{Going, Ran, until};
+pub(crate) use testkit::running_program::{Going, Ran, until};
 
 /// Options of every run: the other tests use the drive too, and that must not hold this one back.
 const ALWAYS: [&str; 4] = ["--share", "100", "--seed", "1"];
 
 /// The binary under test, about to run `bench` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"));
+    let mut command = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"));
     command.arg("bench").args(ALWAYS).args(arguments);
     command.env("LC_ALL", "C.UTF-8").env_remove("STRADDLE_NO_PROGRESS");
     command

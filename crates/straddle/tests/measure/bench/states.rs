@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use testkit::run::{Ran, by_signals};
+use testkit::running_program::{Ran, by_signals};
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::confirmation;

@@ -1,7 +1,7 @@
 //! Answers of `straddle fsync`: what is measured and said.
 
 use serde_json::Value;
-use testkit::run::until;
+use testkit::running_program::until;
 use testkit::{Scratch, need_loops, need_tools, schema, scratch::text, tool};
 
 use super::run::{PROFILE, fsync, measured, row};

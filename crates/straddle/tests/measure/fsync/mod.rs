@@ -3,9 +3,9 @@
 mod answers;
 mod endings;
 mod faults;
-mod ordinary;
+mod free_space;
 mod refusals;
-mod room;
 mod run;
 mod slow;
+mod unprivileged;
 mod volume;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) use testkit::run::{Going, Ran, signal, until};
+pub(crate) use testkit::running_program::{Going, Ran, signal, until};
 
 /// An engine of a test's own, of which too few writes are wanted for a p99 to have an upper end.
 pub(crate) const PROFILE: &str = r#"
@@ -38,7 +38,7 @@ sentence = "too slow"
 
 /// The binary under test, about to run `fsync` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"));
+    let mut command = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"));
     command.args(["fsync", "--seed", "1"]).args(arguments);
     command.env("LC_ALL", "C.UTF-8").env("COLUMNS", "120");
     command

@@ -59,7 +59,7 @@ impl Slow {
     }
 
     /// The flushes that came while straddle ran with these arguments, and what it said.
-    fn ran(&self, arguments: &[&str]) -> (u64, testkit::run::Ran) {
+    fn ran(&self, arguments: &[&str]) -> (u64, testkit::running_program::Ran) {
         self.flushes.store(0, Ordering::SeqCst);
         self.is_slow.store(true, Ordering::SeqCst);
         let ran = fsync(&[&[text(&self.mount.0)], arguments].concat());

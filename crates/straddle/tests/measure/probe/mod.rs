@@ -338,7 +338,7 @@ fn a_dry_run_refuses_a_device_whose_bytes_lie_nowhere_as_the_run_does() {
 fn a_result_that_was_cut_off_by_a_signal_says_so() {
     let scratch = Scratch::new();
     let directory = scratch.path().to_str().expect("text");
-    let mut probe = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"))
+    let mut probe = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"))
         .args(["probe", directory, "--json", "--no-save"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -378,7 +378,7 @@ fn how_far_it_is_stands_on_a_terminal_unless_it_is_not_wanted() {
     };
     let mut is_refused = false;
     // A busy drive may take all the seconds for the file.
-    testkit::run::until("each stage is drawn", || {
+    testkit::running_program::until("each stage is drawn", || {
         let drawn = shown("");
         is_refused = !drawn.contains("probing  ") && drawn.contains("error: ");
         let mut stages = ["the scratch file", "durable writes"].iter();

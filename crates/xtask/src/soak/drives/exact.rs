@@ -17,7 +17,7 @@ use drive::{
     Array, ArrayPlan, Cloud, CloudPlan, CommandKind, DriveCommand, DriveCompletion, DriveTally,
     Member, Model, Spread, VolumeLimits,
 };
-use testkit::times::{Pace, whole};
+use testkit::latency_series::{Pace, whole};
 use units::stripe::Rotation;
 
 /// Plan of a drive.

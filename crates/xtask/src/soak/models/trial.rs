@@ -16,7 +16,7 @@
 use measure::{
     ArmPlan, Conclusion, Experiment, ExperimentPlan, Interval, Role, Stop, VerdictLimits,
 };
-use testkit::times::{Pace, whole};
+use testkit::latency_series::{Pace, whole};
 
 /// Extra time of an operation of the shifted arm.
 #[derive(Clone, Copy, Debug, PartialEq)]

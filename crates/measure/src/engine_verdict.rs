@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 use workload::engine::Profile;
 
-use crate::tail::Tail;
+use crate::tail_quantile::Tail;
 
 /// The quantile by which stalls are told to be rare.
 pub const FEW_SHARE: f64 = 0.95;
@@ -185,7 +185,7 @@ mod tests {
             value_ns: ns(at),
             low_ns: low.map(ns),
             high_ns: high.map(ns),
-            alpha: crate::tail::ALPHA,
+            alpha: crate::tail_quantile::ALPHA,
             samples: 2000,
             effective_samples: 1500,
             needed_samples: 368,
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_drive_just_over_a_limit_passes_and_one_just_below_fails_in_fewer_than_5_of_100_runs() {
-        let series = testkit::times::Series::Alike(0.7);
+        let series = testkit::latency_series::Series::Alike(0.7);
         let truth_ns = units::number::whole(series.quantile_ns(0.99));
         let mut over = etcd();
         over.warn.above_ns = truth_ns - truth_ns / 200;

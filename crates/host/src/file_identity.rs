@@ -1,9 +1,9 @@
-//! Identities of files, whatever path led to them; and of the user who asks.
+//! Identities of files, whatever path led to them.
 
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{self, Access, AtFlags, FileType, Stat};
+use rustix::fs::{self, FileType, Stat};
 
 /// The end of a path. Two paths to the same file, or to nodes of the same device, are equal: so
 /// targets named twice and backing chains that come back are found.
@@ -56,35 +56,10 @@ pub fn have_same_room(one: &Path, other: &Path) -> io::Result<bool> {
     Ok(one == other)
 }
 
-/// Returns whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`.
-/// Nothing is written.
-///
-/// # Errors
-/// When it is missing, no directory, on a mount that is read-only, or may not be written to.
-pub fn may_make_files(directory: &Path) -> io::Result<()> {
-    if !std::fs::metadata(directory)?.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    Ok(fs::accessat(fs::CWD, directory, access, AtFlags::EACCESS)?)
-}
-
-/// The effective user id of this process: geteuid(2).
-#[must_use]
-pub fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
 /// Flags of open(2) with which a link is not followed and a FIFO is not waited for.
 #[must_use]
 pub fn neither_follow_nor_wait() -> i32 {
     use rustix::fs::OFlags;
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     flags.bits().cast_signed()
-}
-
-/// Returns whether this process has root's user id, as reading most block devices needs.
-#[must_use]
-pub fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use stack::LayerType;
 
-use crate::document::LayerReport;
+use crate::check_document::LayerReport;
 use crate::text::one_line;
 
 /// The parts of a path that are shown; a hostile document may have any number.

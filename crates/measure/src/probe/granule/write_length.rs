@@ -2,9 +2,10 @@
 
 use device::Queue;
 
-use super::super::answer::{Estimate, PanelKind, Reading, Unidentified};
+use super::super::answer::{Estimate, PanelKind, Unidentified};
 use super::super::panel::{Pairing, PanelResult, RatioQuestion};
 use super::super::pattern::{self, ShiftPattern};
+use super::super::slower_threshold::Reading;
 use super::{Alignment, HOME_BYTES, Search, WHOLE_BYTES, WriteArm};
 use crate::Fault;
 use units::number::count;

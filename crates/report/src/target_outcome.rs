@@ -2,10 +2,10 @@
 
 use anstyle::Style;
 
+use crate::check_document::{Finding, LayerReport, Summary, Target};
 use crate::colored_line::{BAD, verdict_style};
-use crate::document::{Finding, LayerReport, Summary, Target};
+use crate::quantity_words::ViewWords;
 use crate::text::shorten_middle;
-use crate::words::ViewWords;
 use stack::{Severity, Verdict};
 
 /// A verdict, or none because the target could not be judged.

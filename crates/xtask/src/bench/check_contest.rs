@@ -11,7 +11,7 @@ use super::goals::{BARE_TARGET, TOOLS_TARGET};
 use super::images::Images;
 use super::memory::{self, Peak};
 use super::ratio::{self, Ratios};
-use super::{bare, tools, trace};
+use super::{bare_program, tools, trace};
 
 /// Longest time of a round of the tools; if all images take longer, fewer are looked at.
 const ROUND_SECONDS_MAX: f64 = 60.0;
@@ -105,7 +105,7 @@ impl Contest<'_> {
             bytes >> 10
         );
         let list = self.room.join("list");
-        std::fs::write(&list, bare::list(&plans))?;
+        std::fs::write(&list, bare_program::list(&plans))?;
         Ok(list)
     }
 

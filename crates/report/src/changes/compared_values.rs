@@ -2,7 +2,7 @@
 //! data lies.
 
 use super::SeenValue;
-use crate::document::{Fact, LayerReport};
+use crate::check_document::{Fact, LayerReport};
 use crate::text::one_line;
 use stack::{UnitFact, Verdict};
 

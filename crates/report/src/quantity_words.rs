@@ -4,7 +4,7 @@ use units::Source;
 use units::number::{whole, wide};
 use units::prefix::{Exact, SectorAddress, Size};
 
-use crate::document::LayerReport;
+use crate::check_document::LayerReport;
 use crate::text;
 use crate::view_options::{Glyphs, Look};
 use stack::{Misalignment, Severity, UnitKind, Verdict};

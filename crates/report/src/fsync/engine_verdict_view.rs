@@ -1,15 +1,15 @@
 //! The verdict for people: the figure with its interval and the limit, what that means, what to do.
 
 use measure::Tail;
-use measure::fitness::Fitness;
-use measure::tail::METHOD;
+use measure::engine_verdict::Fitness;
+use measure::tail_quantile::METHOD;
 
 use super::{Ceiling, EngineLimit, FsyncVerdict};
-use crate::bench::figures::{UNKNOWN, chosen_time, number, time, time_bounds};
+use crate::bench::figure_rounding::{UNKNOWN, chosen_time, number, time, time_bounds};
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
+use crate::quantity_words::ViewWords;
 use crate::text::wrap;
-use crate::words::ViewWords;
 
 /// Writes the answer and what to do.
 pub(super) fn verdict(

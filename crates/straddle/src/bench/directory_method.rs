@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use workload::JobFile;
 
 use super::file_system::recipe;
-use super::plan::{self, MethodBudget};
+use super::method_budget::MethodBudget;
+use super::plan;
 use super::session::Session;
 use super::suite::SuiteRow;
 use super::{command, job, shifted, suite};

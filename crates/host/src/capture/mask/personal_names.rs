@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::identifiers::SYSTEM;
-use super::secrets::Secrets;
+use super::identifier_files::SYSTEM;
+use super::replacements::Secrets;
 
 /// The masked words and what replaces each: use one for all captures of one machine.
 #[derive(Clone, Debug, Default)]

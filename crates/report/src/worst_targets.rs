@@ -1,11 +1,11 @@
 //! Digest of many targets in little room: the worst first, and how many more there are.
 
-use crate::document::{LayerReport, Target};
+use crate::check_document::{LayerReport, Target};
 use crate::monitor_answer::{MonitorAnswer, MonitorState};
-use crate::outcome::{self, place};
+use crate::quantity_words::ViewWords;
+use crate::target_outcome::{self, place};
 pub(crate) use crate::text::clip;
 use crate::view_options::Look;
-use crate::words::ViewWords;
 use stack::{Severity, Verdict};
 
 /// Rows kept. More do not fit into any monitor's message.
@@ -60,10 +60,10 @@ pub(crate) fn unknown(target: &Target) -> String {
 
 fn bad(target: &Target, words: ViewWords<'_>) -> String {
     let mut parts = Vec::new();
-    if let Some(finding) = outcome::worst(target) {
+    if let Some(finding) = target_outcome::worst(target) {
         parts.push(format!("{} {}: {}", finding.code, finding.severity.word(), finding.title));
     }
-    if let Some(layer) = outcome::first_bad(target) {
+    if let Some(layer) = target_outcome::first_bad(target) {
         parts.push(format!("misaligned{}", place(layer, words)));
     }
     if target.findings.len() > 1 {

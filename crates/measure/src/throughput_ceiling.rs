@@ -10,7 +10,7 @@
 use units::random::Random;
 
 use crate::Histogram;
-use crate::tail::quantile;
+use crate::tail_quantile::quantile;
 use units::number::{count, real, whole};
 
 /// The nanoseconds of a second.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::identifiers::KINDS;
+use super::identifier_files::KINDS;
 
 /// The least letters and digits of an identifier that is looked for in other files: shorter ones
 /// would be found in words that are none.

@@ -2,7 +2,7 @@
 
 use measure::{Interval, Tail};
 
-use crate::words::ViewWords;
+use crate::quantity_words::ViewWords;
 
 /// Mark for a figure that is not known.
 pub(crate) const UNKNOWN: &str = "-";

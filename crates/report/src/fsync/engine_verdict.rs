@@ -1,7 +1,7 @@
 //! Verdict on the speed of durable writes for an engine.
 
 use measure::Tail;
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use serde::{Deserialize, Serialize};
 
 /// The answer for one engine.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use durability::Grade;
 use measure::durable::Difference;
-use measure::fitness::Fitness;
+use measure::engine_verdict::Fitness;
 use measure::{CostVerdict, Interval, Tail};
 
 use super::{Measure, Measurement, RunValue};

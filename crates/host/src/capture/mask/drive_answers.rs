@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use device::answer::{self, Question};
 
-use super::secrets::Secrets;
+use super::replacements::Secrets;
 
 /// Kind of a field of bytes.
 #[derive(Clone, Copy)]

@@ -5,19 +5,16 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use units::{DiskText, Known};
 
-use super::direct::direct_unit;
+use super::direct_alignment::direct_unit;
 use super::error::ScratchError;
-use super::filesystem::{self, Filesystem, Unfit};
-use super::plan::ScratchPlan;
+use super::free_space::check_room;
+use super::unfit_filesystems::{self, Filesystem, Unfit};
 use super::unnamed::nameless;
+use super::wanted_length::ScratchPlan;
 use crate::Pinned;
 
 /// Unit of the file's length, in bytes.
 const PAGE_BYTES: u64 = 4096;
-/// Enough of a file system stays free when this does, or a twentieth of it.
-const KEEP_BYTES: u64 = 64 << 20;
-const KEEP_SHARE: u64 = 20;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Writes are placed in it: its bytes must lie still on a drive.
@@ -51,7 +48,7 @@ impl Site {
             return Err(ScratchError::Budget { length_bytes, budget_bytes });
         }
         let directory = opened(directory, place)?;
-        let filesystem = filesystem::of(directory.as_fd())
+        let filesystem = unfit_filesystems::of(directory.as_fd())
             .map_err(|error| ScratchError::refused("ask for the file system of", place, &error))?;
         match purpose {
             Purpose::Placed => check(&filesystem, plan, place)?,
@@ -119,27 +116,6 @@ fn check(
     check_room(filesystem, plan, place)
 }
 
-/// Returns whether there is room for a file as in `plan`, and it can be written.
-fn check_room(
-    filesystem: &Filesystem,
-    plan: ScratchPlan,
-    directory: &DiskText,
-) -> Result<(), ScratchError> {
-    let directory = directory.clone();
-    if filesystem.read_only {
-        return Err(ScratchError::ReadOnly { directory });
-    }
-    let free_bytes = filesystem.free_bytes;
-    let keep_bytes = filesystem.total_bytes.div_euclid(KEEP_SHARE).min(KEEP_BYTES);
-    let length_bytes = plan.length_bytes;
-    match free_bytes.checked_sub(length_bytes) {
-        Some(left) if left >= keep_bytes => Ok(()),
-        // Some file systems do not say how long they are.
-        _ if filesystem.total_bytes == 0 => Ok(()),
-        _ => Err(ScratchError::Space { directory, length_bytes, free_bytes, keep_bytes }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Scratch;
@@ -179,19 +155,6 @@ mod tests {
         assert!(matches!(checked(&small, PLAN), Err(ScratchError::Compressed { .. })));
         let fixed = Filesystem { read_only: true, ..fine() };
         assert!(matches!(checked(&fixed, PLAN), Err(ScratchError::ReadOnly { .. })));
-    }
-
-    #[test]
-    fn a_twentieth_or_64_mib_stay_free() {
-        let room = |total_bytes, free_bytes| {
-            let filesystem = Filesystem { total_bytes, free_bytes, ..fine() };
-            checked(&filesystem, PLAN).is_ok()
-        };
-        assert!(room(100 << 30, 128 << 20));
-        assert!(!room(100 << 30, (128 << 20) - 1));
-        assert!(room(100 << 20, 69 << 20));
-        assert!(!room(100 << 20, (69 << 20) - 1));
-        assert!(!room(100 << 20, 1 << 20));
     }
 
     #[test]

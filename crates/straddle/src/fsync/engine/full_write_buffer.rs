@@ -1,7 +1,7 @@
 //! Point where the pace of a sustained run fell for good.
 
 use measure::durable::SeriesPoint;
-use measure::knee::{NoKnee, Stretch};
+use measure::full_write_buffer::{NoKnee, Stretch};
 use report::fsync::Knee;
 
 /// Returns where the pace of a sustained run fell for good, and that as a sentence; `seed` decides
@@ -13,14 +13,14 @@ pub(crate) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) 
         ns: per_mib(point.took_ns, point.bytes),
     };
     let run: Vec<Stretch> = points.iter().map(stretch).collect();
-    let found = match measure::knee::knee(&run, seed) {
+    let found = match measure::full_write_buffer::knee(&run, seed) {
         Ok(found) => found,
         Err(NoKnee::TooShort) => {
             let reason = format!(
                 "{}: {} stretches were measured, {} are needed",
                 NoKnee::TooShort.reason(),
                 points.len(),
-                measure::knee::POINTS_LEAST
+                measure::full_write_buffer::POINTS_LEAST
             );
             return (None, reason);
         }

@@ -231,7 +231,7 @@ fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::times::{Pace, Series, whole};
+    use testkit::latency_series::{Pace, Series, whole};
 
     const STEP_BYTES: u64 = 1 << 20;
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::LayerReport;
+use crate::check_document::LayerReport;
 use crate::view_options::Glyphs;
 
 /// Levels drawn with their own indent; deeper ones stay at the last.

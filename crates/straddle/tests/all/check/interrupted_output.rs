@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
-use testkit::run::by_signals;
+use testkit::running_program::by_signals;
 use testkit::{Scratch, need_tools, tool};
 
 use super::run::{partitioned, text};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::VerdictLimits;
+use crate::VerdictLimits;
 use crate::statistics::Interval;
 
 /// Verdict of an experiment.

@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 use measure::Tail;
-use measure::fitness::Fitness;
-use measure::tail::METHOD;
+use measure::engine_verdict::Fitness;
+use measure::tail_quantile::METHOD;
 
 use super::elements::{Tone, chip, notes, say, time, time_or_unknown, words};
 use super::short_answer::{Rank, sentence};
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::bench::figures::{UNKNOWN, interval_title, number, time_bounds};
+use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, time_bounds};
 use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict};
 
 const ROWS_MAX: usize = 20;

@@ -1,0 +1,31 @@
+//! The user who runs this process, and what that user may do.
+
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{self, Access, AtFlags};
+
+/// The effective user id of this process: geteuid(2).
+#[must_use]
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Returns whether this process has root's user id, as reading most block devices needs.
+#[must_use]
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Returns whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`.
+/// Nothing is written.
+///
+/// # Errors
+/// When it is missing, no directory, on a mount that is read-only, or may not be written to.
+pub fn may_make_files(directory: &Path) -> io::Result<()> {
+    if !std::fs::metadata(directory)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    Ok(fs::accessat(fs::CWD, directory, access, AtFlags::EACCESS)?)
+}
