@@ -206,7 +206,7 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; nothing else is
   operations/s   120       40.0
   pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03
   control        ratio 1.00, 0.99 to 1.01  sound
-  clipped mean  shifted 512 B  3.01  2.90 to 3.12
+  mean ratio, outliers clipped  shifted 512 B  3.01  2.90 to 3.12
   method  each observation is one operation  3 pairs left out as warm-up
   the drive counted   reads   sectors   writes   sectors   merges   flushes   exact
   aligned             0       0         282      2256      2        141       98.5 %
