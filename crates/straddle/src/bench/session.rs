@@ -232,7 +232,8 @@ impl<'a> Session<'a> {
     fn held_to_its_device(&self, experiment: &mut Experiment) {
         let Some(name) = &self.cached else { return };
         experiment.predicted = None;
-        experiment.reason = format!("{}; the result is of {name}, not of the drive", experiment.reason);
+        experiment.reason =
+            format!("{}; the result is of {name}, not of the drive", experiment.reason);
     }
 
     /// Returns how long one comparison may take, in nanoseconds.

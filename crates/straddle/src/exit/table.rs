@@ -74,7 +74,11 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("compare", 0, "no change above 10 %"),
     end("compare", 1, "a value differs, or a verdict changed"),
     end("compare", 2, "usage error, an unreadable file, or files from different commands"),
-    end("compare", 5, "cannot tell: an interval is missing or too wide, or no common value but durability"),
+    end(
+        "compare",
+        5,
+        "cannot tell: an interval is missing or too wide, or no common value but durability",
+    ),
     end("fsync", 0, "PASS or WARN; without --for: no proof that syncs are lost"),
     end("fsync", 1, "FAIL, syncs are not durable, or a sync failed"),
     end("fsync", 2, NOT_HERE),

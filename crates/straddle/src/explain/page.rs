@@ -141,7 +141,7 @@ mod tests {
         let page = of_engine(engines.find("etcd").unwrap());
         assert!(page.contains("WARN above a p99 of 10 ms"), "{page}");
         assert!(
-            page.contains("from https://etcd.io/docs/v3.5/faq/")
+            page.contains("source: https://etcd.io/docs/v3.5/faq/")
                 && page.contains("source: set by the engine profile:")
         );
         for line in engines.iter().map(of_engine).collect::<String>().lines() {
