@@ -30,7 +30,7 @@ impl Direction {
         match self {
             Direction::Against => "against",
             Direction::Open => "unclear",
-            Direction::For => "supports",
+            Direction::For => "in favor",
         }
     }
 }

@@ -216,8 +216,8 @@ fn commit(
 ) -> Option<Ceiling> {
     let ns = quorum.commit_quantile_ns(syncs, share, seed)?.max(least_ns);
     let order = match quorum.leader {
-        Leader::Parallel => "leader syncs in parallel",
-        Leader::Serial => "leader syncs first",
+        Leader::Parallel => "leader syncs while sending",
+        Leader::Serial => "leader syncs, then sends",
     };
     let trips_ns = &quorum.round_trips_ns;
     let trips = match trips_ns.iter().min().zip(trips_ns.iter().max()) {

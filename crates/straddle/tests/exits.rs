@@ -338,7 +338,7 @@ fn every_ending_of_compare_has_its_code_and_says_why() {
     // What this machine does at two moments is not the test's to say; that it is said is.
     let two = straddle(&["compare", &synced, &again]);
     assert!(matches!(two.status, Some(0 | 1 | 5)), "{two:?}");
-    for said in ["one 8kb write fdatasync", "% ", "before  ", "not paired"] {
+    for said in ["one 8kB write, fdatasync", "% ", "before  ", "not paired"] {
         assert!(two.out.contains(said), "{said}: {two:?}");
     }
     assert!(straddle(&["compare", &probed, &probed]).out.contains("before  "));

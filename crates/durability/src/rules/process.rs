@@ -352,5 +352,5 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
 fn unknown(name: &str, what: &str, reason: &str) -> Reason {
     Reason::open("process-unknown", Grade::Unproven)
         .seen(format!("{name}: {what} is not known: {reason}"), "/proc")
-        .changes("remove the reason that is named above, then check again")
+        .changes("make the process readable: the lines \"unclear\" say what prevents it")
 }

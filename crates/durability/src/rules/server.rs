@@ -8,7 +8,7 @@ use crate::servers::{Confidence, ServerSetting, SyncEffect};
 /// Returns whether it asks for syncs at all, as far as its settings can be read.
 pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {
     let Some(server) = &process.server else {
-        let seen = format!("whether {name} calls fsync at all was not checked");
+        let seen = format!("straddle did not check that {name} calls fsync at all");
         let change = format!(
             "watch its syncs: strace -f -e trace=fsync,fdatasync,msync,sync_file_range -p {}",
             process.pid

@@ -276,9 +276,12 @@ impl ClaimRefusal {
             ClaimRefusal::ReadOnly { device } => Some(format!(
                 "if it may be written to: blockdev --setrw {device}; a switch may forbid it"
             )),
-            ClaimRefusal::Mounted { point, .. } => Some(format!(
-                "to write to it, unmount it first: umount {point}; what is on it would be lost"
-            )),
+            ClaimRefusal::Mounted { point, .. } if point == "/" => {
+                fixed("name another device; lsblk -p lists them")
+            }
+            ClaimRefusal::Mounted { point, .. } => {
+                Some(format!("to overwrite it, unmount it first: umount {point}"))
+            }
             ClaimRefusal::Swap { device, .. } => Some(format!("swapoff {device}")),
             ClaimRefusal::Holder { device, .. } => {
                 Some(format!("lsblk {device} shows what is built on it"))

@@ -102,7 +102,7 @@ pub const QUESTIONS: [(&str, &str, &str); 9] = [
     ("append against overwrite", "wal.append", "wal.overwrite"),
     ("preallocated against overwrite", "wal.preallocated", "wal.overwrite"),
     ("append against preallocated", "wal.append", "wal.preallocated"),
-    ("fsync with another writer against alone", "wal.contended", "wal.overwrite-fsync"),
+    ("fsync with a second writer against alone", "wal.contended", "wal.overwrite-fsync"),
 ];
 
 fn row(id: &str, group: RowGroup, label: &str, is_pg: bool, way: DurableMethod) -> RowPlan {
@@ -213,7 +213,7 @@ fn wal_rows() -> Vec<RowPlan> {
         ),
         of(
             "wal.contended",
-            "overwrite, fsync, with a writer",
+            "overwrite, fsync, second writer",
             DurableMethod { method: Method::Fsync, is_contended: true, ..next },
         ),
     ]

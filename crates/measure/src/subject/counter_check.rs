@@ -207,12 +207,12 @@ impl Excess {
     fn sentence(self, work: &Work, place: &str) -> String {
         let (whole, tenths) = (self.per_1000.div_euclid(1000), (self.per_1000 % 1000) / 100);
         let who = if work.is_plain() {
-            "other programs, or a layer that adds its own"
+            "other programs or a layer above added theirs"
         } else {
-            "the journal, or other programs; the drive's own penalty may be larger than measured"
+            "the journal or other programs added theirs, which may hide a part of the penalty"
         };
         format!(
-            "the drive moved {whole}.{tenths} times the bytes of each {} {place}: {who}",
+            "the drive moved {whole}.{tenths} times the bytes of bench's {}s {place}: {who}",
             work.verb()
         )
     }

@@ -88,7 +88,7 @@ pub(crate) fn regimes(experiment: &Experiment, words: ViewWords<'_>) -> Option<S
             let (low, high) = (time(low, words), time(high, words));
             format!(
                 "the drive's speed changed during the run: medians{of} from {low} to {high}; \
-                 repeat on a quiet drive"
+                 the ratio stays valid"
             )
         }
     })

@@ -133,7 +133,7 @@ impl TextPage<'_> {
                 cell(ratio_figure(mean)),
                 cell(ratio_bounds(mean)),
             ];
-            self.labeled("clipped mean", pieces);
+            self.labeled("mean ratio, outliers clipped", pieces);
         }
         let unit = match experiment.block_operations {
             0 | 1 => format!("one {}", words.text(&experiment.unit)),

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use durability::Grade;
-use measure::durable::Difference;
+use measure::durable::{Difference, RowGroup};
 use measure::engine_verdict::Fitness;
 use measure::{CostVerdict, Interval, Tail};
 
 use super::{Measure, Measurement, RunValue};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
-use crate::fsync::{Fsync, FsyncRow};
+use crate::fsync::{Fsync, FsyncRow, grade_words, title};
 use crate::probe::{Answers, FoundDepth, Probe, ProbeAnswer};
 
 /// A figure of a result.
@@ -152,7 +152,7 @@ fn of_fsync(fsync: &Fsync) -> Vec<Figure> {
     }
     if let Some(honesty) = &fsync.honesty {
         let because = Some(honesty.sentence.clone());
-        let grade = Some(honesty.grade.word().to_owned());
+        let grade = Some(grade_words(honesty.grade));
         figures.push(Figure {
             is_open: matches!(honesty.grade, Grade::Unproven | Grade::Opaque),
             ..said("syncs", "durability", grade, because)
@@ -198,7 +198,10 @@ fn time(quantile: &Tail) -> RunValue {
 }
 
 fn of_row(row: &FsyncRow) -> Vec<Figure> {
-    let name = format!("{} {}", row.group.word().replace('-', " "), row.label);
+    let name = match row.group {
+        RowGroup::Wal => row.label.clone(),
+        group => format!("{}, {}", title(group), row.label.trim()),
+    };
     let FsyncRow { id, path, method, place, write_bytes, writes_per_operation, .. } = row;
     let work = format!("{id} {path:?} {method:?} {place} {write_bytes} {writes_per_operation}");
     let fault = match (&row.unavailable, row.errors.first()) {

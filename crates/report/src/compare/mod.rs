@@ -206,7 +206,7 @@ impl ComparedRow {
 
     /// Returns the words for its answer.
     pub(crate) fn result(&self) -> &'static str {
-        if self.counts() { self.answer.words() } else { "not counted" }
+        if self.counts() { self.answer.words() } else { "shown only" }
     }
 }
 

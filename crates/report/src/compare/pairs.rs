@@ -24,7 +24,8 @@ const SECONDS_MAX: u64 = 86_400;
 const QUIETER: &str = "to be more certain, measure both again on a quiet machine: bench ends as \
      soon as its own question is settled, so a larger --seconds may change nothing";
 /// Of runs that measured different rows.
-const NO_LATENCY: &str = "no latency was compared: the runs measured different rows";
+const NO_LATENCY: &str =
+    "cannot tell: the runs measured different rows; only durability was compared, and is the same";
 /// True of every two runs.
 const NOT_PAIRED: &str = "the two runs are not paired: anything that changed in between can be \
      the cause of a difference";
@@ -60,20 +61,26 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
     }
     let summary = summary(&rows, &only_before, &only_after);
     let answer = rows.iter().filter(|row| row.counts()).map(|row| row.answer).max();
+    // Without a latency of both, the same durability says nothing of their rows.
+    let is_apart = matches!(before, Measurement::Fsync(_))
+        && answer == Some(CompareAnswer::Same)
+        && !rows.iter().any(|row| row.change.is_some())
+        && !(only_before.is_empty() && only_after.is_empty());
     let sentence = match is_twin {
         true if rows.is_empty() => {
             "cannot tell: both files hold the same run, without a value to compare".to_owned()
         }
         true => "same: both files hold the same run".to_owned(),
+        false if is_apart => NO_LATENCY.to_owned(),
         false => sentence(answer, &rows, &summary),
     };
     Some(Comparing {
         envelope: Envelope {
-            notes: if is_twin { Vec::new() } else { notes(answer, &rows, before, after) },
+            notes: if is_twin { Vec::new() } else { notes(answer, before, after) },
             ..Envelope::new(COMPARE_SCHEMA, by)
         },
         measured_by: before.command().to_owned(),
-        answer: answer.unwrap_or(CompareAnswer::CannotTell),
+        answer: answer.filter(|_| !is_apart).unwrap_or(CompareAnswer::CannotTell),
         sentence,
         limit_percent: ((LIMIT - 1.0) * 100.0).round(),
         warnings: warnings(&was, &is),
@@ -90,14 +97,10 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
 /// Returns what the reader should know where anything was compared.
 fn notes(
     answer: Option<CompareAnswer>,
-    rows: &[ComparedRow],
     before: Measurement<'_>,
     after: Measurement<'_>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    if answer == Some(CompareAnswer::Same) && !rows.iter().any(|row| row.change.is_some()) {
-        notes.push(NO_LATENCY.to_owned());
-    }
     if answer == Some(CompareAnswer::CannotTell) {
         let took_ns = before.elapsed_ns().max(after.elapsed_ns());
         let seconds =
@@ -231,7 +234,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
         (true, false) => Some("no interval in the earlier result"),
         (false, true) => Some("no interval in the later result"),
         (false, false) => (found.ends() == [None, None])
-            .then_some("no interval of the change: those of both runs are open at one end"),
+            .then_some("no interval of the change: both runs have an interval with an open end"),
     };
     (Some(found), answer(found), none.map(str::to_owned))
 }
@@ -278,7 +281,8 @@ fn sentence(
     summary: &CompareSummary,
 ) -> String {
     let Some(answer) = answer else {
-        return "cannot tell: the two results hold no common value to compare".to_owned();
+        let holds = if rows.is_empty() { "no common value" } else { "no common value that counts" };
+        return format!("cannot tell: the two results hold {holds}");
     };
     let of_answer = rows.iter().filter(|row| row.counts() && row.answer == answer);
     let most = of_answer.reduce(
@@ -293,7 +297,9 @@ fn sentence(
             format!("differs ({} of {compared} {of}): {what}", summary.differs)
         }
         CompareAnswer::CannotTell => {
-            format!("cannot tell ({} of {compared} {of}): {what}", summary.cannot_tell)
+            let is_known = most.is_some_and(|row| row.reason.is_none() && row.change.is_some());
+            let which = if is_known { "; widest interval" } else { "" };
+            format!("cannot tell ({} of {compared} {of}){which}: {what}", summary.cannot_tell)
         }
         CompareAnswer::Same if most.is_some_and(|row| row.change.is_none()) => {
             format!("same ({compared} {of}): {what}")

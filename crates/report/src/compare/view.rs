@@ -1,6 +1,6 @@
 //! Two results side by side, for people and programs.
 
-use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue, SettingChange};
+use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Measure, RunValue, SettingChange};
 use crate::bench::figure_rounding::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GOOD, NAME};
@@ -204,7 +204,10 @@ impl CompareText<'_> {
             [&row.before, &row.after].map(|side| value(side).unwrap_or(UNKNOWN.to_owned()));
         let times = row.change.map(|change| change.ratio).filter(|times| times.is_finite());
         let change = match (row.words.as_str(), times) {
-            ("", Some(times)) => format!("{} times, {NO_INTERVAL}", number(times)),
+            ("", Some(times)) => {
+                let than = if row.measure == Measure::Ratio { "as high" } else { "as long" };
+                format!("{} times {than}, {NO_INTERVAL}", number(times))
+            }
             ("", None) => UNKNOWN.to_owned(),
             (said, _) => said
                 .strip_prefix("between ")

@@ -111,10 +111,10 @@ fn has_figure(quantile: &Tail) -> bool {
     f64::from(samples) * behind_percent >= 100.0 - 1e-9
 }
 
-/// An address alone, or that it is ours: what stands behind an address is for `--explain`.
+/// An address alone, or the profile: what stands behind an address is for `--explain`.
 fn source(limit: &EngineLimit, words: ViewWords<'_>) -> String {
     if limit.is_ours {
-        return "set by straddle".to_owned();
+        return "set by the engine profile".to_owned();
     }
     words.text(limit.source.split_whitespace().next().unwrap_or(UNKNOWN))
 }

@@ -86,7 +86,7 @@ pub(super) fn target(target: &FsyncTarget, words: ViewWords<'_>, limit: usize, p
         labeled("mounted", vec![options], limit, page);
     }
     if let Some(unknown) = &target.unknown {
-        labeled("not known", vec![cell(words.text(unknown))], limit, page);
+        labeled("drive", vec![cell(words.text(unknown))], limit, page);
     }
 }
 

@@ -57,11 +57,16 @@ fn grade(grade: Grade) -> Cell {
         Grade::NotDurable => BAD,
         Grade::Unproven | Grade::Opaque | Grade::Suspect => CARE,
     };
-    let says = match grade {
+    let is = if grade == Grade::Consistent { "" } else { "is " };
+    (style, format!("sync {is}{}:", grade_words(grade)))
+}
+
+/// The words for a grade: `looks durable`, `not durable`.
+pub(crate) fn grade_words(grade: Grade) -> String {
+    match grade {
         Grade::Consistent => "looks durable".to_owned(),
-        _ => format!("is {}", grade.word().replace('-', " ")),
-    };
-    (style, format!("sync {says}:"))
+        _ => grade.word().replace('-', " "),
+    }
 }
 
 /// A row for each layer.

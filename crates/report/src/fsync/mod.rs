@@ -23,11 +23,13 @@ pub use engine_verdict::{Ceiling, EngineLimit, FsyncVerdict};
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
+pub(crate) use honesty_view::grade_words;
 pub use json::{fsync_json, fsync_parse};
 pub use progress::{doing, measuring};
 pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
+pub(crate) use table::title;
 
 /// The schema's name and version.
 pub const FSYNC_SCHEMA: &str = "straddle.fsync/2";

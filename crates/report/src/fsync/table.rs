@@ -17,14 +17,14 @@ use crate::text_page::TextPage;
 use crate::view_options::Look;
 
 /// The title of a group, as it heads its rows.
-fn title(group: RowGroup) -> &'static str {
+pub(crate) fn title(group: RowGroup) -> &'static str {
     match group {
         RowGroup::OneWrite => "one 8kB write",
         RowGroup::TwoWrites => "two 8kB writes",
         RowGroup::OpenSyncSizes => "16kB by open_sync, in pieces",
         RowGroup::OtherDescriptor => "sync on another descriptor",
         RowGroup::NonSynced => "non-sync'ed 8kB write",
-        RowGroup::OtherPath => "8kB, opposite cache path",
+        RowGroup::OtherPath => "8kB, direct/buffered swapped",
         RowGroup::Wal => "write-ahead log patterns",
         RowGroup::GroupSize => "writes for each sync",
     }
@@ -130,7 +130,7 @@ impl TextPage<'_> {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
         let mut line = format!(
-            "{}; in each, every row ran once, in random order, for up to {} or two operations; {}",
+            "{}; in each, every row ran once, in random order, for up to {}, at least two operations; {}",
             count(rounds.rounds, "round"),
             time(rounds.slice_ns, words),
             words.text(&rounds.warm_up),

@@ -76,7 +76,7 @@ fn latency(arm: &Arm) -> Latency<'_> {
 
 fn arms(experiment: &Experiment) -> Markup {
     let interval = interval_title(experiment.alpha);
-    let heads = ["Arm", "Median", "p99", "Turns", "Operations/s", "Ratio", &interval, "Shift"];
+    let heads = ["Arm", "Median", "p99", "Disk turns", "Operations/s", "Ratio", &interval, "Shift"];
     html! {
         (table("Arms, the baseline first", &heads,
             experiment.arms.iter().take(ARMS_MAX).map(|arm| of_arm(experiment, arm))))
@@ -138,7 +138,7 @@ fn method(experiment: &Experiment) -> Markup {
         (
             "Order",
             workload.order.map(|order| match order {
-                WorkloadOrder::Cursor => "each at the next granules".to_owned(),
+                WorkloadOrder::Cursor => "sequential".to_owned(),
                 order => order.word().to_owned(),
             }),
         ),

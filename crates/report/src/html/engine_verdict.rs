@@ -30,9 +30,6 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
             p { strong { "Next: " } (sentence(&say(&verdict.next))) }
         }
         @for quantile in verdict.quantile.iter().chain(&verdict.few) { p { (measured(quantile)) } }
-        @if let Some(samples) = verdict.samples_to_settle {
-            p { "About " (samples) " durable writes are likely to give a verdict." }
-        }
         @if !verdict.pattern.is_empty() {
             p.quiet { "The engine's write pattern: " (say(&verdict.pattern)) (each(verdict)) }
         }
@@ -41,7 +38,7 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
                 verdict.limits.iter().take(ROWS_MAX).map(limit)))
         }
         @if !verdict.ceilings.is_empty() {
-            (table("What is possible at best", &["Of", "Ceiling", "Assuming"],
+            (table("What is possible at best", &["Of", "At best", "Assuming"],
                 verdict.ceilings.iter().take(ROWS_MAX).map(ceiling)))
         }
         (notes(&verdict.notes))

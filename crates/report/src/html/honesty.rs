@@ -49,7 +49,7 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
 /// The grade in words, and how good that is.
 pub(super) fn word(honesty: &Honesty) -> (Tone, String) {
     match honesty.grade {
-        Grade::Consistent => (Tone::Good, "consistent with durable writes".to_owned()),
+        Grade::Consistent => (Tone::Good, "looks durable".to_owned()),
         Grade::Unproven => (Tone::Care, "unproven".to_owned()),
         Grade::Opaque => (Tone::Care, "opaque layer".to_owned()),
         Grade::Suspect => (Tone::Bad, "suspect".to_owned()),

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use units::number::real;
 
 use super::chart::{Bars, Caption, Span, bars};
-use super::elements::{more, say, time, time_or_unknown};
+use super::elements::{more, say, time};
 
 /// The most distributions that are drawn beside each other.
 const SHOWN_MAX: usize = 8;
@@ -38,10 +38,10 @@ fn drawn(id: &str, one: &Latency<'_>, span: Span) -> Markup {
         id: id.to_owned(),
         title: format!("Latencies: {}", say(one.name)),
         description: format!(
-            "{} latencies on a logarithmic axis; lines at the median, {}, and at p99, {}.",
+            "{} latencies on a logarithmic axis; a line at the median, {}{}.",
             one.count,
             time(one.median_ns),
-            time_or_unknown(one.p99_ns)
+            one.p99_ns.map_or(String::new(), |p99_ns| format!(", and at p99, {}", time(p99_ns)))
         ),
     };
     let marks = [Some(one.median_ns), one.p99_ns].into_iter().flatten().collect();

@@ -185,10 +185,7 @@ fn slower(median: [u64; 3], p99: [u64; 3]) -> Fsync {
 
 #[test]
 fn rows_of_fsync_are_compared_by_their_intervals() {
-    let name = {
-        let first = &fsync().rows[0];
-        format!("{} {}", first.group.word().replace('-', " "), first.label)
-    };
+    let name = format!("one 8kB write, {}", fsync().rows[0].label);
     let calm = [400_000, 300_000, 800_000];
     for (median, p99, answers) in [
         ([161_000, 160_000, 165_000], calm, [CompareAnswer::Same, CompareAnswer::CannotTell]),
@@ -209,6 +206,14 @@ fn rows_of_fsync_are_compared_by_their_intervals() {
 }
 
 #[test]
+fn the_same_durability_of_runs_without_a_common_latency_is_no_verdict() {
+    let other = Fsync { rows: Vec::new(), comparisons: Vec::new(), seed: 99, ..fsync() };
+    let found = fsyncs(&Fsync { verdict: None, ..fsync() }, &Fsync { verdict: None, ..other });
+    assert_eq!(found.answer, CompareAnswer::CannotTell);
+    assert!(found.sentence.contains("different rows"), "{}", found.sentence);
+}
+
+#[test]
 fn a_result_of_fsync_without_intervals_tells_nothing_of_its_medians() {
     let mut old = fsync();
     old.rows.iter_mut().for_each(|row| row.tails.clear());
@@ -225,12 +230,14 @@ fn a_p99_that_is_not_judged_says_why_and_one_run_twice_is_the_same_in_every_row(
         let look = Look { width: Some(120), ..Look::default() };
         plain(&compare_table(found, &look))
     };
-    let twice = shown(&fsyncs(&fsync(), &fsync()));
-    assert!(!twice.contains("not judged"), "{twice}");
+    let mut run = fsync();
+    run.envelope.run.started = "2026-03-01T12:00:00Z".to_owned();
+    let twice = shown(&fsyncs(&run, &run));
+    assert!(!twice.contains("shown only"), "{twice}");
     let calm = [400_000, 300_000, 800_000];
     let found = shown(&fsyncs(&fsync(), &slower([161_000, 160_000, 165_000], calm)));
     let rows: Vec<&str> = found.lines().filter(|line| line.contains(" p99 ")).collect();
-    assert!(rows.iter().any(|row| row.ends_with("not counted")), "{found}");
+    assert!(rows.iter().any(|row| row.ends_with("shown only")), "{found}");
 }
 
 #[test]
@@ -392,15 +399,15 @@ warning: the drive model of the later result is not known
   changed  seed 7 -> 8
            before    after     possible change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   8.35 ms   1.00 times, no interval   not counted
-  p99      8.41 ms   8.41 ms   1.00 times, no interval   not counted
+  median   8.35 ms   8.35 ms   1.00 times as long, no interval   shown only
+  p99      8.41 ms   8.41 ms   1.00 times as long, no interval   shown only
   4 KiB write + fdatasync, depth 1: shifted 512 B
-  ratio    3.00      1.50      46 to 54 % lower          differs
-  median   25.0 ms   12.5 ms   0.50 times, no interval   not counted
-  p99      33.4 ms   -         -                         not counted
+  ratio    3.00      1.50      46 to 54 % lower                  differs
+  median   25.0 ms   12.5 ms   0.50 times as long, no interval   shown only
+  p99      33.4 ms   -         -                                 shown only
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   8.35 ms   1.00 times, no interval   not counted
-  p99      8.42 ms   8.42 ms   1.00 times, no interval   not counted
+  median   8.35 ms   8.35 ms   1.00 times as long, no interval   shown only
+  p99      8.42 ms   8.42 ms   1.00 times as long, no interval   shown only
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed in between can be the
@@ -426,17 +433,17 @@ warning: the drive model of the later result is not known
   changed  granule 4 KiB -> 512 B
   changed  kernel 6.12.0 -> 6.13.0
   changed  seed 7 -> 8
-           after     possible change
+           possible change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   1.00 times, no interval   not counted
-  p99      8.41 ms   1.00 times, no interval   not counted
+  median   1.00 times as long, no interval   shown only
+  p99      1.00 times as long, no interval   shown only
   4 KiB write + fdatasync, depth 1: shifted 512 B
-  ratio    1.50      46 to 54 % lower          differs
-  median   12.5 ms   0.50 times, no interval   not counted
-  p99      -         -                         not counted
+  ratio    46 to 54 % lower                  differs
+  median   0.50 times as long, no interval   shown only
+  p99      -                                 shown only
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   1.00 times, no interval   not counted
-  p99      8.42 ms   1.00 times, no interval   not counted
+  median   1.00 times as long, no interval   shown only
+  p99      1.00 times as long, no interval   shown only
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed

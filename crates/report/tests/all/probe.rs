@@ -65,8 +65,8 @@ fn platter() -> Probe {
         },
         comparisons: vec![ProbeComparison {
             panel: PanelKind::Alignment,
-            arm: "64 KiB, 512 bytes further".to_owned(),
-            against: "64 KiB, 0 bytes further".to_owned(),
+            arm: "64 KiB, shifted by 512 B".to_owned(),
+            against: "64 KiB, shifted by 0 B".to_owned(),
             interval: Interval { ratio: 3.0, low: 2.9, high: f64::INFINITY },
             blocks: 29,
             reading: Reading::Slower,

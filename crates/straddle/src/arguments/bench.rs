@@ -159,7 +159,7 @@ pub(crate) struct SuiteSteps {
 
     /// Maximum share of time in which to use the drive, in percent
     ///
-    /// Default: 100; 25 and depth 1 if other programs keep the drive busy.
+    /// Default: 100. If other programs keep the drive busy: 25, and depth 1.
     #[arg(
         long,
         value_name = "PERCENT",
@@ -193,8 +193,8 @@ pub(crate) struct SuiteSteps {
 
 /// Compare two result files of bench, fsync or probe
 ///
-/// A value differs only if the interval of its change excludes "no change" and reaches beyond
-/// 10 %. Both files must come from the same command.
+/// A value differs if the interval of its change excludes "no change" and at least one end is
+/// beyond 10 %. Both files must come from the same command.
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:

@@ -32,7 +32,7 @@ Examples:
   straddle fsync /data --rows pg           only the rows of pg_test_fsync
   straddle fsync /data --rows none         only check whether syncs are real
   straddle fsync /data --pid 4711          are 4711's syncs intercepted?
-  straddle fsync /data --rows all          also 2 to 32 writes per sync
+  straddle fsync /data --rows all          also 1 to 32 writes per sync
   straddle fsync /data --sustained --bytes-max 8G
                                            write until the buffer is full
   straddle fsync /data -o result.json      save the result
@@ -83,10 +83,11 @@ pub(crate) struct Fsync {
     #[arg(long = "profile", value_name = "FILE", requires = "engine")]
     pub(crate) profiles: Vec<PathBuf>,
 
-    /// Round-trip time to each other node of the cluster, such as 300us,300us
+    /// Round-trip times from this node to the other nodes, one for each: 300us,300us
     ///
-    /// Up to 99 nodes. Used to compute the highest possible commit rates (ceilings). The first time
-    /// is also used for the client. Default: 500us, for clusters of three and of five nodes.
+    /// Up to 99 nodes. Used to compute the highest possible commit rates (ceilings). The first value
+    /// also stands for the round trip of a client. Default: 500us, for clusters of three and of five
+    /// nodes.
     #[arg(
         long = "rtt",
         value_name = "TIME",
@@ -116,8 +117,8 @@ pub(crate) struct Fsync {
     /// Maximum time of the run: making the files, measuring the rows, checking the syncs
     ///
     /// --sustained may take the same time again. A sync that is not finished at the end is waited
-    /// for. With --for, measuring ends earlier: at the number of writes or the time that `straddle
-    /// explain ENGINE` shows. A TIME above the default removes both limits.
+    /// for. With --for and a TIME up to the default, measuring ends earlier: at the number of writes
+    /// or the time that `straddle explain ENGINE` shows.
     #[arg(
         long,
         value_name = "TIME",
@@ -166,11 +167,11 @@ pub(crate) struct Fsync {
 pub(crate) enum FsyncRows {
     /// The rows of `pg_test_fsync`
     Pg,
-    /// Writes like those of write-ahead logs, also 1 to 32 writes per sync
+    /// Writes like those of write-ahead logs, and the series of 1 to 32 writes per sync
     Wal,
-    /// All rows but those with 1 to 32 writes per sync
+    /// All rows without the series of 1 to 32 writes per sync
     Usual,
-    /// All rows: pg, wal, and each sync method with and without the page cache
+    /// All rows
     All,
     /// No rows: only check whether a completed sync is real
     None,

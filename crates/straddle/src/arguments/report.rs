@@ -9,8 +9,8 @@ use super::common::help;
 /// Make one HTML page from result files
 ///
 /// The page is one file: it works offline and without scripts, on paper and on a phone. If many
-/// hosts ran the same measurement, the page names each host that differs from the others with the
-/// same drive model and firmware. Nothing is measured; the same files always give the same page.
+/// hosts ran the same measurement, the page compares those with the same drive model and firmware,
+/// and names each that differs. Nothing is measured; the same files always give the same page.
 #[derive(Debug, Args)]
 #[command(after_help = help("report", "\
 Examples:

@@ -114,6 +114,9 @@ impl<'a> Session<'a> {
         let option = |(limit, value): (&Limit, &u64)| match limit {
             Limit::Pairs => format!("--pairs {value}"),
             Limit::Seconds => format!("--seconds {value}"),
+            Limit::Bytes if value.is_multiple_of(1024) => {
+                format!("--bytes-max {}G", value.div_euclid(1024))
+            }
             Limit::Bytes => format!("--bytes-max {value}M"),
         };
         let options: Vec<String> = self.settling.iter().map(option).collect();
@@ -230,7 +233,8 @@ impl<'a> Session<'a> {
     fn held_to_its_device(&self, experiment: &mut Experiment) {
         let Some(name) = &self.cached else { return };
         experiment.predicted = None;
-        experiment.reason = format!("{}; of {name}, not of the drive", experiment.reason);
+        experiment.reason =
+            format!("{}; the result is of {name}, not of the drive", experiment.reason);
     }
 
     /// Returns how long one comparison may take, in nanoseconds.

@@ -54,11 +54,7 @@ pub(crate) fn of_engine(profile: &Profile) -> String {
     for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
         let over = format!("above a {} of {}", profile.quantile.name(), Duration(limit.above_ns));
         wrap(&mut out, &format!("{grade} {over}: {}", limit.sentence), "  - ", "    ");
-        let source = match limit.is_ours() {
-            true => format!("straddle's own judgment: {}", limit.reason),
-            false => limit.from(),
-        };
-        wrap(&mut out, &source, "    from ", "    ");
+        wrap(&mut out, &limit.from(), "    source: ", "    ");
     }
     section(&mut out, "What to do next", &[&profile.next]);
     let notes: Vec<&str> = profile.notes.iter().map(String::as_str).collect();
@@ -145,8 +141,8 @@ mod tests {
         let page = of_engine(engines.find("etcd").unwrap());
         assert!(page.contains("WARN above a p99 of 10 ms"), "{page}");
         assert!(
-            page.contains("from https://etcd.io/docs/v3.5/faq/")
-                && page.contains("from straddle's own judgment:")
+            page.contains("source: https://etcd.io/docs/v3.5/faq/")
+                && page.contains("source: set by the engine profile:")
         );
         for line in engines.iter().map(of_engine).collect::<String>().lines() {
             let is_address = line.contains("https://");

@@ -100,7 +100,7 @@ impl Beneath<'_> {
                 return self.mounted(&upper, depth);
             }
             Some(Away::Memory) => {
-                return Err(format!("{kind} is in memory: no device is under it"));
+                return Err(format!("none: {kind} is in memory"));
             }
             Some(_) => return Err(format!("the devices under {kind} cannot be seen from here")),
             None => {}

@@ -53,7 +53,7 @@ fn limits_that_nothing_exceeds_pass_and_those_that_all_exceed_fail() {
     let quantile = &verdict["quantile"];
     assert!(quantile["samples"].as_u64() >= Some(6), "{verdict:#}");
     assert!(quantile["high_ns"].as_u64() >= quantile["value_ns"].as_u64());
-    assert_eq!(verdict["limits"][0]["source"], "ours: f");
+    assert_eq!(verdict["limits"][0]["source"], "set by the engine profile: f");
     let ceilings = verdict["ceilings"].as_array().map(Vec::len);
     assert_eq!(ceilings, Some(if expected == "fail" { 0 } else { 2 }));
     let (code, document) = judged("1 us", "1 us");

@@ -51,7 +51,7 @@ fn section(profile: &Profile) -> String {
     page += &format!("{}.\n\n", profile.pattern.wanted());
     for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
         page += &format!(
-            "- **{grade}** above a {} of {}: {}\n  From {}\n",
+            "- **{grade}** above a {} of {}: {}\n  Source: {}\n",
             profile.quantile.name(),
             Duration(limit.above_ns),
             plain(&limit.sentence),

@@ -112,14 +112,15 @@ impl WritePattern {
             false => format!("{} B", self.write_bytes),
         };
         let file = Size(self.file_bytes);
-        let does = match self.placement {
-            Placement::Append => format!("append {write} to"),
-            Placement::Rewrite => format!("write {write} again and again in"),
+        let does = match (self.placement, self.space) {
+            (Placement::Append, Space::Written) => format!("write {write} at a time over"),
+            (Placement::Append, _) => format!("append {write} to"),
+            (Placement::Rewrite, _) => format!("write {write} again and again in"),
         };
         let files = match self.space {
             Space::Growing => "files that grow to",
             Space::Preallocated => "preallocated files of",
-            Space::Written => "files written before, of",
+            Space::Written => "existing files of",
         };
         let behind = match (self.sync, self.writes_per_sync) {
             (Sync::Dsync | Sync::DirectDsync, _) => format!("opened with {}", self.sync.name()),
@@ -129,9 +130,9 @@ impl WritePattern {
         format!("{does} {files} {file}, {behind}")
     }
 
-    /// Returns how much is measured, in words: `at most 10000 durable writes in at most 10 s`.
+    /// Returns how much is measured, in words: `about 10000 durable writes in at most 10 s`.
     #[must_use]
     pub fn wanted(&self) -> String {
-        format!("at most {} durable writes in at most {}", self.samples, Duration(self.time_ns))
+        format!("about {} durable writes in at most {}", self.samples, Duration(self.time_ns))
     }
 }

@@ -109,11 +109,12 @@ impl Limit {
         self.source == LimitSource::Ours
     }
 
-    /// Returns where it is from, in one line: `https://etcd.io/docs/v3.5/faq/`, or `ours: ...`.
+    /// Returns where it is from, in one line: `https://etcd.io/docs/v3.5/faq/`, or `set by the
+    /// engine profile: ...`.
     #[must_use]
     pub fn from(&self) -> String {
         match (&self.source, self.reason.is_empty()) {
-            (LimitSource::Ours, _) => format!("ours: {}", self.reason),
+            (LimitSource::Ours, _) => format!("set by the engine profile: {}", self.reason),
             (LimitSource::Page(address), true) => address.clone(),
             (LimitSource::Page(address), false) => format!("{address} ({})", self.reason),
         }

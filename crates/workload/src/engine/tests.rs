@@ -77,7 +77,7 @@ fn etcd_appends_2300_bytes_to_a_preallocated_segment_and_wants_10_ms() {
     assert_eq!(etcd.pattern.sync, Sync::Fdatasync);
     assert_eq!((etcd.warn.above_ns, etcd.fail.above_ns), (10_000_000, 100_000_000));
     assert!(etcd.warn.from().starts_with("https://etcd.io/") && !etcd.warn.is_ours());
-    assert!(etcd.fail.is_ours() && etcd.fail.from().starts_with("ours: "));
+    assert!(etcd.fail.is_ours() && etcd.fail.from().starts_with("set by the engine profile: "));
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl WriteArm {
     fn name(&self, panel: PanelKind) -> String {
         match panel {
             PanelKind::Size => format!("{} bytes", self.length_bytes),
-            _ => format!("64 KiB, {} bytes further", self.shift_bytes),
+            _ => format!("64 KiB, shifted by {} B", self.shift_bytes),
         }
     }
 }

@@ -50,8 +50,8 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
   shifted 2 KiB   309 µs   905 µs   3236           1.00   0.97 to 1.03
   control         310 µs   899 µs   3226           1.00   0.98 to 1.02    sound
 No penalty: shifted reads take as long, within 5 %.
-the drive's speed changed during the run: medians of 256 operations from 310 µs to 4.10 ms; repeat
-  on a quiet drive
+the drive's speed changed during the run: medians of 256 operations from 310 µs to 4.10 ms; the
+  ratio stays valid
 "#,
     );
 }
@@ -101,8 +101,8 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
   shifted 2 KiB   309 us   905 us   3236           1.00   0.97 to 1.03
   control         310 us   899 us   3226           1.00   0.98 to 1.02    sound
 No penalty: shifted reads take as long, within 5 %.
-the drive's speed changed during the run: medians of 256 operations from 310 us to 4.10 ms; repeat
-  on a quiet drive
+the drive's speed changed during the run: medians of 256 operations from 310 us to 4.10 ms; the
+  ratio stays valid
 "#,
     );
 }
@@ -122,7 +122,7 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
   4 KiB write, depth 8               shifted 512 B   3.00    2.97 to 3.03    void
   controls  2 sound  differs: 4 KiB write, depth 8
 64 KiB read, depth 32: the drive's speed changed during the run: medians of 256 operations from
-  310 µs to 4.10 ms; repeat on a quiet drive
+  310 µs to 4.10 ms; the ratio stays valid
 4 KiB write, depth 8: Void: the control takes 1.12 times as long as the baseline.
 "#,
     );
@@ -174,7 +174,7 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else
   controls  2 sound  differs: 4 KiB write, depth 8
 64 KiB read, depth 32: the drive's speed changed during
   the run: medians of 256 operations from 310 µs to 4.10 ms;
-  repeat on a quiet drive
+  the ratio stays valid
 4 KiB write, depth 8: Void: the control takes 1.12 times
   as long as the baseline.
 "#,
@@ -206,7 +206,7 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; nothing else is
   operations/s   120       40.0
   pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03
   control        ratio 1.00, 0.99 to 1.01  sound
-  clipped mean  shifted 512 B  3.01  2.90 to 3.12
+  mean ratio, outliers clipped  shifted 512 B  3.01  2.90 to 3.12
   method  each observation is one operation  3 pairs left out as warm-up
   the drive counted   reads   sectors   writes   sectors   merges   flushes   exact
   aligned             0       0         282      2256      2        141       98.5 %

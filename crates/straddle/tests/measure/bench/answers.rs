@@ -80,7 +80,7 @@ fn what_is_measured_through_a_loops_page_cache_is_of_the_loop_which_is_said_firs
     let (at_note, at_verdict) = (flat.find(&note), flat.find("scratch: 8 MiB"));
     assert!(at_note.is_some() && at_note < at_verdict, "{ran:?}");
     assert!(flat.contains(&format!("losetup --direct-io=on /dev/{name}")), "{ran:?}");
-    assert!(flat.contains(&format!("; of {name}, not of the drive.")), "{ran:?}");
+    assert!(flat.contains(&format!("; the result is of {name}, not of the drive.")), "{ran:?}");
     assert!(flat.contains(&format!(", on {name} at ")), "{ran:?}");
     assert!(!flat.contains("Predicted"), "no drive was asked: {ran:?}");
     assert!(!flat.contains("the bytes of a write"), "{name} counts what it is given: {ran:?}");
