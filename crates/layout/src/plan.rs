@@ -426,7 +426,7 @@ impl<'a> SurveyedDisk<'a> {
             } else if piece.content.is_none() {
                 "nothing is recognized in it, so it is not cut, and the space after it is taken"
             } else {
-                "its content needs every byte, and the space after it is taken"
+                "a shorter one would cut its content, and the space after it is taken"
             };
             put(format!("the end of partition {number} stays off the granule: {why}"), false);
         }
@@ -488,7 +488,7 @@ impl<'a> SurveyedDisk<'a> {
             ));
         }
         found.push(
-            "change the byte offsets of this disk in scripts, virtual machines and loop devices"
+            "if a script, virtual machine or loop device has a partition's old offset, change it"
                 .to_owned(),
         );
         found

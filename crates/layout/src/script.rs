@@ -123,10 +123,8 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
             escape(path.as_bytes())
         ));
     }
-    line(
-        "  DIR   on another disk than DISK; a directory in it keeps each piece while it is moved.",
-    );
-    line("        Without DIR, that directory is made where this script is.");
+    line("  DIR   on another disk than DISK; keeps each piece while it is moved");
+    line("        Without DIR, the directory of this script is used.");
     line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way.");
 }
 

@@ -315,10 +315,10 @@ identifier, as a clone, or one that changed since" \
     else
         not_marked
         [ "$(known_table | hash)" = "$table_hash" ] || refuse \
-            "the partition table of $disk changed since the plan was made" \
+            "$disk does not have the partition table of this plan: another disk, or changed since" \
             "straddle plan $(word "$disk") --script"
         [ "$(known_content | hash)" = "$content_hash" ] || refuse \
-            "the content of $disk changed since the plan was made" \
+            "$disk does not have the content of this plan: another disk, or changed since" \
             "straddle plan $(word "$disk") --script"
     fi
 }

@@ -17,7 +17,12 @@ impl Stack {
         for (id, layer) in upper.iter() {
             let mut layer: Layer = layer.clone();
             match roots.iter().find(|(root, _)| *root == id) {
-                Some((_, mapping)) => layer.mapping = mapping.clone(),
+                Some((_, mapping)) => {
+                    layer.mapping = mapping.clone();
+                    if !layer.mapping.below().is_empty() {
+                        layer.units.forget_assumed();
+                    }
+                }
                 None => layer.mapping.each_below_mut(&mut |id| id.0 += raised_by),
             }
             let here = self.add(layer);
@@ -35,6 +40,7 @@ mod tests {
     use crate::layer::LayerKind;
     use crate::mapping::Below;
     use crate::resolve::{On, resolve};
+    use crate::unit::UnitKind;
     use units::{ByteRange, Known, Source};
 
     fn add(stack: &mut Stack, mapping: Mapping) -> LayerId {
@@ -49,11 +55,15 @@ mod tests {
         let file = add(&mut lower, Mapping::Linear(Below { layer: disk, offset_bytes: 4096 }));
         let mut upper = Stack::new();
         let device = add(&mut upper, Mapping::Leaf);
+        let units = &mut upper.layer_mut(device).units;
+        units.put_used(UnitKind::Granule, 4096, Source::Assumed, "");
         let inner = Mapping::Linear(Below { layer: device, offset_bytes: 512 });
         let system = add(&mut upper, inner);
         let below = Below { layer: file, offset_bytes: 1 << 20 };
         let by = lower.graft(&upper, &[(device, Mapping::Linear(below))]);
         let pieces = resolve(&lower, LayerId(system.0 + by), ByteRange::new(10, 5).unwrap());
+        let device = lower.layer(LayerId(device.0 + by));
+        assert_eq!(device.units.used(UnitKind::Granule), None, "the disk's granule counts");
         assert_eq!(pieces[0].on, On::Leaf(disk, 4096 + (1 << 20) + 512 + 10));
     }
 }

@@ -160,6 +160,11 @@ impl Units {
         self.facts.push(UnitFact { unit: kind, bytes, origin_bytes, source, used: false, reason });
     }
 
+    /// Drops what is only assumed: a layer below is known to decide.
+    pub(crate) fn forget_assumed(&mut self) {
+        self.facts.retain(|fact| fact.source != Some(Source::Assumed));
+    }
+
     /// The unit of `kind` that verdicts use, with its source; `None` when there is none.
     #[must_use]
     pub fn used(&self, kind: UnitKind) -> Option<(Unit, Source)> {

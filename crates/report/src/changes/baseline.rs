@@ -99,17 +99,22 @@ impl Baseline {
     }
 
     /// The targets that are not among those `seen` and that `asked` names, in the baseline's order,
-    /// and how many others were not seen; where nothing was asked for, all are. Whether they
-    /// became worse nobody can tell.
+    /// and the names of the others that were not seen; where nothing was asked for, all are.
+    /// Whether they became worse nobody can tell.
     #[must_use]
-    pub fn vanished(&self, seen: &HashSet<String>, asked: &[String]) -> (Vec<TargetChange>, usize) {
+    pub fn vanished(
+        &self,
+        seen: &HashSet<String>,
+        asked: &[String],
+    ) -> (Vec<TargetChange>, Vec<String>) {
         let is_asked = |target: &&Target| {
             asked.is_empty()
                 || names(target).any(|known| asked.iter().any(|it| names_target(it, known)))
         };
         let unseen = self.targets.iter().filter(|target| !seen.contains(&target.target));
         let (gone, others): (Vec<&Target>, Vec<&Target>) = unseen.partition(is_asked);
-        (gone.into_iter().map(vanished).collect(), others.len())
+        let others = others.into_iter().map(|target| one_line(&target.target));
+        (gone.into_iter().map(vanished).collect(), others.collect())
     }
 }
 
@@ -120,8 +125,10 @@ fn names(target: &Target) -> impl Iterator<Item = &str> {
 
 /// Returns whether a target that someone named `name` is, or holds, the one called `known`.
 fn names_target(name: &str, known: &str) -> bool {
-    let inside = known.strip_prefix(name.trim_end_matches('/'));
+    let directory = name.trim_end_matches('/');
+    let inside = known.strip_prefix(directory);
     known == name
+        || directory == "." && !known.starts_with('/') && !known.starts_with("../")
         || known.strip_prefix("/dev/") == Some(name)
         || inside.is_some_and(|rest| rest.starts_with('/'))
 }

@@ -23,7 +23,9 @@ pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
         return String::new();
     }
     let mut text = String::new();
-    let reason = change.reason.as_ref().map(|reason| format!(": {}", words.text(reason)));
+    // What became worse is in the lines below: the reason is another one.
+    let joint = if change.trend == Trend::Worse { ", and " } else { ": " };
+    let reason = change.reason.as_ref().map(|reason| format!("{joint}{}", words.text(reason)));
     let head = format!("{}{}", change.trend.word(), reason.unwrap_or_default());
     let flow = Flow { margin: "", indent: LABEL, limit: look.limit() };
     let pieces = [(PLAIN, words.text(&change.target)), (style(change.trend), head)];

@@ -77,7 +77,7 @@ fn unit_row(fact: &UnitFact, agrees: bool, words: ViewWords<'_>) -> [String; 4] 
     }
     let reason = words.text(&fact.reason);
     let standing = match (fact.used, reason.is_empty()) {
-        (true, _) => "in use",
+        (true, _) => "used",
         (false, true) if agrees => "agrees",
         (false, _) => "not used",
     };

@@ -148,6 +148,12 @@ fn a_finding_that_goes_with_its_content_is_vanished_and_never_better() {
     assert!(report::npd("1 changed", digest, 4096).contains(gone));
     let answer = found.answer(Some(Severity::Warning));
     assert!(answer.found.is_none() && answer.unknown, "{answer:?}");
+    // That it is gone is not what became worse.
+    let mut bad = old_image("b.raw");
+    bad.layers[1].title = "dos, Linux".to_owned();
+    let worse = change(&image("b.raw"), &bad).expect("a change");
+    let text = plain(&changes_tree(&worse, &Look::default()));
+    assert!(text.starts_with("b.raw  worse, and the partition b.raw#1 ("), "{text}");
     // The same where the layers stay and nothing is on them.
     let mut emptied = old_image("b.raw");
     emptied.verdict = Verdict::Empty;
@@ -181,7 +187,19 @@ fn targets_joined_or_named_in_another_order_are_the_ones_of_the_baseline() {
     let asked = ["b.raw".to_owned()];
     assert_eq!(baseline.vanished(&HashSet::new(), &asked).0.len(), 1);
     let seen = HashSet::from([baseline.compare(&image("a.raw")).target]);
-    assert_eq!(baseline.vanished(&seen, &asked), (Vec::new(), 0), "it was seen");
+    assert_eq!(baseline.vanished(&seen, &asked), (Vec::new(), Vec::new()), "it was seen");
+}
+
+#[test]
+fn the_working_directory_holds_every_relative_name_of_the_baseline() {
+    let targets = ["a.raw", "z/b.raw", "../c.raw", "/d.raw"].map(image).to_vec();
+    let vanished = |asked: &str| {
+        let baseline = Baseline::of(document(targets.clone()));
+        let (gone, others) = baseline.vanished(&HashSet::new(), &[asked.to_owned()]);
+        (gone.into_iter().map(|it| it.target).collect::<Vec<_>>(), others)
+    };
+    let others = ["../c.raw", "/d.raw"].map(str::to_owned).to_vec();
+    assert_eq!(vanished("."), (vec!["a.raw".to_owned(), "z/b.raw".to_owned()], others));
 }
 
 #[test]
@@ -273,9 +291,9 @@ fn targets_appear_with_what_was_found_and_vanish_unanswered() {
     assert_eq!(new.answer(Some(Severity::Warning)).found, Some(Severity::Warning));
     let seen = HashSet::from(["b.raw".to_owned(), "c.raw".to_owned()]);
     let (gone, others) = baseline.vanished(&seen, &[]);
-    assert_eq!((gone.len(), others), (1, 0));
+    assert_eq!((gone.len(), others.len()), (1, 0));
     let (asked, others) = baseline.vanished(&seen, &["b.raw".to_owned()]);
-    assert_eq!((asked.len(), others), (0, 1), "a.raw was not asked for");
+    assert_eq!((asked.len(), others.len()), (0, 1), "a.raw was not asked for");
     assert_eq!((gone[0].target.as_str(), gone[0].trend), ("a.raw", Trend::Vanished));
     assert!(gone[0].answer(Some(Severity::Warning)).unknown);
 }

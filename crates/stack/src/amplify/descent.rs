@@ -122,7 +122,10 @@ impl Count<'_> {
         }
         let is_spread = matches!(
             segment.mapping,
-            Mapping::Mirrored { .. } | Mapping::Parity { .. } | Mapping::Striped { .. }
+            Mapping::Mirrored { .. }
+                | Mapping::Parity { .. }
+                | Mapping::Striped { .. }
+                | Mapping::Scattered { .. }
         );
         let from = if is_spread { segment.range.start_bytes() } else { 0 };
         let range = ByteRange::new(start - from, length).ok_or("it is past the last address")?;

@@ -56,6 +56,19 @@ fn a_4k_write_one_and_a_half_kib_off_reads_two_sectors_and_writes_two() {
 }
 
 #[test]
+fn a_write_to_a_hole_costs_what_its_place_within_a_block_costs() {
+    let mut stack = Stack::new();
+    let below = Below { layer: leaf(&mut stack, 4096), offset_bytes: 0 };
+    let mapping = Mapping::Scattered { below, chunk_bytes: 4096, reason: "a hole".to_owned() };
+    let range = ByteRange::new(8192, 1 << 20).unwrap();
+    let segments = Mapping::Segments(vec![Segment { range, mapping }]);
+    let length = Known::yes(1 << 30, Source::OnDisk);
+    let file = stack.add(Layer::new(LayerKind::File, "x".into(), length, segments));
+    let effort = write(&stack, file, 8192 + 512, 4096);
+    assert_eq!((effort.reads, effort.writes, effort.rmws), (2, 2, 2));
+}
+
+#[test]
 fn a_full_stripe_of_raid5_reads_nothing_and_a_shifted_one_updates_parity_twice() {
     let mut stack = Stack::new();
     let array = raid5(&mut stack, 4, 65536);

@@ -342,7 +342,7 @@ pub const RULES: &[Rule] = &[
         code: "ST505",
         title: "image file is misaligned on its host",
         why: "The host's file system with the image, or a layer under it, does not start on a \
-              granule. So even an aligned write of the guest starts and ends within a granule of \
+              granule. So even an aligned write of the guest starts and ends inside a granule of \
               the host.",
         fix: "straddle trace IMAGE shows which layer of the host is misaligned; then run straddle \
               plan on the host's disk.",

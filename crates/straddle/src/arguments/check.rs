@@ -11,8 +11,8 @@ use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
-/// Without a target, shows every disk of this machine, and loop devices only if named. Targets are
-/// only read.
+/// Without a target, shows every disk of this machine except loop devices; to see one, name it.
+/// Targets are only read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\

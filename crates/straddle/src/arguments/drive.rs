@@ -210,7 +210,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) shift: Vec<u64>,
 
-    /// Compare the workload as given, aligned, misaligned, on 512e, on RAID 5, and with PLP or not
+    /// Compare the workload as given, aligned, misaligned, on 512e, on RAID 5, PLP added or removed
     ///
     /// Each variant is a row; its cost is relative to the first row of its drive. Misaligned means
     /// shifted by 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five

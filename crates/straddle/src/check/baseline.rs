@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::Parser as _;
-use host::InputError;
 use report::{Baseline, Blocks, Envelope, ResultFault, Summary};
 use units::text;
 
@@ -42,11 +41,10 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Baseline> {
 fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = shown(path);
     host::read_input(path, BASELINE_BYTES).map_err(|error| {
-        let hint = match error {
-            InputError::TooLong { .. } => "name another file, or save fewer targets in this one",
-            _ => "write one first: straddle check --save FILE [TARGET]...",
-        };
-        anyhow!("cannot read the baseline {name}: {error}\nhint: {hint}")
+        anyhow!(
+            "cannot read the baseline {name}: {error}\n\
+             hint: write one first: straddle check --save FILE [TARGET]..."
+        )
     })
 }
 

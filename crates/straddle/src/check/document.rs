@@ -38,7 +38,7 @@ pub(crate) fn target(
     let kept = kept(assembled, view.meant);
     let numbers = Numbers::of(stack, &kept);
     let hosts = hosts(assembled, &kept);
-    let layers: Vec<report::LayerReport> = (kept.iter())
+    let mut layers: Vec<report::LayerReport> = (kept.iter())
         .map(|&id| {
             let layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
             if hosts.contains(&id) { unasked(layer) } else { layer }
@@ -58,6 +58,11 @@ pub(crate) fn target(
     } else {
         worst(&case, &kept, &assembled.roots)
     };
+    // What is off by itself inherits not only that.
+    for own in findings.iter().filter(|it| matches!(it.code.as_ref(), "ST101" | "ST102")) {
+        let by_itself = layers.iter_mut().filter(|layer| layer.id == own.layer);
+        by_itself.for_each(|layer| layer.inherited = false);
+    }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     report::Target { target: name, joined: Vec::new(), refusal: None, verdict, layers, findings }
 }
@@ -79,7 +84,7 @@ fn unasked(layer: report::LayerReport) -> report::LayerReport {
     if layer.verdict != Verdict::Unknown {
         return layer;
     }
-    let reason = "it only holds the file of a loop device; its content was not read".to_owned();
+    let reason = "shown because the file of a loop device is on it; not read itself".to_owned();
     report::LayerReport { reason, not_judged: true, ..layer }
 }
 

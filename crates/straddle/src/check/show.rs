@@ -298,9 +298,10 @@ impl<'a> Pieces<'a> {
         let mut answer = MonitorAnswer::default();
         let Some(baseline) = &self.press.baseline else { return answer };
         let (vanished, others) = baseline.vanished(&self.seen, &self.press.asked);
-        if others > 0 {
-            let targets = if others == 1 { "target" } else { "targets" };
-            let note = format!("{others} {targets} of the baseline not checked: not named here");
+        if let [first, more @ ..] = &others[..] {
+            let more =
+                if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let note = format!("not checked, since not named here: {first}{more} of the baseline");
             printer::note(&note);
             self.envelope.notes.push(note);
         }

@@ -202,12 +202,12 @@ fn came_down(
         bail!("cannot simulate {drive} under {}: {why}\nhint: {}", ground.name, ground.hint);
     }
     if way.left_out > 0 {
-        let drawn = u128::from(way.left_out) + u128::from(done.operations);
-        let tenths = (u128::from(way.left_out) * 1000).checked_div(drawn).unwrap_or_default();
+        let all = u128::from(way.left_out) + u128::from(done.operations);
+        let tenths = (u128::from(way.left_out) * 1000).checked_div(all).unwrap_or_default();
         let (percent, tenth) = (tenths.div_euclid(10), tenths.rem_euclid(10));
         notes.push(format!(
-            "{percent}.{tenth} % of the places drawn in {} fall into holes of the image and were \
-             skipped: where a write would put them is not known",
+            "{percent}.{tenth} % of the operations in {} were skipped: the image has not allocated \
+             their place yet",
             ground.name
         ));
     }

@@ -106,7 +106,8 @@ fn under(
             let kind = &mount.kind;
             let message =
                 format!("cannot use {name}: its file system ({kind}) is on no block device");
-            let hint = "name a file or a directory in it, or the devices; to list them: lsblk -p";
+            let hint =
+                "name an image, a directory of images, or a device; to list devices: lsblk -p";
             refused(name, message, Some(hint))
         }
     }

@@ -76,5 +76,8 @@ fn what_is_no_stack_is_refused_with_what_was_tried_and_what_to_name() {
     check(Path::new("/dev/null"), &["it is a character device", "hint: disks are block devices"]);
     let missing = scratch.path().join("nothing.raw");
     check(&missing, &["No such file or directory", "hint: check the path"]);
-    check(Path::new("/proc"), &["on no block device", "hint: name a file or a directory in it"]);
+    check(
+        Path::new("/proc"),
+        &["on no block device", "hint: name an image, a directory of images, or a device"],
+    );
 }
