@@ -1,7 +1,7 @@
 //! Partitioners' defaults, so that an old disk's layout is explained.
 //!
-//! [`defaults`] are what the text beside this file lists; [`made_by`] recognizes a layout by where
-//! its partitions start.
+//! [`defaults()`] are what the text beside this file lists; [`made_by`] recognizes a layout by
+//! where its partitions start.
 
 mod defaults;
 
