@@ -130,7 +130,8 @@ impl TextPage<'_> {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
         let mut line = format!(
-            "{}; in each, every row ran once, in random order, for up to {}, at least two operations; {}",
+            "{}; in each, every row ran once, in random order, for up to {}, at least two \
+             operations; {}",
             count(rounds.rounds, "round"),
             time(rounds.slice_ns, words),
             words.text(&rounds.warm_up),

@@ -85,9 +85,9 @@ pub(crate) struct Fsync {
 
     /// Round-trip times from this node to the other nodes, one for each: 300us,300us
     ///
-    /// Up to 99 nodes. Used to compute the highest possible commit rates (ceilings). The first value
-    /// also stands for the round trip of a client. Default: 500us, for clusters of three and of five
-    /// nodes.
+    /// Up to 99 nodes. Used to compute the highest possible commit rates (ceilings). The first
+    /// value also stands for the round trip of a client. Default: 500us, for clusters of three and
+    /// of five nodes.
     #[arg(
         long = "rtt",
         value_name = "TIME",
@@ -117,8 +117,8 @@ pub(crate) struct Fsync {
     /// Maximum time of the run: making the files, measuring the rows, checking the syncs
     ///
     /// --sustained may take the same time again. A sync that is not finished at the end is waited
-    /// for. With --for and a TIME up to the default, measuring ends earlier: at the number of writes
-    /// or the time that `straddle explain ENGINE` shows.
+    /// for. With --for and a TIME up to the default, measuring ends earlier: at the number of
+    /// writes or the time that `straddle explain ENGINE` shows.
     #[arg(
         long,
         value_name = "TIME",
