@@ -287,7 +287,7 @@ fn a_drive_that_counts_more_is_remarked_and_voids_nothing() {
     let synced = observed(Counting::Twice, work(1, Some(SyncKind::Data), 1, 1), 10);
     let remark = &synced.remarks(&NAMES)[0];
     assert!(
-        remark.contains("the journal, or other programs; the drive's own penalty may be larger"),
+        remark.contains("the journal or other programs added theirs, which may hide a part"),
         "{remark}"
     );
 }
