@@ -85,7 +85,7 @@ fn explain_prints_an_engines_limits_with_their_sources() {
     let output = straddle(&["explain", "etcd"]);
     let page = String::from_utf8(output.stdout).expect("it prints UTF-8");
     assert!(page.starts_with("etcd: write-ahead log\n"), "{page}");
-    assert!(page.contains("from https://etcd.io/docs/v3.5/faq/"), "{page}");
+    assert!(page.contains("source: https://etcd.io/docs/v3.5/faq/"), "{page}");
     let list = String::from_utf8(straddle(&["explain", "engines"]).stdout).expect("UTF-8");
     assert_eq!(list.lines().count(), 16, "{list}");
     // The last line names a profile to copy, which is one.
