@@ -125,7 +125,8 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     }
     line("  DIR   on another disk than DISK; keeps each piece while it is moved");
     line("        Without DIR, the directory of this script is used.");
-    line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way.");
+    line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way; by a signal:");
+    line("130 or 143.");
 }
 
 /// The steps as lines of shell.

@@ -22,7 +22,7 @@ read_at() {
         skip="$1" count="$2" status=none
 }
 
-# write_at OFFSET FILE [hollow]: the file's bytes to the disk, and out of its cache; zeros become
+# write_at OFFSET FILE [hollow]: writes the file to the disk and flushes it; with hollow, zeros become
 # holes of an image whose file system can punch them.
 write_at() {
     how=notrunc,fsync block=1048576
@@ -57,7 +57,7 @@ long() {
         "; if it was only made longer: truncate -s $2 $(word "$1")"
 }
 
-# damaged FILE WHAT [HINT]: nothing of a kept file that something else changed is written.
+# damaged FILE WHAT [HINT]: stops, since something else changed a kept file; writes nothing of it.
 damaged() {
     printf 'error: something changed %s, which holds data of %s: it %s\n' "$1" "$disk" "$2" >&2
     printf 'hint: nothing of it was written; put the file back as it was%s\n' "${3-}" >&2
@@ -154,8 +154,8 @@ compare() {
     }
 }
 
-# mark: says in the first sector, where boot code stands otherwise, that the disk is half moved, and
-# which directory goes on with it. A BIOS that runs it tries the next disk: int 0x18, hlt, jmp.
+# mark: says in the first sector, in place of boot code, that the disk is half moved, and in which
+# directory the script that finishes it is. A BIOS that runs it tries the next disk: int 0x18, hlt, jmp.
 # The last step that writes the table puts the boot code back.
 mark() {
     [ -f "$work/mark" ] || {
@@ -309,8 +309,8 @@ as_it_was_left() {
         return 0
     elif [ "$finished" -ge "$mark_step" ]; then
         [ "$finished" -ge $((last_step - 1)) ] && tables_here ||
-            refuse "$disk is not as this script left it in $work: another disk with the same \
-identifier, as a clone, or one that changed since" \
+            refuse "$disk is not in the state that $work records: it is another disk with the \
+same identifier (such as a clone), or it changed since" \
                 "name the right disk; for a clone or one restored from a backup, name another DIR"
     else
         not_marked

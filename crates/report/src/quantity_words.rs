@@ -7,7 +7,7 @@ use units::prefix::{Exact, SectorAddress, Size};
 use crate::check_document::LayerReport;
 use crate::text;
 use crate::view_options::{Glyphs, Look};
-use stack::{Misalignment, Severity, UnitKind, Verdict};
+use stack::{LayerType, Misalignment, Severity, UnitKind, Verdict};
 
 /// The words of one view.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,9 @@ impl ViewWords<'_> {
             (None, _) => format!(" at several offsets of {}", unit()),
         };
         if by.share_percent < 100.0 {
-            words += &format!(" in {} of it", percent(by.share_percent));
+            let whole =
+                if layer.kind == LayerType::ImageFormat { "the guest's disk" } else { "it" };
+            words += &format!(" in {} of {whole}", percent(by.share_percent));
         }
         // A stripe is never assumed.
         if layer.assumed && by.unit == UnitKind::Granule {

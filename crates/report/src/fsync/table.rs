@@ -9,7 +9,7 @@ use super::forecast::target;
 use super::{
     Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, engine_verdict_view, honesty_view,
 };
-use crate::bench::figure_rounding::{UNKNOWN, ratio_bounds, ratio_figure, time};
+use crate::bench::figure_rounding::{UNKNOWN, holds_one, ratio_bounds, ratio_figure, time};
 use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, quiet};
 use crate::colored_line::{BAD, NAME};
 use crate::quantity_words::count;
@@ -120,8 +120,10 @@ impl TextPage<'_> {
         let words = self.words;
         let (length, place) = (words.size(scratch.length_bytes), words.text(&scratch.place));
         let written = words.size(scratch.written_bytes);
-        let line =
-            format!("scratch: {length} in {place}, {written} written; nothing else is touched");
+        let line = format!(
+            "scratch: files of {length} in {place}; {written} written in all; nothing else is \
+             touched"
+        );
         self.prose(quiet(""), &line);
     }
 
@@ -220,7 +222,8 @@ impl TextPage<'_> {
             group: String::new(),
             cells: vec![
                 words.text(&one.question),
-                ratio_figure(one.interval),
+                // A ratio without bounds says nothing.
+                holds_one(one.interval).map_or(UNKNOWN.to_owned(), |_| ratio_figure(one.interval)),
                 ratio_bounds(one.interval),
                 one.result(),
             ],

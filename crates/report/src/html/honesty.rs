@@ -17,8 +17,8 @@ const LAYER_HEADS: [&str; 10] = [
     "Writes",
     "Syncs",
     "Flushes per sync",
-    "Per append",
-    "Per empty sync",
+    "Flushes per append and sync",
+    "Flushes per empty sync",
     "Write cache",
     "FUA",
 ];

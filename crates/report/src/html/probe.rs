@@ -169,7 +169,7 @@ fn method(probe: &Probe) -> Markup {
             (pairs(&rows))
             @if !probe.comparisons.is_empty() {
                 (table("Every comparison, in order",
-                    &["Question", "Compared", "Against", "Ratio", "Interval", "Blocks", "Result"],
+                    &["Question", "Compared", "Against", "Ratio", "Interval", "Repeats", "Result"],
                     probe.comparisons.iter().take(ROWS_MAX).map(compared)))
                 (more(probe.comparisons.len().saturating_sub(ROWS_MAX), "comparisons"))
             }

@@ -259,8 +259,10 @@ impl TraceText<'_> {
             0 => String::new(),
             left => format!("; the last {} are left out", self.words.exact(left)),
         };
-        let mut text =
-            format!("\ncost   one I/O of {size}, average of {}{drawn}{left}\n", cost.ios);
+        let mut text = format!(
+            "\ncost   average of one I/O of {size}, over {}{drawn}{left}\n",
+            count(cost.ios, "I/O")
+        );
         text += &self.effort("read ", &cost.read, "");
         let mut extra = String::new();
         for (number, what) in [

@@ -110,10 +110,11 @@ fn booting(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
         {
             let finding = finding("ST307", Severity::Warning, above)
                 .says("the partition is an EFI system partition".to_owned());
-            found.push(finding.fixed_by([Remedy::tell(
-                "test that the firmware reads it before you rely on it; if its FAT has smaller \
-                 sectors, see the finding on that FAT",
-            )]));
+            found.push(
+                finding.fixed_by([Remedy::tell(
+                    "test that the firmware reads it before you rely on it",
+                )]),
+            );
         }
     }
     found

@@ -194,7 +194,7 @@ pub(crate) struct SuiteSteps {
 /// Compare two result files of bench, fsync or probe
 ///
 /// A value differs if the interval of its change excludes "no change" and at least one end is
-/// beyond 10 %. Both files must come from the same command.
+/// beyond 10 %. Both files must be results of bench, or both of fsync, or both of probe.
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:

@@ -87,7 +87,7 @@ pub(crate) struct Check {
     /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
     /// are checked again, with its --on and --sysroot. Exit codes: 0 nothing became worse;
     /// 1 something became worse, at or above --fail-on (a changed fact counts as info); 5 cannot
-    /// tell: a target is now unknown, lost content, or no longer exists.
+    /// tell, and nothing became worse: a target became unknown, or it or its content is gone.
     #[arg(
         long,
         value_name = "BASELINE",

@@ -117,8 +117,8 @@ pub(crate) struct Fsync {
     /// Maximum time of the run: making the files, measuring the rows, checking the syncs
     ///
     /// --sustained may take the same time again. A sync that is not finished at the end is waited
-    /// for. With --for and a TIME up to the default, measuring ends earlier: at the number of
-    /// writes or the time that `straddle explain ENGINE` shows.
+    /// for. With --for, measuring also ends at the number of writes or the time that `straddle
+    /// explain ENGINE` shows, unless TIME is above the default.
     #[arg(
         long,
         value_name = "TIME",

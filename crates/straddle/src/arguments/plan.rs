@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) document: Json,
 
-    /// Also write the plan as JSON to this file; with --script: the script
+    /// Also write the plan as JSON to this file; with --script, write the script there instead
     ///
     /// An existing file is replaced only if it is a plan or a script of straddle.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]

@@ -77,7 +77,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end(
         "compare",
         5,
-        "cannot tell: an interval is missing or too wide, or no common value but durability",
+        "cannot tell: an interval is missing or too wide, or nothing but durability is in both",
     ),
     end("fsync", 0, "PASS or WARN; without --for: no proof that syncs are lost"),
     end("fsync", 1, "FAIL, syncs are not durable, or a sync failed"),

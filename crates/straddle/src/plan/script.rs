@@ -110,7 +110,9 @@ pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
     if found.plan.is_empty() {
         return None;
     }
-    let path = if found.copy.is_some() { Some(copy_of(plan)) } else { path(plan, found) };
+    // The script may be run from anywhere.
+    let copied = || std::path::absolute(copy_of(plan)).ok()?.to_str().map(str::to_owned);
+    let path = if found.copy.is_some() { copied() } else { path(plan, found) };
     let source = NamedDisk { path, copy: typed(plan, found).1, serial: found.serial.clone() };
     Some(layout::script(&found.plan, &source))
 }

@@ -144,7 +144,7 @@ fn refused(pattern: ShiftPattern, seen: &PanelResult) -> Estimate<Alignment> {
             "no shift made durable writes of 64 KiB steadily 20 % slower. Possible reasons: a \
              cache hides the granule; the granule is one logical sector; it is larger than \
              64 KiB or no power of two; the first granule starts at none of the shifts tried \
-             (each below 4 KiB, and 4, 8, 12, 16, 32 KiB)",
+             (every sector below 4 KiB, then 4, 8, 12, 16, 32 KiB)",
         ),
         ShiftPattern::Odd | ShiftPattern::Step(_) => Estimate::not(
             Unidentified::Contradiction,
