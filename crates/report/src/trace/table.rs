@@ -250,6 +250,13 @@ impl TraceText<'_> {
         if cost.ios == 0 {
             return format!("\ncost   the range is shorter than one I/O of {size}\n");
         }
+        if cost.read.told_ios + cost.write.told_ios == 0 {
+            let none =
+                format!("\ncost   none of {} of {size} can be counted\n", count(cost.ios, "I/O"));
+            return none
+                + &self.effort("read ", &cost.read, "")
+                + &self.effort("write", &cost.write, "");
+        }
         let drawn = if cost.counted_ios < cost.ios {
             format!(" (a sample of {})", cost.counted_ios)
         } else {

@@ -69,7 +69,7 @@ fn agrees(fact: &UnitFact, layer: &LayerReport) -> bool {
             .any(|other| other.used && other.unit == fact.unit && place(other) == place(fact))
 }
 
-/// Unit, length, whether it is used, and its source with more about it.
+/// Unit, length, why it is not used where it is not, and its source with more about it.
 fn unit_row(fact: &UnitFact, agrees: bool, words: ViewWords<'_>) -> [String; 4] {
     let mut length = fact.bytes.map_or_else(|| "unknown".to_owned(), |bytes| words.exact(bytes));
     if fact.origin_bytes != 0 {
@@ -77,7 +77,7 @@ fn unit_row(fact: &UnitFact, agrees: bool, words: ViewWords<'_>) -> [String; 4] 
     }
     let reason = words.text(&fact.reason);
     let standing = match (fact.used, reason.is_empty()) {
-        (true, _) => "used",
+        (true, _) => "",
         (false, true) if agrees => "agrees",
         (false, _) => "not used",
     };

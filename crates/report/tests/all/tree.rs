@@ -150,8 +150,8 @@ fn an_explanation_shows_units_facts_evidence_and_damage_with_sources() {
         r#"
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
 │    512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-│  units  logical sector  512 B  used    sysfs
-│         granule         4 KiB  used    sysfs
+│  units  logical sector  512 B          sysfs
+│         granule         4 KiB          sysfs
 │         granule         4 KiB  agrees  identify
 └─ sda1     gpt "data"  at sector 256003 (~125 MiB)         misaligned by 1.5 KiB  ◀ first bad layer
    │        2.73 TiB

@@ -269,7 +269,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", requires = "power_cuts", help_heading = "Power")]
     pub(crate) lost_member: Option<u16>,
 
-    /// Maximum operations for each drive and place; default: 10000, with --power-cuts 1000
+    /// Maximum operations for each drive and place; default: 10000, or 1000 if
+    /// --power-cuts is given
     #[arg(
         long,
         value_name = "N",
