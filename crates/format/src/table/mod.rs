@@ -142,8 +142,8 @@ impl PartitionTable {
 /// Source: gptfdisk, `GPTData::LoadPartitions` and `UseWhichPartitions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GptRewrite {
-    /// The bytes at whose end the only sound copy is, where the disk is longer.
-    pub within_bytes: Option<u64>,
+    /// The byte of the disk at which the backup ends, where it is the only sound copy.
+    pub backup_end_bytes: Option<u64>,
     /// True if neither the primary copy nor any MBR says that there is a GPT.
     pub lacks_mbr: bool,
 }

@@ -121,14 +121,6 @@ mod tests {
     use super::super::Scratch;
     use super::*;
 
-    const PLAN: ScratchPlan = ScratchPlan {
-        length_bytes: 64 << 20,
-        seed: 1,
-        budget_bytes: 256 << 20,
-        nocow_on_btrfs: true,
-        may_move: false,
-    };
-
     fn checked(filesystem: &Filesystem, plan: ScratchPlan) -> Result<(), ScratchError> {
         check(filesystem, plan, &DiskText::from_bytes(b"/data"))
     }
@@ -140,36 +132,48 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused_with_a_hint() {
-        assert_eq!(checked(&fine(), PLAN), Ok(()));
+        assert_eq!(checked(&fine(), ScratchPlan::EXAMPLE), Ok(()));
         for unfit in [Unfit::Memory, Unfit::Network, Unfit::Userspace, Unfit::Stacked] {
-            let error = checked(&Filesystem { unfit: Some(unfit), ..fine() }, PLAN).unwrap_err();
+            let error = checked(&Filesystem { unfit: Some(unfit), ..fine() }, ScratchPlan::EXAMPLE)
+                .unwrap_err();
             assert!(error.to_string().starts_with("cannot measure in /data: "), "{error}");
             assert!(error.hint(None).is_some());
         }
         let zfs = Filesystem { unfit: Some(Unfit::Moving), ..fine() };
-        assert!(matches!(checked(&zfs, PLAN), Err(ScratchError::Moving { .. })));
-        assert_eq!(checked(&zfs, ScratchPlan { may_move: true, ..PLAN }), Ok(()));
+        assert!(matches!(checked(&zfs, ScratchPlan::EXAMPLE), Err(ScratchError::Moving { .. })));
+        assert_eq!(checked(&zfs, ScratchPlan { may_move: true, ..ScratchPlan::EXAMPLE }), Ok(()));
         let closed = Filesystem { encrypted: true, ..fine() };
-        assert!(matches!(checked(&closed, PLAN), Err(ScratchError::Encrypted { .. })));
+        assert!(matches!(
+            checked(&closed, ScratchPlan::EXAMPLE),
+            Err(ScratchError::Encrypted { .. })
+        ));
         let small = Filesystem { compressed: Some("x".to_owned()), ..fine() };
-        assert!(matches!(checked(&small, PLAN), Err(ScratchError::Compressed { .. })));
+        assert!(matches!(
+            checked(&small, ScratchPlan::EXAMPLE),
+            Err(ScratchError::Compressed { .. })
+        ));
         let fixed = Filesystem { read_only: true, ..fine() };
-        assert!(matches!(checked(&fixed, PLAN), Err(ScratchError::ReadOnly { .. })));
+        assert!(matches!(
+            checked(&fixed, ScratchPlan::EXAMPLE),
+            Err(ScratchError::ReadOnly { .. })
+        ));
     }
 
     #[test]
     fn a_length_over_the_budget_or_not_of_pages_is_refused_before_anything_is_opened() {
         let directory = Pinned::at(std::path::Path::new("/proc/self/fd")).unwrap();
         let nowhere = &directory;
-        let over = ScratchPlan { budget_bytes: (64 << 20) - 1, ..PLAN };
+        let over = ScratchPlan { budget_bytes: (64 << 20) - 1, ..ScratchPlan::EXAMPLE };
         let error = Scratch::create(nowhere, over).unwrap_err();
         assert!(matches!(error, ScratchError::Budget { .. }), "{error}");
         for length_bytes in [0, 4095, 4097] {
-            let error = Scratch::create(nowhere, ScratchPlan { length_bytes, ..PLAN }).unwrap_err();
+            let error =
+                Scratch::create(nowhere, ScratchPlan { length_bytes, ..ScratchPlan::EXAMPLE })
+                    .unwrap_err();
             assert!(matches!(error, ScratchError::Length { .. }), "{error}");
         }
         let file = Pinned::at(std::path::Path::new("/proc/version")).unwrap();
-        let error = Scratch::create(&file, PLAN).unwrap_err();
+        let error = Scratch::create(&file, ScratchPlan::EXAMPLE).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cannot open the directory /proc/version: Not a directory (os error 20)"

@@ -35,19 +35,11 @@ pub(super) fn check_room(
 mod tests {
     use super::*;
 
-    const PLAN: ScratchPlan = ScratchPlan {
-        length_bytes: 64 << 20,
-        seed: 1,
-        budget_bytes: 256 << 20,
-        nocow_on_btrfs: true,
-        may_move: false,
-    };
-
     #[test]
     fn a_twentieth_or_64_mib_stay_free() {
         let room = |total_bytes, free_bytes| {
             let filesystem = Filesystem { total_bytes, free_bytes, ..Filesystem::default() };
-            check_room(&filesystem, PLAN, &DiskText::from_bytes(b"/data")).is_ok()
+            check_room(&filesystem, ScratchPlan::EXAMPLE, &DiskText::from_bytes(b"/data")).is_ok()
         };
         assert!(room(100 << 30, 128 << 20));
         assert!(!room(100 << 30, (128 << 20) - 1));

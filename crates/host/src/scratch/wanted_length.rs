@@ -16,3 +16,15 @@ pub struct ScratchPlan {
     /// where no write is to be placed.
     pub may_move: bool,
 }
+
+#[cfg(test)]
+impl ScratchPlan {
+    /// A file as most measurements want it.
+    pub(super) const EXAMPLE: ScratchPlan = ScratchPlan {
+        length_bytes: 64 << 20,
+        seed: 1,
+        budget_bytes: 256 << 20,
+        nocow_on_btrfs: true,
+        may_move: false,
+    };
+}

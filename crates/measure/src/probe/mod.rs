@@ -18,7 +18,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `error_share` | what a probe is told, and the share of its error for each comparison |
+//! | `error_share` | input of a probe, and the share of its error for each comparison |
 //! | `answer`, `budget` | what it answers, what it may use |
 //! | `slower_threshold` | how much longer an arm must take to be slower |
 //! | `panel`, `operations` | arms that take turns, and one operation of them |

@@ -99,8 +99,8 @@ impl Baseline {
     }
 
     /// The targets that are not among those `seen` and that `asked` names, in the baseline's order,
-    /// and the names of the others that were not seen; where nothing was asked for, all are.
-    /// Whether they became worse nobody can tell.
+    /// and the names of the others that were not seen; where nothing was asked for, all are. It is
+    /// not known whether they became worse.
     #[must_use]
     pub fn vanished(
         &self,
@@ -173,7 +173,7 @@ fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
 }
 
 /// Names the layers that are gone under any name; `None` where each has its like, or could not be
-/// seen. Nobody can tell whether their loss is for the better.
+/// seen. It is not known whether their loss is for the better.
 fn gone(before: &Target, after: &Target) -> Option<String> {
     if before.refusal.is_some() || after.refusal.is_some() {
         return None;

@@ -72,7 +72,7 @@ pub(crate) fn grade_words(grade: Grade) -> String {
 /// A row for each layer.
 fn layers(layers: &[LayerFlushes], words: ViewWords<'_>, limit: usize, text: &mut String) {
     let row = |layer: &LayerFlushes| {
-        // Unknown is told where something should have been counted, and left out elsewhere.
+        // Unknown is shown where flushes should have been counted, and nothing elsewhere.
         let none = if layer.write_cache.is_some() { UNKNOWN } else { "" };
         let flushes = layer.flushes_per_sync.filter(|flushes| flushes.is_finite());
         let cells = vec![

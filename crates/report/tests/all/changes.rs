@@ -207,7 +207,8 @@ fn a_partition_in_whose_place_another_one_is_did_not_vanish_without_trace() {
     let mut after = image("a.raw");
     after.layers[1].title = "gpt \"other\"".to_owned();
     after.layers[1].start_bytes = Some(8 << 20);
-    let reason = change(&image("a.raw"), &after).expect("a change").reason.expect("it is told");
+    let reason =
+        change(&image("a.raw"), &after).expect("a change").reason.expect("it has a reason");
     assert!(
         reason.starts_with("the partition a.raw#1 (") && reason.ends_with("is another one now")
     );

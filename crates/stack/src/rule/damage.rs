@@ -177,9 +177,14 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite(_))) => {
-            remedy::rewrite_gpt(case, id, "write both copies again, and put the backup at the end")
-                .into_iter()
-                .collect()
+            remedy::rewrite_gpt(
+                case,
+                id,
+                layer.length(),
+                "write both copies again, and put the backup at the end",
+            )
+            .into_iter()
+            .collect()
         }
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Choose)) => {
             vec![Remedy::tell(

@@ -87,7 +87,7 @@ pub(super) fn grown(case: &RuleInput<'_>, id: LayerId, bytes: u64) -> Option<Rem
         _ => return None,
     };
     let grow = Remedy::command(Command::Grow(growth));
-    Some(match remedy::rewrite_gpt(case, id, "then move the backup GPT to the end") {
+    Some(match remedy::rewrite_gpt(case, id, Some(bytes), "then move the backup GPT to the end") {
         Some(rewrite) => grow.then(rewrite),
         None => grow,
     })
@@ -105,7 +105,7 @@ fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Option<Reme
 }
 
 fn odd_partition(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
-    // If the start is off, a finding tells of the start; the end then follows it or fits by chance.
+    // A misaligned start has a finding of its own; the end then follows it or fits by chance.
     // Without places there is no end to judge.
     let judgment = case.judgment(id);
     let has_place = judgment.granule.is_none() && judgment.verdict != Verdict::NotExpressible;

@@ -86,8 +86,8 @@ pub const RULES: &[Rule] = &[
         why: "On a disk with larger sectors, the last bytes of the image are lost, so tools do not \
               find the backup GPT. Severity: error if --on names the disk; otherwise warning, \
               judged at 512-byte sectors.",
-        fix: "Extend the image to a whole number of MiB and move the backup table: truncate \
-              -s, sgdisk -e. Never shorten it.",
+        fix: "Extend the image to a whole number of MiB and move the backup table, by the \
+              commands that straddle check prints. Never shorten it.",
     },
     Rule {
         code: "ST108",
@@ -216,9 +216,9 @@ pub const RULES: &[Rule] = &[
         title: "checksum does not match",
         why: "The structure is damaged, or a tool edited it without updating the checksum. The \
               values shown may be wrong.",
-        fix: "GPT: sgdisk -e writes both copies from the sound one. Other formats: compare with \
-              the other copy, if there is one, and repair with the format's own tool; try that on \
-              a copy first.",
+        fix: "GPT: type the command that straddle check prints (see ST406). Other formats: compare \
+              with the other copy, if there is one, and repair with the format's own tool; try \
+              that on a copy first.",
     },
     Rule {
         code: "ST402",
@@ -254,9 +254,10 @@ pub const RULES: &[Rule] = &[
         title: "copies of a structure disagree, or one is missing",
         why: "Copies of one structure (such as the primary and backup GPT) differ. Different tools \
               use different copies.",
-        fix: "GPT: sgdisk -e writes both copies from the sound one, and puts the backup at the \
-              end of the disk. First extend a truncated image to its old size: truncate -s. \
-              If both copies are sound but differ, choose by hand: gdisk's recovery menu.",
+        fix: "GPT: type the command that straddle check prints. A plain sgdisk -e writes an empty \
+              table if the first copy is broken and the disk has grown. First extend a truncated \
+              image to its old size: truncate -s. If both copies are sound but differ, choose by \
+              hand: gdisk's recovery menu.",
     },
     Rule {
         code: "ST407",

@@ -36,7 +36,7 @@ impl MethodBudget {
         written_bytes: 1024 * MIB,
         comparison_ns: 10 * SECOND_NS,
     };
-    /// A command, whose writes nobody knows before.
+    /// A command; how much it writes is not known beforehand.
     pub(crate) const COMMAND: MethodBudget = MethodBudget {
         scratch_bytes: 128 * MIB,
         written_bytes: 4096 * MIB,

@@ -137,10 +137,10 @@ impl GptCopies {
         if !is_clear || (lacks_mbr && !protective.is_blank) {
             return Some(Repair::Choose);
         }
-        let backup = self.backup.as_ref().filter(|backup| ends.is_none() && backup.lba < self.last);
-        let within_bytes =
+        let backup = self.backup.as_ref().filter(|_| ends.is_none());
+        let backup_end_bytes =
             backup.and_then(|backup| Lba(backup.lba.0.checked_add(1)?).to_bytes(self.sector));
-        Some(Repair::Rewrite(GptRewrite { within_bytes, lacks_mbr }))
+        Some(Repair::Rewrite(GptRewrite { backup_end_bytes, lacks_mbr }))
     }
 
     fn describe(&self, disk: &dyn Disk, mut others: Vec<Problem>) -> WeighedGpt {

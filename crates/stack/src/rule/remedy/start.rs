@@ -110,11 +110,12 @@ pub fn plan_of(case: &RuleInput<'_>, disk: LayerId) -> Option<Remedy> {
     Some(Remedy::command(Command::Plan { disk, on }))
 }
 
-/// Both copies of the GPT of a disk or raw image, written from the sound one; `None` for anything
-/// else.
+/// Both copies of the GPT of a disk or raw image that is `disk_bytes` long then, written from the
+/// sound one; `None` for anything else.
 pub(in crate::rule) fn rewrite_gpt(
     case: &RuleInput<'_>,
     id: LayerId,
+    disk_bytes: Option<u64>,
     when: &'static str,
 ) -> Option<Remedy> {
     let layer = case.stack.layer(id);
@@ -122,22 +123,23 @@ pub(in crate::rule) fn rewrite_gpt(
     let is_file = matches!(layer.kind, LayerKind::ImageFile);
     let sector = Some(table.sector).filter(|sector| is_file && sector.bytes() != 512);
     let (within_bytes, lacks_mbr) = match table.repair {
-        Some(Repair::Rewrite(how)) => (how.within_bytes, how.lacks_mbr),
+        Some(Repair::Rewrite(how)) => {
+            let is_before = |end: &u64| disk_bytes.is_none_or(|bytes| *end < bytes);
+            (how.backup_end_bytes.filter(is_before), how.lacks_mbr)
+        }
         _ => (None, false),
     };
     let disk = node(layer)?;
-    let when =
-        if within_bytes.is_some() { "write the first copy again from the backup" } else { when };
-    let rewrite =
-        Remedy::when(when, Command::RewriteGpt { disk: disk.clone(), sector, within_bytes });
-    Some(match lacks_mbr {
-        true => Remedy::when(
-            "write the protective MBR, without which sgdisk finds no GPT here",
-            Command::ProtectiveMbr(disk),
-        )
-        .then(rewrite),
-        false => rewrite,
-    })
+    let rewrite = |when, within_bytes| {
+        Remedy::when(when, Command::RewriteGpt { disk: disk.clone(), sector, within_bytes })
+    };
+    let first =
+        within_bytes.map(|end| rewrite("write the first copy again from the backup", Some(end)));
+    let mbr = lacks_mbr.then(|| {
+        let when = "write the protective MBR, without which sgdisk finds no GPT here";
+        Remedy::when(when, Command::ProtectiveMbr(disk.clone()))
+    });
+    [mbr, first, Some(rewrite(when, None))].into_iter().flatten().reduce(Remedy::then)
 }
 
 fn partition_moved(
