@@ -9,6 +9,7 @@
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
 //! and `unsafe` are found here and in the binary only.
 
+pub mod block_events;
 mod block_ioctls;
 mod btrfs;
 pub mod capture;
@@ -46,6 +47,7 @@ pub mod sysroot;
 mod terminal;
 #[cfg(test)]
 mod test_child;
+pub mod tracepoint;
 mod user_rights;
 
 pub use block_ioctls::Inquiry;

@@ -1,5 +1,6 @@
 //! The running machine: claims, disks, queues and captures.
 
+mod block_events;
 mod claim;
 mod disks;
 mod engine;

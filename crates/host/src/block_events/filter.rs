@@ -1,0 +1,111 @@
+//! Filters in the kernel's words, for reads and writes of some devices.
+
+/// Bits of the minor number in the `dev_t` of the kernel (`include/linux/kdev_t.h`).
+const MINOR_BITS: u32 = 20;
+/// The kernel's sector, in bytes.
+const SECTOR_BYTES: u64 = 512;
+/// Reads and writes by the letters of `rwbs`; a write that flushes first begins with an F. Never
+/// with a star in front: the kernel would look for the letter behind the text's end too, where
+/// bytes of earlier events are (`regex_match_middle` of Linux
+/// `kernel/trace/trace_events_filter.c`).
+const READS: &str = "rwbs ~ \"R*\"";
+const WRITES: &str = "(rwbs ~ \"W*\" || rwbs ~ \"FW*\")";
+
+/// Where events are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockLevel {
+    /// Requests that go to the drive, after merging.
+    Requests,
+    /// Pieces of work as the layer above hands them in, before merging.
+    Bios,
+}
+
+impl BlockLevel {
+    /// The name of its event.
+    pub(super) fn event(self) -> &'static str {
+        match self {
+            BlockLevel::Requests => "block/block_rq_issue",
+            BlockLevel::Bios => "block/block_bio_queue",
+        }
+    }
+}
+
+/// Direction of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the device.
+    Read,
+    /// To the device; discards and zeroing without data are none.
+    Write,
+}
+
+/// Reads or writes of some devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockFilter {
+    /// Numbers of the devices, major and minor: a disk, and for bios its partitions too.
+    pub devices: Vec<(u32, u32)>,
+    /// Where they are counted.
+    pub level: BlockLevel,
+    /// Direction.
+    pub direction: Direction,
+    /// Only those that start or end off multiples of this many bytes: a power of two. All that move
+    /// data where it is `None`; none where it is no more than a sector of 512 bytes.
+    pub off_bytes: Option<u64>,
+}
+
+impl BlockFilter {
+    /// The filter in the words of Linux `Documentation/trace/events.rst`.
+    pub(super) fn text(&self) -> String {
+        let devices: Vec<String> = self
+            .devices
+            .iter()
+            .map(|&number| format!("dev == {}", kernel_number(number)))
+            .collect();
+        let direction = match self.direction {
+            Direction::Read => READS,
+            Direction::Write => WRITES,
+        };
+        let mut text = format!("({}) && {direction}", devices.join(" || "));
+        text += &match self.off_bytes.map(|bytes| bytes / SECTOR_BYTES) {
+            None => " && nr_sector > 0".to_owned(),
+            // A mask of nothing is refused by the kernel; nothing starts off a sector.
+            Some(0 | 1) => " && nr_sector < 0".to_owned(),
+            Some(sectors) => {
+                let mask = sectors - 1;
+                format!(" && nr_sector > 0 && (sector & {mask} || nr_sector & {mask})")
+            }
+        };
+        text
+    }
+}
+
+/// The number of a device as its `dev_t` is in records.
+pub(super) fn kernel_number((major, minor): (u32, u32)) -> u32 {
+    major << MINOR_BITS | minor & ((1 << MINOR_BITS) - 1)
+}
+
+/// The opposite of [`kernel_number`].
+pub(super) fn device_number(number: u32) -> (u32, u32) {
+    (number >> MINOR_BITS, number & ((1 << MINOR_BITS) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_names_devices_direction_and_mask() {
+        let filter = |off_bytes| BlockFilter {
+            devices: vec![(7, 1), (259, 3)],
+            level: BlockLevel::Requests,
+            direction: Direction::Write,
+            off_bytes,
+        };
+        let head = "(dev == 7340033 || dev == 271581187) && (rwbs ~ \"W*\" || rwbs ~ \"FW*\")";
+        assert_eq!(filter(None).text(), format!("{head} && nr_sector > 0"));
+        let off = "nr_sector > 0 && (sector & 7 || nr_sector & 7)";
+        assert_eq!(filter(Some(4096)).text(), format!("{head} && {off}"));
+        assert_eq!(filter(Some(512)).text(), format!("{head} && nr_sector < 0"));
+        assert_eq!(device_number(kernel_number((259, 3))), (259, 3));
+    }
+}
