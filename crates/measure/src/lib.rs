@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod experiment_plan;
 pub mod full_write_buffer;
 pub mod histogram;
+pub mod live;
 pub mod pace_changes;
 pub mod probe;
 pub mod slots;

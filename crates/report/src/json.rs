@@ -62,6 +62,11 @@ pub(crate) fn pretty(document: &impl Serialize) -> String {
     ended(serde_json::to_string_pretty(document))
 }
 
+/// A document as JSON on one line, with its line feed.
+pub(crate) fn line(document: &impl Serialize) -> String {
+    ended(serde_json::to_string(document))
+}
+
 /// Writes a long list of numbers on one line of an indented document.
 pub(crate) fn on_one_line<S: Serializer>(
     list: &[(u64, u64)],

@@ -40,6 +40,7 @@ pub mod trace;
 mod tree;
 mod uri;
 mod view_options;
+pub mod watch;
 mod worst_targets;
 
 pub use changes::{

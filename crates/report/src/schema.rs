@@ -16,6 +16,7 @@ use crate::fsync::{FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Fsync, FsyncPlan};
 use crate::plan::{LAYOUT_SCHEMA, Layout};
 use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::trace::{TRACE_SCHEMA, Trace};
+use crate::watch::{WATCH_SCHEMA, Watch};
 
 /// A document that has a schema.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +27,11 @@ pub struct DocumentSchema {
 }
 
 /// Every document that has one.
-pub const SCHEMAS: [DocumentSchema; 13] = [
+pub const SCHEMAS: [DocumentSchema; 14] = [
     DocumentSchema { name: SCHEMA, make: made::<Document> },
     DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
     DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },
+    DocumentSchema { name: WATCH_SCHEMA, make: made::<Watch> },
     DocumentSchema { name: LAYOUT_SCHEMA, make: made::<Layout> },
     DocumentSchema { name: BENCH_SCHEMA, make: made::<Bench> },
     DocumentSchema { name: COMPARE_SCHEMA, make: made::<Comparing> },

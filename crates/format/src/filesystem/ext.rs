@@ -6,6 +6,7 @@
 use super::facts::{Beside, FsStripe};
 use super::field::{bytes_text, holding, label, power, power_of_two, uuid};
 use super::found::Found;
+use super::journal;
 use crate::bytes::Block;
 use crate::checksum::CRC32C;
 use crate::heads::Heads;
@@ -103,6 +104,7 @@ fn read_layout(block: &Block<1024>, heads: &Heads<'_>, found: &mut Found) {
         return;
     };
     found.value.sector_bytes = Some(block_bytes);
+    found.value.journal = journal::of_ext(block, block_bytes);
     found.value.block_bytes = cluster(block, block_bytes, found);
     let high = if block.le32::<0x60>() & INCOMPAT_64BIT == 0 { 0 } else { block.le32::<0x150>() };
     let blocks = u64::from(high) << 32 | u64::from(block.le32::<0x4>());

@@ -1,6 +1,6 @@
 //! The facts about a file system, whichever it is.
 
-use units::DiskText;
+use units::{ByteRange, DiskText};
 
 use super::read_only_kinds::READ_ONLY;
 use super::xfs_stripe::XfsPlaces;
@@ -28,6 +28,8 @@ pub struct FileSystem {
     /// Place where the area that its blocks or clusters count from starts, from the volume's start:
     /// 0 for most; the cluster heap for FAT and exFAT; 4 MiB for ZFS.
     pub data_offset_bytes: u64,
+    /// Ranges of its journal or log, where that lies inside and its place is known.
+    pub journal: Vec<ByteRange>,
     /// The RAID geometry that it was told.
     pub stripe: Option<FsStripe>,
     /// Place where an XFS keeps what a new stripe unit must fit.
@@ -83,6 +85,7 @@ impl FileSystem {
             sector_bytes: None,
             size_bytes: None,
             data_offset_bytes: 0,
+            journal: Vec::new(),
             stripe: None,
             xfs: None,
             partition_offset_bytes: None,

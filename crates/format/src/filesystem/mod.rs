@@ -21,6 +21,7 @@ mod gfs_ocfs2;
 mod hostile;
 mod iso9660;
 mod jfs;
+mod journal;
 mod minix;
 mod named;
 mod nilfs2;

@@ -5,6 +5,7 @@
 use super::facts::{Beside, FsStripe};
 use super::field::{bytes_text, holding, label, power, power_of_two, uuid};
 use super::found::Found;
+use super::journal;
 use super::xfs_stripe::XfsPlaces;
 use crate::Problem;
 use crate::bytes::Block;
@@ -84,6 +85,7 @@ fn read_layout(block: &Block<512>, heads: &Heads<'_>, found: &mut Found) {
         found.wrong_field(102, format!("sector is larger than the block of {block_bytes} bytes"));
     }
     found.value.block_bytes = Some(block_bytes);
+    found.value.journal = journal::of_xfs(block, block_bytes);
     found.set_size(heads, 8, block.be64::<8>(), block_bytes);
     let unit_bytes = u64::from(block.be32::<184>()) * block_bytes;
     let width_bytes = u64::from(block.be32::<188>()) * block_bytes;
