@@ -74,5 +74,5 @@ pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};
-pub use terminal::terminal_width;
-pub use user_rights::{is_root, may_make_files, user};
+pub use terminal::{Keys, terminal_width};
+pub use user_rights::{is_root, may_make_files, raise_open_files_limit, user};

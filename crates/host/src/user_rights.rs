@@ -29,3 +29,13 @@ pub fn may_make_files(directory: &Path) -> io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     Ok(fs::accessat(fs::CWD, directory, access, AtFlags::EACCESS)?)
 }
+
+/// Lets this process have as many files open as it may (getrlimit(2), `RLIMIT_NOFILE`): a counter
+/// of the kernel takes a file for each processor.
+pub fn raise_open_files_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where that is refused, opening the next file says so.
+    let _ = setrlimit(Resource::Nofile, most);
+}

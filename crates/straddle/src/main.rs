@@ -15,6 +15,7 @@ mod probe;
 mod report_page;
 mod shared;
 mod trace;
+mod watch;
 
 use clap::Parser as _;
 
@@ -36,6 +37,7 @@ fn main() -> std::process::ExitCode {
         Command::Probe(probe) => probe::run(probe),
         Command::Compare(compare) => compare::run(compare),
         Command::Fsync(fsync) => fsync::run(fsync),
+        Command::Watch(watch) => watch::run(watch),
         Command::Report(report) => report_page::run(report),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),

@@ -15,6 +15,7 @@
 //! | `open_files.rs` | the files that it has open for writing |
 //! | `threads.rs` | which threads are asked for their filters |
 //! | `filters.rs` | the filters of one thread |
+//! | `thread_owner.rs` | the process that a thread is of, and the threads below a process |
 //! | `rights.rs` | what keeps us from seeing it, and what may help |
 
 mod filters;
@@ -24,6 +25,7 @@ mod preloads;
 pub(crate) mod procfs;
 mod rights;
 mod root_files;
+mod thread_owner;
 mod threads;
 
 use std::io;
@@ -41,6 +43,7 @@ pub use mapped_code::MappedFile;
 pub use open_files::{OpenFile, has_own_paths, mount_table, open_for_writing, placed};
 pub use preloads::{Preload, own_preloads};
 pub use procfs::is_filtered;
+pub use thread_owner::{ThreadOwner, processes, thread_owner, threads_below};
 pub use threads::{Filters, ThreadFilters};
 
 /// Findings about a process.

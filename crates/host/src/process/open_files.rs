@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::procfs::{COUNT_MAX, field, read};
 use super::{rights, root_files};
@@ -23,6 +23,9 @@ pub struct OpenFile {
     pub path: Vec<u8>,
     /// The number of the mount that it is on, as in the mount table of the process.
     pub mount_id: u64,
+    /// Path that leads to the very file, whatever the process's root and mounts; `None` where the
+    /// process does not have it open.
+    pub link: Option<PathBuf>,
 }
 
 /// Returns the regular files that process `pid` has open for writing; the first 4096 descriptors
@@ -41,7 +44,8 @@ pub fn open_for_writing(pid: u32) -> Result<Vec<OpenFile>, String> {
         let path = is_file.then(|| fs::read_link(&link).ok()).flatten()?;
         let number = entry.file_name();
         let mount_id = mount_id(&format!("/proc/{pid}/fdinfo/{}", number.to_str()?))?;
-        Some(OpenFile { path: path.as_os_str().as_bytes().to_vec(), mount_id })
+        let path = path.as_os_str().as_bytes().to_vec();
+        Some(OpenFile { path, mount_id, link: Some(link) })
     };
     Ok(list.take(COUNT_MAX).flatten().filter_map(one).collect())
 }
@@ -52,7 +56,7 @@ pub fn open_for_writing(pid: u32) -> Result<Vec<OpenFile>, String> {
 pub fn placed(pid: u32, path: &Path) -> Option<OpenFile> {
     let file = root_files::within(&format!("/proc/{pid}"), path).ok()?;
     let mount_id = mount_id(&format!("/proc/self/fdinfo/{}", file.as_fd().as_raw_fd()))?;
-    Some(OpenFile { path: path.as_os_str().as_bytes().to_vec(), mount_id })
+    Some(OpenFile { path: path.as_os_str().as_bytes().to_vec(), mount_id, link: None })
 }
 
 /// Returns whether paths of process `pid` may lead elsewhere here: it has another mount namespace,

@@ -10,11 +10,16 @@ use crate::bench::figure_rounding::time;
 use crate::bench::grid::{Sheet, SheetRow, cell, quiet};
 use crate::colored_line::NAME;
 use crate::quantity_words::share;
+use crate::text::shorten_middle;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
 
 /// Most writers that are shown; `--json` has them all.
 const WRITERS_MAX: usize = 8;
+/// Most columns of a control group's name.
+const GROUP_MAX: usize = 20;
+/// Most columns of a place that is written to.
+const PLACE_MAX: usize = 40;
 
 /// The whole watch as text, with its last line feed. A refused one is empty: errors are not data.
 #[must_use]
@@ -188,7 +193,9 @@ impl WatchText<'_> {
             name += &format!(" ({number})");
         }
         if let Some(group) = identity.control_group.as_ref().filter(|group| *group != "/") {
-            name += &format!(" in {}", words.text(last_parts(group)));
+            let group = words.text(last_part(group));
+            name += " in ";
+            name += &shorten_middle(&group, GROUP_MAX, words.glyphs().ellipsis);
         }
         let usual = |value: u64, share: f64| match share {
             share if share >= 0.995 => words.exact(value),
@@ -199,7 +206,7 @@ impl WatchText<'_> {
             percent(writer.share),
             usual(writer.usual_length_bytes, writer.usual_length_share),
             usual(writer.usual_offset_bytes, writer.usual_offset_share),
-            self.place(identity),
+            shorten_middle(&self.place(identity), PLACE_MAX, words.glyphs().ellipsis),
         ]
     }
 
@@ -259,9 +266,7 @@ fn percent(share: f64) -> String {
     crate::quantity_words::percent(share * 100.0)
 }
 
-/// The last two parts of a control group's path, which name pod or unit.
-fn last_parts(path: &str) -> &str {
-    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
-    let second = slashes.nth(1);
-    second.map_or(path, |at| &path[at + 1..]).trim_start_matches('/')
+/// The last part of a control group's path, which names the unit or container.
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }

@@ -14,6 +14,7 @@ mod raw_device;
 mod report;
 mod trace;
 mod values;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -33,6 +34,7 @@ pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 pub(crate) use report::Report;
 pub(crate) use trace::Trace;
+pub(crate) use watch::Watch;
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.
 pub(crate) const VERSION: &str =
@@ -58,6 +60,7 @@ Start with:
   straddle plan /dev/sda       how to align its partitions
   straddle bench /data         what misalignment costs there, measured
   straddle fsync /data         how long a durable write takes there
+  straddle watch               what the running workload does to the drives
   straddle report *.json       one page of all results
   straddle check --help        all options and exit codes of check
   straddle explain exit codes  what each exit code means"
@@ -88,6 +91,7 @@ pub(crate) enum Command {
     Probe(Probe),
     Compare(Compare),
     Fsync(Box<Fsync>),
+    Watch(Watch),
     Report(Report),
     Drive(Drive),
     Generate(Generate),

@@ -40,6 +40,11 @@ impl Output {
         Ok((!self.is_empty).then_some(Said(())))
     }
 
+    /// Returns whether its reader is gone.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
     /// `done`, or `instead` where nobody reads any more.
     fn unless_unread<T>(&mut self, done: io::Result<T>, instead: T) -> io::Result<T> {
         match done {

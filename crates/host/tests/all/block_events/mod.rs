@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test, unwrap is an assertion")]
 
+mod fuse_drive;
+
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 
@@ -26,12 +28,28 @@ fn events() -> Option<BlockEvents> {
 /// A loop device with its number.
 fn device(scratch: &Scratch) -> (Loop, (u32, u32)) {
     let device = Loop::attach_direct(&scratch.image("disk", 64 * MIB), 512);
-    let number = std::fs::metadata(device.path()).unwrap().rdev();
-    (device, (rustix::fs::major(number), rustix::fs::minor(number)))
+    let number = number_of(&device);
+    (device, number)
 }
 
-fn filter(number: (u32, u32), direction: Direction, off_bytes: Option<u64>) -> BlockFilter {
-    BlockFilter { devices: vec![number], level: BlockLevel::Requests, direction, off_bytes }
+fn number_of(device: &Loop) -> (u32, u32) {
+    let number = std::fs::metadata(device.path()).unwrap().rdev();
+    (rustix::fs::major(number), rustix::fs::minor(number))
+}
+
+/// The part of `memory` that direct I/O takes, 128 KiB long.
+fn aligned(memory: &mut [u8]) -> &mut [u8] {
+    let at = memory.as_ptr().align_offset(4096);
+    &mut memory[at..at + (128 << 10)]
+}
+
+fn filter(
+    number: (u32, u32),
+    level: BlockLevel,
+    direction: Direction,
+    off_bytes: Option<u64>,
+) -> BlockFilter {
+    BlockFilter { devices: vec![number], level, direction, off_bytes }
 }
 
 /// Does `count` direct reads or writes at random places of random lengths, and returns
@@ -40,9 +58,8 @@ fn load(device: &Loop, random: &mut Random, count: u32) -> [[u64; 3]; 2] {
     let mut open = OpenOptions::new();
     open.read(true).write(true).custom_flags(libc::O_DIRECT);
     let file = open.open(device.path()).unwrap();
-    let mut buffer = vec![0_u8; 256 << 10];
-    let at = buffer.as_ptr().align_offset(4096);
-    let buffer = &mut buffer[at..at + (128 << 10)];
+    let mut memory = vec![0; 256 << 10];
+    let buffer = aligned(&mut memory);
     let mut seen = [[0; 3]; 2];
     for _ in 0..count {
         let granules = [1_u64, 8, 32][usize::try_from(random.below(3)).unwrap()];
@@ -70,7 +87,9 @@ fn counts_are_equal_to_what_was_done() {
     let scratch = Scratch::new();
     let (device, number) = device(&scratch);
     let counter = |direction, off| {
-        events.count(&filter(number, direction, off), CountedScope::Machine).unwrap()
+        events
+            .count(&filter(number, BlockLevel::Requests, direction, off), CountedScope::Machine)
+            .unwrap()
     };
     let counters: Vec<_> = [Direction::Write, Direction::Read]
         .into_iter()
@@ -82,7 +101,10 @@ fn counts_are_equal_to_what_was_done() {
         let counted = counters.each_ref().map(|counter| counter.count().unwrap());
         assert_eq!(counted, done);
     }
-    let none = events.count(&filter(number, Direction::Write, Some(512)), CountedScope::Machine);
+    let none = events.count(
+        &filter(number, BlockLevel::Requests, Direction::Write, Some(512)),
+        CountedScope::Machine,
+    );
     load(&device, &mut random, 10);
     assert_eq!(none.unwrap().count().unwrap(), 0, "nothing is off a sector");
 }
@@ -93,8 +115,7 @@ fn a_thread_is_counted_alone() {
     let Some(events) = events() else { return };
     let scratch = Scratch::new();
     let (device, number) = device(&scratch);
-    let mut bios = filter(number, Direction::Write, None);
-    bios.level = BlockLevel::Bios;
+    let bios = filter(number, BlockLevel::Bios, Direction::Write, None);
     let own = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
     let counter = events.count(&bios, CountedScope::Thread(own)).unwrap();
     let mut random = testkit::random(17);
@@ -116,7 +137,7 @@ fn a_stream_copies_each_event_or_says_how_many_it_lost() {
     let scratch = Scratch::new();
     let (device, number) = device(&scratch);
     let mut random = testkit::random(17);
-    let wanted = filter(number, Direction::Write, Some(4096));
+    let wanted = filter(number, BlockLevel::Requests, Direction::Write, Some(4096));
     let fields = events.fields(BlockLevel::Requests);
     // A large ring holds all; one of a page overflows, since nobody reads it meanwhile.
     for ring_bytes in [1 << 20, 4096] {

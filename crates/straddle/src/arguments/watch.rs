@@ -1,0 +1,60 @@
+//! Arguments of `straddle watch`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::common::{IgnoreMeasuredOption, Json, help};
+use super::values::seconds;
+
+/// Show what the running workload does to the granules of drives, live
+///
+/// Counts reads and writes that start or end off the granule, in the kernel, for each drive; shows
+/// who makes them, and what follows. Nothing is written. Without root less is shown, and what is
+/// missing is said.
+#[derive(Debug, Args)]
+#[command(after_help = help("watch", "\
+Examples:
+  straddle watch                                    every drive, until q or Ctrl-C
+  straddle watch /var/lib/mysql --seconds 60        the drives under a directory
+  straddle watch /dev/sda --pid 4242                writes and sync calls of a process
+  straddle watch --cgroup system.slice/db.service   those of a control group
+  straddle watch --textfile /var/lib/node_exporter  metrics, until it is ended
+
+On a terminal the table is drawn again each second. Elsewhere one summary is
+printed, after 10 seconds unless --seconds says otherwise.
+
+A drive counts requests after merging; devices without a queue of requests (md,
+most of device-mapper, zram) count bios, which are not merged yet. No I/O can
+be off 512 bytes: the kernel moves whole sectors of 512 bytes."))]
+pub(crate) struct Watch {
+    /// Device, or file or directory on it; default: every drive
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<PathBuf>,
+
+    /// Watch for this time, such as 60, 90s or 5m, then print a summary
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Bounds")]
+    pub(crate) seconds: Option<u32>,
+
+    /// Count only what this process does, its threads, and processes that it started
+    #[arg(long, value_name = "PID", conflicts_with = "cgroup", help_heading = "Counting")]
+    pub(crate) pid: Option<u32>,
+
+    /// Count only what this control group (cgroup v2) does: a path, or one below /sys/fs/cgroup
+    #[arg(long, value_name = "PATH", help_heading = "Counting")]
+    pub(crate) cgroup: Option<PathBuf>,
+
+    /// Print one JSON document for each second, each on a line
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) jsonl: bool,
+
+    /// Write metrics for Prometheus to straddle_watch.prom in this directory, each 10 seconds
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) textfile: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) measured: IgnoreMeasuredOption,
+
+    #[command(flatten)]
+    pub(crate) document: Json,
+}

@@ -1,0 +1,167 @@
+//! `straddle watch`: what the running workload does to the granules of drives.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `watched_devices` | the devices that are meant, with their granules |
+//! | `layer_traffic` | operations of each layer, by the counters that everybody may read |
+//! | `off_counters` | operations off the granule, counted in the kernel |
+//! | `writer_sample` | who wrote off the granule, from a sample |
+//! | `written_places` | what is at an address: layer, journal, swap, file |
+//! | `sync_calls` | calls that sync, of one process |
+//! | `watched_scope` | those whose operations are counted: all, a process, a control group |
+//! | `watcher` | all counters of all devices, and the document that they make |
+//! | `screen` | the table on a terminal, drawn again and again |
+
+mod layer_traffic;
+mod off_counters;
+mod screen;
+mod sync_calls;
+mod watched_devices;
+mod watched_scope;
+mod watcher;
+mod writer_sample;
+mod written_places;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use host::Interrupt;
+use host::engine::now_ns;
+use jiff::Timestamp;
+use report::watch::{WATCH_SCHEMA, Watch as Document, WatchScope};
+use report::{Envelope, Refusal};
+
+use self::screen::Screen;
+use self::watched_scope::WatchedScope;
+use self::watcher::Watcher;
+use crate::arguments::Watch;
+use crate::exit::CommandOutcome;
+use crate::shared::atomic_file::AtomicFile;
+use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::printer::{self, PrintedKind, Said};
+use crate::shared::run;
+
+/// Time that is watched where nobody says and nobody looks, in seconds.
+const SUMMARY_SECONDS: u32 = 10;
+/// A second, in nanoseconds.
+const SECOND_NS: u64 = 1_000_000_000;
+/// Longest wait before it is looked whether the user wants to end.
+const STEP: Duration = Duration::from_millis(50);
+/// Seconds between two writings of the metrics.
+const METRICS_SECONDS: u64 = 10;
+/// Name of the file of metrics.
+const METRICS: &str = "straddle_watch.prom";
+
+pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
+    let inspected = InspectedMachine::live().ignoring_measured(watch.measured.is_ignored);
+    let own = run::run(Timestamp::now(), &inspected);
+    let prepared = WatchedScope::of(watch)
+        .and_then(|scope| Ok((watched_devices::watched(&watch.targets, &inspected)?, scope)));
+    let (devices, scope) = match prepared {
+        Ok(prepared) => prepared,
+        Err(refusal) => return refused(watch, own, refusal),
+    };
+    let interrupt = Interrupt::install()?;
+    let mut watcher = Watcher::start(&inspected, devices, &scope, own);
+    let mut screen = Screen::open(watch);
+    let ends = Ending::of(watch, screen.is_shown());
+    let begun_ns = now_ns();
+    let mut seconds = 0_u64;
+    loop {
+        watcher.begin_second();
+        let until_ns = begun_ns + (seconds + 1) * SECOND_NS;
+        while now_ns() < until_ns && !interrupt.is_raised() && !screen.is_ended() {
+            watcher.step(STEP.min(Duration::from_nanos(until_ns.saturating_sub(now_ns()))));
+        }
+        watcher.end_second();
+        seconds += 1;
+        let is_last = interrupt.is_raised() || screen.is_ended() || ends.is_over(seconds);
+        if watch.jsonl && !print_line(&watcher.document(now_ns() - begun_ns))? {
+            break;
+        }
+        let is_due = is_last || seconds.is_multiple_of(METRICS_SECONDS);
+        if let Some(directory) = watch.textfile.as_ref().filter(|_| is_due) {
+            write_metrics(directory, &watcher.document(now_ns() - begun_ns))?;
+        }
+        if is_last {
+            break;
+        }
+        screen.draw(|| watcher.document(now_ns() - begun_ns));
+    }
+    let document = watcher.document(now_ns() - begun_ns);
+    screen.close();
+    let said = (!watch.jsonl).then(|| print(watch, &document)).transpose()?.flatten();
+    Ok(match interrupt.signal() {
+        // Where no time was named, Ctrl-C is how it is ended.
+        Some(signal) if ends.seconds.is_some() || signal != 2 => CommandOutcome::Interrupted(
+            signal,
+            Said::or(said, "interrupted; nothing is left behind"),
+        ),
+        _ => CommandOutcome::Done,
+    })
+}
+
+/// When the watch ends by itself.
+struct Ending {
+    seconds: Option<u32>,
+}
+
+impl Ending {
+    fn of(watch: &Watch, is_shown: bool) -> Ending {
+        let goes_on = is_shown || watch.jsonl || watch.textfile.is_some();
+        let seconds = watch.seconds.or((!goes_on).then_some(SUMMARY_SECONDS));
+        Ending { seconds }
+    }
+
+    fn is_over(&self, seconds: u64) -> bool {
+        self.seconds.is_some_and(|end| seconds >= u64::from(end))
+    }
+}
+
+fn refused(watch: &Watch, own: report::Run, refusal: Refusal) -> anyhow::Result<CommandOutcome> {
+    let outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
+    let envelope = Envelope { refusal: Some(refusal), ..Envelope::new(WATCH_SCHEMA, own) };
+    let document = Document {
+        envelope,
+        watched_ns: 0,
+        scope: WatchScope::Machine,
+        devices: Vec::new(),
+        syncs: None,
+    };
+    match watch.jsonl {
+        true => print_line(&document).map(|_| ())?,
+        false => print(watch, &document).map(|_| ())?,
+    }
+    Ok(outcome)
+}
+
+fn print(watch: &Watch, document: &Document) -> std::io::Result<Option<Said>> {
+    let text = match watch.document.json {
+        true => document.json(),
+        false => report::watch::table(document, &printer::look(false)),
+    };
+    printer::print_bytes(PrintedKind::Text, text.as_bytes())
+}
+
+/// Prints one line of JSON; false where nobody reads any more.
+fn print_line(document: &Document) -> std::io::Result<bool> {
+    let mut output = printer::output(PrintedKind::Data);
+    output.write_all(document.json_line().as_bytes())?;
+    output.flush()?;
+    Ok(!output.is_unread())
+}
+
+/// Puts the metrics in their place, whole.
+fn write_metrics(directory: &Path, document: &Document) -> anyhow::Result<()> {
+    /// The collector runs as another user.
+    const READABLE: u32 = 0o644;
+    let path = directory.join(METRICS);
+    let write = || {
+        let mut file = AtomicFile::create(&path, READABLE)?;
+        file.write_all(report::watch::textfile(document).as_bytes())?;
+        file.finish()
+    };
+    write().with_context(|| format!("cannot write {}", printer::shown(&path)))
+}

@@ -1,0 +1,212 @@
+//! All counters of all devices, and the document that they make.
+
+use std::time::Duration;
+
+use host::block_events::BlockEvents;
+use host::tracepoint::{Tracefs, TracepointError};
+use measure::live::consequences;
+use report::watch::{
+    CountedWork, LayerTraffic, OffCount, SyncCalls, WATCH_SCHEMA, Watch as Document, WatchedDevice,
+};
+use report::{Envelope, Run};
+use units::number::{real, whole};
+
+use super::layer_traffic::LayerCounters;
+use super::off_counters::{self, OffCounters};
+use super::sync_calls::SyncCounters;
+use super::watched_devices::WatchedNode;
+use super::watched_scope::WatchedScope;
+use super::writer_sample::WriterSample;
+use crate::shared::inspected_machine::InspectedMachine;
+
+/// Most devices of which sizes other than the granule are counted, and of which writers are
+/// sampled: each filter costs every operation of the machine some 20 ns.
+const DEVICES_IN_FULL: usize = 2;
+
+/// All counters of all devices.
+pub(super) struct Watcher<'a> {
+    run: Run,
+    scope: &'a WatchedScope,
+    devices: Vec<DeviceCounters<'a>>,
+    syncs: Option<SyncCounters>,
+    notes: Vec<String>,
+}
+
+/// The counters of one device.
+struct DeviceCounters<'a> {
+    device: WatchedNode,
+    layers: Option<LayerCounters>,
+    off: Result<OffCounters<'a>, String>,
+    writers: Result<WriterSample<'a>, String>,
+}
+
+impl<'a> Watcher<'a> {
+    /// Starts all that this process may count; the document says what it may not, and why.
+    pub(super) fn start(
+        inspected: &'a InspectedMachine,
+        devices: Vec<WatchedNode>,
+        scope: &'a WatchedScope,
+        run: Run,
+    ) -> Watcher<'a> {
+        let tracefs = Tracefs::open();
+        let events = tracefs.as_ref().map_err(TracepointError::clone).and_then(BlockEvents::open);
+        // It lives as long as the process, which watches until its end.
+        let events: Result<&'static BlockEvents, TracepointError> =
+            events.map(|events| &*Box::leak(Box::new(events)));
+        host::raise_open_files_limit();
+        let in_full = devices.len() <= DEVICES_IN_FULL;
+        let mut notes = Vec::new();
+        if !in_full {
+            notes.push(format!(
+                "{} devices: writers, and sizes other than the granule, are shown where one is \
+                 named: straddle watch /dev/{}",
+                devices.len(),
+                devices[0].name
+            ));
+        }
+        let syncs = match (scope, &tracefs) {
+            (WatchedScope::Process { threads, .. }, Ok(tracefs)) => {
+                Some(SyncCounters::start(tracefs, threads))
+            }
+            (WatchedScope::Process { .. }, Err(error)) => {
+                notes.push(format!("calls that sync are not counted: {error}"));
+                None
+            }
+            _ => None,
+        };
+        let started = devices
+            .into_iter()
+            .map(|device| {
+                let layers = inspected
+                    .machine()
+                    .ok()
+                    .map(|machine| LayerCounters::start(inspected, machine, device.node));
+                let off = events.as_ref().map_err(ToString::to_string).and_then(|events| {
+                    let with_sizes = in_full && matches!(scope, WatchedScope::Machine);
+                    OffCounters::start(events, &device, &scope.counted(), with_sizes)
+                        .map_err(|error| error.to_string())
+                });
+                let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
+                DeviceCounters { device, layers, off, writers }
+            })
+            .collect();
+        Watcher { run, scope, devices: started, syncs, notes }
+    }
+
+    /// Begins a second.
+    pub(super) fn begin_second(&mut self) {
+        self.each_sample(WriterSample::begin_second);
+    }
+
+    /// Waits for `longest`, or until there is something to take, and takes it.
+    pub(super) fn step(&mut self, longest: Duration) {
+        let mut samples = self.devices.iter().filter_map(|one| one.writers.as_ref().ok());
+        match samples.next() {
+            Some(sample) => sample.wait(longest),
+            None => std::thread::sleep(longest),
+        }
+        self.each_sample(WriterSample::drain);
+        for one in &mut self.devices {
+            if let Ok(off) = &mut one.off {
+                off.drain();
+            }
+        }
+    }
+
+    /// Ends a second.
+    pub(super) fn end_second(&mut self) {
+        self.each_sample(WriterSample::end_second);
+    }
+
+    /// Does `step` to each sample; one that fails is given up, with the reason.
+    fn each_sample(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
+        for one in &mut self.devices {
+            if let Ok(sample) = &mut one.writers
+                && let Err(error) = step(sample)
+            {
+                one.writers = Err(error.to_string());
+            }
+        }
+    }
+
+    /// The document of all that was counted in `watched_ns`.
+    pub(super) fn document(&mut self, watched_ns: u64) -> Document {
+        let mut envelope = Envelope::new(WATCH_SCHEMA, self.run.clone());
+        envelope.notes.clone_from(&self.notes);
+        let scope = self.scope;
+        let devices = self.devices.iter_mut().map(|one| one.document(scope)).collect();
+        let syncs = self.syncs.as_ref().map(|syncs| {
+            syncs.calls().unwrap_or_else(|error| SyncCalls {
+                calls: Vec::new(),
+                unknown: Some(error.to_string()),
+            })
+        });
+        Document { envelope, watched_ns, scope: scope.told(), devices, syncs }
+    }
+}
+
+fn writers<'a>(
+    inspected: &'a InspectedMachine,
+    device: &WatchedNode,
+    scope: &WatchedScope,
+    events: Result<&'static BlockEvents, &TracepointError>,
+    in_full: bool,
+) -> Result<WriterSample<'a>, String> {
+    if !in_full {
+        return Err("not sampled: too many devices are watched".to_owned());
+    }
+    let Some((granule, _)) = device.granule else {
+        return Err("not sampled: the granule is not known".to_owned());
+    };
+    let events = events.map_err(ToString::to_string)?;
+    let only = scope.processes();
+    WriterSample::open(events, inspected, device, granule, only).map_err(|error| error.to_string())
+}
+
+impl DeviceCounters<'_> {
+    fn document(&mut self, scope: &WatchedScope) -> WatchedDevice {
+        let traffic: Vec<LayerTraffic> =
+            self.layers.as_mut().map_or(Vec::new(), LayerCounters::traffic);
+        let all = traffic.first().map_or([0, 0], |own| [own.writes, own.reads]);
+        let counts = self.off.as_mut().map_err(|reason| reason.clone());
+        let counts = counts.and_then(|off| off.counts(all).map_err(|error| error.to_string()));
+        let (off, off_unknown): (Vec<OffCount>, _) = match counts {
+            Ok(counts) => (counts, None),
+            Err(reason) => (Vec::new(), Some(reason)),
+        };
+        let sampled = self.writers.as_ref().map_err(|reason| reason.clone());
+        let sampled = sampled.and_then(|sample| {
+            let (writers, taken) = sample.writers().map_err(|error| error.to_string())?;
+            Ok((writers, taken, sample.partial_granules_per_write()))
+        });
+        let (writers, sample, per_write, writers_unknown) = match sampled {
+            Ok((writers, taken, per_write)) => (writers, Some(taken), per_write, None),
+            Err(reason) => (Vec::new(), None, 0.0, Some(reason)),
+        };
+        let granule_bytes = self.device.granule.map(|(unit, _)| unit.length_bytes());
+        let off_writes = off.iter().find(|count| count.is_granule).map(|count| count.writes);
+        let extra_reads = sample.and(off_writes).map(|writes| whole(real(writes) * per_write));
+        let sampled = sample.map_or(0, |sample| sample.writes);
+        let consequences = consequences(&writers, granule_bytes.unwrap_or(0), sampled);
+        let counted = off_counters::level(&self.device, &scope.counted());
+        WatchedDevice {
+            name: self.device.name.clone(),
+            title: self.device.title.clone(),
+            granule_bytes,
+            granule_origin_bytes: self.device.granule.map_or(0, |(unit, _)| unit.origin_bytes()),
+            granule_source: self.device.granule.map(|(_, source)| source),
+            counted: match counted {
+                host::block_events::BlockLevel::Requests => CountedWork::Requests,
+                host::block_events::BlockLevel::Bios => CountedWork::Bios,
+            },
+            traffic,
+            off,
+            off_unknown,
+            writers,
+            writers_unknown,
+            sample,
+            extra_reads,
+            consequences,
+        }
+    }
+}
