@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use stack::Condition;
 
 use super::common::{IgnoreMeasuredOption, Json, help};
 use super::values::seconds;
@@ -19,6 +20,7 @@ Examples:
   straddle watch /var/lib/mysql --seconds 60        the drives under a directory
   straddle watch /dev/sda --pid 4242                writes and sync calls of a process
   straddle watch --cgroup system.slice/db.service   those of a control group
+  straddle watch /dev/nvme0n1 --on granule=16K      as if its granule were 16 KiB
   straddle watch --textfile /var/lib/node_exporter  metrics, until it is ended
 
 On a terminal the table is drawn again each second. Elsewhere one summary is
@@ -31,6 +33,12 @@ pub(crate) struct Watch {
     /// Device, or file or directory on it; default: every drive
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<PathBuf>,
+
+    /// Count against the granule of this disk: 512n, 512e, 4Kn, granule=16K, origin=3584
+    ///
+    /// In the words of straddle check --on.
+    #[arg(long, value_name = "DISK", help_heading = "Judging")]
+    pub(crate) on: Option<Condition>,
 
     /// Watch for this time, such as 60, 90s or 5m, then print a summary
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Bounds")]

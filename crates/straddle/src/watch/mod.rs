@@ -57,8 +57,10 @@ const METRICS: &str = "straddle_watch.prom";
 pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(watch.measured.is_ignored);
     let own = run::run(Timestamp::now(), &inspected);
-    let prepared = WatchedScope::of(watch)
-        .and_then(|scope| Ok((watched_devices::watched(&watch.targets, &inspected)?, scope)));
+    let prepared = WatchedScope::of(watch).and_then(|scope| {
+        let (targets, told) = (&watch.targets, watch.on.as_ref());
+        Ok((watched_devices::watched(targets, told, &inspected)?, scope))
+    });
     let (devices, scope) = match prepared {
         Ok(prepared) => prepared,
         Err(refusal) => return refused(watch, own, refusal),

@@ -1,11 +1,12 @@
 //! The devices to watch: those that the user's words name, or every drive.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use host::PathIdentity;
 use report::Refusal;
 use stack::kernel::{Machine, NodeId, NodeKind, Number};
-use stack::{Layer, LayerKind, UnitKind};
+use stack::{Condition, Layer, LayerKind, UnitKind};
 use units::{Source, Unit, text};
 
 use crate::shared::inspected_machine::InspectedMachine;
@@ -31,7 +32,8 @@ pub(super) struct WatchedNode {
 
 /// The devices that `paths` name; every drive where there are none.
 pub(super) fn watched(
-    paths: &[std::path::PathBuf],
+    paths: &[PathBuf],
+    told: Option<&Condition>,
     inspected: &InspectedMachine,
 ) -> Result<Vec<WatchedNode>, Refusal> {
     let machine = inspected.machine().map_err(|reason| {
@@ -49,9 +51,9 @@ pub(super) fn watched(
     for path in paths {
         nodes.extend(named(path, machine, inspected)?);
     }
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     nodes.retain(|node| seen.insert(*node));
-    let watched = nodes.into_iter().filter_map(|node| described(node, machine, inspected));
+    let watched = nodes.into_iter().filter_map(|node| described(node, told, machine, inspected));
     Ok(watched.collect())
 }
 
@@ -128,7 +130,7 @@ fn described(id: NodeId, machine: &Machine, inspected: &InspectedMachine) -> Opt
     let node = machine.node(id);
     let number = node.number?;
     let name = text::escape(node.name.as_bytes());
-    let assembled = inspected.assemble(machine, &machine.joined(id), None);
+    let assembled = inspected.assemble(machine, &machine.joined(id), told);
     let layer = layer_of(&assembled.stack, &name);
     let granule = layer.and_then(|(layer, is_leaf)| match is_leaf {
         true => layer.units.used(UnitKind::Granule),

@@ -58,7 +58,11 @@ impl<'a> WrittenPlaces<'a> {
         let Some(device) = self.device else { return };
         let stack = &self.tracer.stack;
         let over: Vec<LayerId> = stack.over(device);
-        let mut found = Vec::new();
+        let own = stack.layer(device).length().and_then(|length| ByteRange::new(0, length));
+        let name = Some(stack.layer(device).name.clone());
+        let place = WrittenPlace { layer: name, region: Region::Raw, file: None };
+        let mut found: Vec<Area> =
+            own.into_iter().map(|range| Area { range, place: place.clone() }).collect();
         for id in over.into_iter().filter(|&id| id != device) {
             let layer = stack.layer(id);
             let Some(length) = layer.length() else { continue };
