@@ -30,8 +30,8 @@ pub fn may_make_files(directory: &Path) -> io::Result<()> {
     Ok(fs::accessat(fs::CWD, directory, access, AtFlags::EACCESS)?)
 }
 
-/// Lets this process have as many files open as it may (getrlimit(2), `RLIMIT_NOFILE`): a counter
-/// of the kernel takes a file for each processor.
+/// Raises the number of files that this process may have open to the most that it may
+/// (getrlimit(2), `RLIMIT_NOFILE`): a counter of the kernel takes a file for each processor.
 pub fn raise_open_files_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

@@ -2,7 +2,8 @@
 //!
 //! Source: ext: `lib/ext2fs/ext2_fs.h` and `ext3_extents.h` of e2fsprogs (`s_jnl_blocks`, a copy of
 //! the journal inode's `i_block`, valid where `s_jnl_backup_type` is 1). XFS:
-//! `libxfs/xfs_format.h` of xfsprogs (`sb_logstart`, of which the high bits are the group's number).
+//! `libxfs/xfs_format.h` of xfsprogs (`sb_logstart`, of which the high bits are the group's
+//! number).
 
 use units::ByteRange;
 

@@ -11,7 +11,7 @@ const SECTOR_BYTES: u64 = 512;
 const READS: &str = "rwbs ~ \"R*\"";
 const WRITES: &str = "(rwbs ~ \"W*\" || rwbs ~ \"FW*\")";
 
-/// Where events are counted.
+/// Place where events are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockLevel {
     /// Requests that go to the drive, after merging.
@@ -44,7 +44,7 @@ pub enum Direction {
 pub struct BlockFilter {
     /// Numbers of the devices, major and minor: a disk, and for bios its partitions too.
     pub devices: Vec<(u32, u32)>,
-    /// Where they are counted.
+    /// Place where they are counted.
     pub level: BlockLevel,
     /// Direction.
     pub direction: Direction,

@@ -15,9 +15,9 @@ use super::processors;
 pub enum CountedScope<'a> {
     /// Everything on this machine.
     Machine,
-    /// What threads of the control group (cgroup v2) with this directory do.
+    /// Work of threads of the control group (cgroup v2) with this directory.
     Group(BorrowedFd<'a>),
-    /// What one thread does, and those that it starts later.
+    /// Work of one thread, and of those that it starts later.
     Thread(u32),
 }
 

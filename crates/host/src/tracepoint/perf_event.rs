@@ -135,7 +135,8 @@ pub(super) fn switch(event: BorrowedFd<'_>, is_on: bool) -> Result<(), Errno> {
     done(unsafe { libc::ioctl(event.as_raw_fd(), libc::Ioctl::from(request), 0) })
 }
 
-/// Lets pass only what `filter` says, in the words of `Documentation/trace/events.rst`.
+/// Sets the filter: only what `filter` says passes, in the words of
+/// `Documentation/trace/events.rst`.
 #[expect(unsafe_code, reason = "an ioctl's number decides what the kernel reads")]
 pub(super) fn set_filter(event: BorrowedFd<'_>, filter: &std::ffi::CStr) -> Result<(), Errno> {
     let request = libc::Ioctl::from(PERF_EVENT_IOC_SET_FILTER);

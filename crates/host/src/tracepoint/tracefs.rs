@@ -10,7 +10,7 @@ use super::error::TracepointError;
 use super::event_format::EventFormat;
 use crate::errno::text_of;
 
-/// Where tracefs is mounted, if it is.
+/// Directories in which tracefs is mounted, if it is.
 const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// The longest description of an event that is read, in bytes.
 const FORMAT_BYTES_MAX: usize = 64 << 10;

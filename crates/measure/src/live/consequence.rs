@@ -1,5 +1,4 @@
-//! What follows from the writes that are off the granule: a cause, and whether a layer below could
-//! mend it.
+//! Causes of writes that are off the granule, and whether a layer below could mend them.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +29,7 @@ pub enum Consequence {
     /// Pages smaller than the granule, on multiples of their own length: no layer below can mend
     /// that.
     SmallPages {
-        /// Who writes them; `null` where it is not known.
+        /// Name of the process that writes them; `null` where it is not known.
         process: Option<String>,
         /// Length of a page in bytes.
         page_bytes: u64,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who writes, and to what.
+/// A writer, and the place that it writes to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WriterIdentity {

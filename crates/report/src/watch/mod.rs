@@ -21,7 +21,7 @@ pub use table::table;
 /// The schema's name and version.
 pub const WATCH_SCHEMA: &str = "straddle.watch/1";
 
-/// What the workload did to the granules of some devices.
+/// Work of the machine on some devices, and how it fits their granules.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watch {
@@ -65,7 +65,7 @@ pub enum WatchScope {
 pub struct WatchedDevice {
     /// The kernel's name; harmless to print.
     pub name: String,
-    /// What it is, in a few words; harmless to print.
+    /// Kind of device, in a few words; harmless to print.
     pub title: String,
     /// The granule that verdicts use, in bytes; `null` where it is not known.
     pub granule_bytes: Option<u64>,
@@ -73,7 +73,7 @@ pub struct WatchedDevice {
     pub granule_origin_bytes: u64,
     /// Origin of the granule.
     pub granule_source: Option<Source>,
-    /// What a count is of.
+    /// Kind of work that counts are of.
     pub counted: CountedWork,
     /// Operations on the device and on the layers above it, the device first.
     pub traffic: Vec<LayerTraffic>,
@@ -81,7 +81,7 @@ pub struct WatchedDevice {
     pub off: Vec<OffCount>,
     /// Why they were not counted; `null` where they were.
     pub off_unknown: Option<String>,
-    /// Who wrote off the granule, those with the most writes first, from a sample.
+    /// Writers off the granule, those with the most writes first, from a sample.
     pub writers: Vec<OffWriter<WriterIdentity>>,
     /// Why they are not known; `null` where a sample was taken.
     pub writers_unknown: Option<String>,

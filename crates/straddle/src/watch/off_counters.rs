@@ -147,8 +147,8 @@ impl<'a> OffCounters<'a> {
     }
 }
 
-/// Where operations of `device` are counted. Requests are sent by whoever happens to, so what is of
-/// a thread or a group is counted where it is handed in.
+/// Place where operations of `device` are counted. Requests are sent by whoever happens to, so what
+/// is of a thread or a group is counted where it is handed in.
 pub(super) fn level(device: &WatchedNode, scopes: &[CountedScope<'_>]) -> BlockLevel {
     let is_all = matches!(scopes, [CountedScope::Machine]);
     if device.has_requests && is_all { BlockLevel::Requests } else { BlockLevel::Bios }

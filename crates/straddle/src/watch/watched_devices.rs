@@ -126,7 +126,12 @@ fn beneath(machine: &Machine, node: NodeId) -> Vec<NodeId> {
     found
 }
 
-fn described(id: NodeId, machine: &Machine, inspected: &InspectedMachine) -> Option<WatchedNode> {
+fn described(
+    id: NodeId,
+    told: Option<&Condition>,
+    machine: &Machine,
+    inspected: &InspectedMachine,
+) -> Option<WatchedNode> {
     let node = machine.node(id);
     let number = node.number?;
     let name = text::escape(node.name.as_bytes());

@@ -14,8 +14,8 @@ use report::watch::WatchScope;
 use crate::arguments::Watch;
 use crate::shared::printer::shown;
 
-/// Where control groups are mounted: the first as most machines have it, the second where v1 is
-/// mounted too.
+/// Directories in which control groups are mounted: the first as most machines have it, the second
+/// where v1 is mounted too.
 const GROUPS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
 /// Those whose operations are counted.

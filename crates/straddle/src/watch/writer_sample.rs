@@ -210,8 +210,8 @@ impl<'a> WriterSample<'a> {
         self.owners.entry(thread).or_insert_with(|| thread_owner(thread)).clone()
     }
 
-    /// What is at `address`: of files those that the writer has open, or where it writes for others
-    /// those that anybody has.
+    /// The place at `address`: of files those that the writer has open, or where it writes for
+    /// others those that anybody has.
     fn place(&mut self, address: u64, owner: Option<&ThreadOwner>) -> WrittenPlace {
         let place = self.places.at(address);
         if !matches!(place.region, Region::FileSystem) {

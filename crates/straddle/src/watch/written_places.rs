@@ -1,4 +1,4 @@
-//! What is at an address of a drive: the layer, and what of it: journal, swap, a file.
+//! The place at an address of a drive: the layer, and the part of it: journal, swap, a file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const PIECES_MAX: usize = 1024;
 /// Most files whose extents are kept.
 const FILES_MAX: usize = 256;
 
-/// What is at an address.
+/// The place at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WrittenPlace {
     pub(super) layer: Option<String>,
@@ -117,7 +117,8 @@ impl<'a> WrittenPlaces<'a> {
         on_device.collect()
     }
 
-    /// What is at `address`, in bytes; of files only those that [`learn`](WrittenPlaces::learn) saw.
+    /// The place at `address`, in bytes; of files only those that
+    /// [`learn`](WrittenPlaces::learn) saw.
     pub(super) fn at(&self, address: u64) -> WrittenPlace {
         let holds =
             |range: &ByteRange| range.start_bytes() <= address && address < range.end_bytes();
