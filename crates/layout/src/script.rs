@@ -123,7 +123,8 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
             escape(path.as_bytes())
         ));
     }
-    line("  DIR   on another disk than DISK; keeps each piece while it is moved");
+    line("  DIR   keeps each piece while it is moved. For a device: on another disk. For an image");
+    line("        file: any directory with free space, not in tmpfs.");
     line("        Without DIR, the directory of this script is used.");
     line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way; by a signal:");
     line("130 or 143.");

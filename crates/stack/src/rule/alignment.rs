@@ -167,7 +167,7 @@ fn predicted(case: &RuleInput<'_>, id: LayerId) -> String {
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
             format!(
-                "; {} are not allocated yet, and judged as if appended to the file",
+                "; {} are not allocated yet and count where new blocks go, at the end of the file",
                 Size(bytes)
             )
         }

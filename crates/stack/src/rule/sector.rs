@@ -78,7 +78,8 @@ fn other_table(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
             }
             // Nobody says yet that its disk will have other sectors.
             if !assumed {
-                finding.remedies.extend(remedy::plan_of(case, id));
+                let plan = remedy::plan_of(case, id);
+                finding.remedies.extend(plan.or_else(|| remedy::guest_planned_as_raw(case, id)));
             }
             finding
         })

@@ -264,7 +264,7 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
 /// Returns where an image's file lies on its host.
 fn host(host: &stack::layer::HostPlace) -> Fact {
     Fact {
-        key: "host".into(),
+        key: "file is stored on".into(),
         value: host.on.clone().ok(),
         source: host.on.is_ok().then_some(Source::Derived),
         reason: host.on.clone().err(),

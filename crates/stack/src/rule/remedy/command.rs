@@ -43,6 +43,15 @@ pub(in crate::rule) enum Command {
         /// The new file, as it is typed.
         new: String,
     },
+    /// Copies a guest's disk from a raw file into a new image.
+    FromRaw {
+        /// The raw file, as it is typed.
+        raw: String,
+        /// The format, with its options.
+        format: String,
+        /// The new file, as it is typed.
+        new: String,
+    },
     /// Copies the first bytes of a file into a new one.
     Head {
         /// Number of bytes.
@@ -139,6 +148,9 @@ impl fmt::Display for Command {
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
             Command::Convert { kind, image, format, new } => {
                 f.write_str(&copy_command(*kind, format, image, new))
+            }
+            Command::FromRaw { raw, format, new } => {
+                write!(f, "test ! -e {new} && qemu-img convert -f raw -O {format} {raw} {new}")
             }
             Command::Head { bytes, file, new } => {
                 write!(f, "test ! -e {new} && head -c {bytes} {file} > {new}")
