@@ -206,7 +206,7 @@ pub fn image_units(told: Option<&Condition>) -> Units {
         UnitKind::LogicalSector,
         512,
         Source::Assumed,
-        "an image does not record its disk",
+        "an image does not say what disk it is for",
     );
     granule::put_assumed(&mut units, "set it with --on");
     if let Some(told) = told {

@@ -45,9 +45,9 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                         problem.detail.clone()
                     }
                     Some(sector) => {
-                        format!("{}; found at {sector} of {}", problem.detail, layer.name)
+                        format!("{}; at {sector} of {}", problem.detail, layer.name)
                     }
-                    None => format!("{}; found at byte {at} of {}", problem.detail, layer.name),
+                    None => format!("{}; at byte {at} of {}", problem.detail, layer.name),
                 },
             };
             by_kind.entry(problem.kind).or_default().push(text);
@@ -85,7 +85,7 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
         let over = case.stack.over(disk);
         let planned = |one: &&mut Finding| one.remedies.iter().any(Remedy::is_plan);
         for one in found.iter_mut().filter(|one| over.contains(&one.layer)).filter(planned) {
-            let first = format!("first repair the table (see {code}), then run this check again");
+            let first = format!("first do the fix of {code}, then run this check again");
             one.remedies = vec![Remedy::tell(first)];
         }
         // What repairs the table of a guest's disk ends in an image that is aligned, too.
