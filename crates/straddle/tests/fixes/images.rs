@@ -49,10 +49,14 @@ fn circle(bench: &Bench) {
 }
 
 pub(crate) const CASES: &[Case] = &[
-    image("ST501", "a dynamic VHD", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
-        .only("-O qcow2", "disk.vhd.qcow2"),
-    image("ST501", "a VHD that stays one", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
-        .only("-O vpc", "disk.new.vhd"),
+    image("ST501", "a dynamic VHD", "disk.vhd", |bench| {
+        guest(bench, "disk.vhd", "vpc -o force_size=on")
+    })
+    .only("-O qcow2", "disk.vhd.qcow2"),
+    image("ST501", "a VHD that stays one", "disk.vhd", |bench| {
+        guest(bench, "disk.vhd", "vpc -o force_size=on")
+    })
+    .only("-O vpc", "disk.new.vhd"),
     Case::typed("ST501", "a VHD of a guest at sector 63", "qemu-img", "", "disk.vhd", |bench| {
         bench.table("guest", 24 * MIB, "label: dos\nstart=63,size=40960\n");
         bench.bytes("guest", 63 * 512, 40_960 * 512);
