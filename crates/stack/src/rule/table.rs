@@ -42,7 +42,8 @@ pub const RULES: &[Rule] = &[
         title: "start is not on a 4 KiB granule (granule assumed)",
         why: "The granule is not known: the target is an image, or a disk whose report of 512 \
               bytes nothing confirms. Most drives sold since 2011 have granules of 4 KiB or more, \
-              and many of them still report 512. With granules of 4 KiB, this start is misaligned. Since the \
+              and many of them still report 512. With granules of 4 KiB, this start is \
+              misaligned. Since the \
               granule is only assumed, the severity is never more than warning.",
         fix: "straddle plan DISK. If the disk really has 512-byte sectors, check with --on 512n.",
     },
@@ -313,7 +314,8 @@ pub const RULES: &[Rule] = &[
         title: "image format misaligns guest data",
         why: "The format stores a header or a bitmap before the guest's data, and its length is \
               not a multiple of 4 KiB. A dynamic VHD puts a 512-byte bitmap before each \
-              block; some VDI and VMDK files start their data off a boundary. An aligned guest is then \
+              block; some VDI and VMDK files start their data off a boundary. An aligned guest is \
+              then \
               misaligned on the host.",
         fix: "qemu-img convert into a new file: -O qcow2, or -O raw. To keep a VHD: \
               -O vpc -o subformat=fixed,force_size=on. With ST406 on the same image, follow the \
