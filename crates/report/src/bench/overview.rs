@@ -81,13 +81,13 @@ fn intervals(rows: &[OverviewLine<'_>]) -> String {
     interval_title(if same { alpha } else { f64::NAN })
 }
 
-/// How sure all intervals are together, where each is wider for that: that of one says nothing of
-/// the table.
+/// Writes the probability with which all intervals hold together, where each was made wider for
+/// that.
 fn together(rows: &[OverviewLine<'_>], limit: usize, page: &mut String) {
     let alphas = rows.iter().filter(|row| row.compared.is_some_and(|(_, one)| one.is_some()));
     let alphas: Vec<f64> = alphas.map(|row| row.experiment.alpha).collect();
     let sum: f64 = alphas.iter().sum();
-    // Intervals of 95 % each promise nothing of the table. Parts of 5 % add up to 5 % but for a hair.
+    // Intervals of 95 % each promise nothing of the table. Parts of 5 % add up to 5 % or nearly.
     let all = confidence(sum).filter(|_| sum < 0.05 + 1e-6);
     let is_same = alphas.windows(2).all(|two| two[0].to_bits() == two[1].to_bits());
     let each = alphas.first().filter(|_| is_same && alphas.len() > 1).copied().and_then(confidence);

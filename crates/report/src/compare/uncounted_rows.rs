@@ -6,9 +6,9 @@ use super::{ComparedRow, ComparedRun, Comparing, Measurement};
 pub(super) struct Apart<'a> {
     /// The rows, none of which counts.
     pub(super) rows: &'a [ComparedRow],
-    /// What only the earlier result holds.
+    /// Names of what only the earlier result holds.
     pub(super) only_before: &'a [String],
-    /// What only the later result holds.
+    /// Names of what only the later result holds.
     pub(super) only_after: &'a [String],
 }
 

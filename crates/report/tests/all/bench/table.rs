@@ -272,9 +272,9 @@ note: a\u{1b}[31m\u{a}\u{202e}b
 
 #[test]
 fn intervals_made_wider_for_a_table_say_how_sure_they_are_together() {
-    let wide = |experiment| Experiment { alpha: 0.05 / 3.0, ..experiment };
+    let wide = |experiment| report::bench::Experiment { alpha: 0.05 / 3.0, ..experiment };
     let bench = Bench { experiments: vec![wide(penalty()), wide(no_penalty())], ..disk() };
-    let page = crate::sample::plain(&report::bench::table(&bench, &LOOK));
+    let page = plain(&table(&bench, &LOOK));
     let said = "intervals  98.33 % each: all 3 together are right with a probability of 95 %";
     assert!(page.contains(said), "{page}");
 }
