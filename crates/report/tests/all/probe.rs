@@ -109,7 +109,7 @@ fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
         "depth      32 reads at once: ",
         "type       fio: --iodepth=32",
         "rotation   8.333 ms (8.331 ms to 8.335 ms)",
-        "RMW turns  3 for a misaligned write (2.97 to 3.02): per-sector",
+        "RMW cost   a misaligned write takes 3 rotations (2.97 to 3.02): per-sector",
         "reported   physical_block_size is 512, but another granule was measured",
         "type       zpool create: -o ashift=12",
         "saved      nothing: --no-save",
