@@ -1,5 +1,6 @@
 //! The file system: pages that are written for the first time must get one place, too.
 
+use format::filesystem::XFS_REALTIME;
 use stack::LayerKind;
 use units::prefix::Exact;
 
@@ -19,7 +20,7 @@ pub(super) fn fate(kind: &LayerKind, page: u64) -> (PageFate, String) {
         let reason = "does not report that it writes a page in place and in one piece";
         return (PageFate::Unknown, reason.to_owned());
     }
-    if system.details.iter().any(|(term, _)| *term == "realtime blocks") {
+    if system.details.iter().any(|(term, _)| *term == XFS_REALTIME) {
         let reason = "a file may be in its realtime section, which is not followed";
         return (PageFate::Unknown, reason.to_owned());
     }

@@ -1,7 +1,9 @@
 //! Lines of a verdict: which layer is to blame, and what is not told.
 
 use device::ExtentFlags;
+use format::filesystem::{FileSystem, XFS_REALTIME};
 use stack::file_extents::{FileRun, RunState};
+use stack::{LayerKind, Mapping};
 use units::{ByteRange, Known};
 
 use super::made::{Answers, Made};
@@ -101,6 +103,71 @@ fn an_extent_that_ends_within_a_page_and_a_file_without_direct_io_are_no() {
     file.direct_bytes = Known::no("nobody said");
     assert_eq!(made.of(PageEngine::Mysql, &stack, &[file]).answer, UntornAnswer::Unknown);
     assert_eq!(made.of(PageEngine::Mysql, &stack, &[]).answer, UntornAnswer::Unknown);
+}
+
+#[test]
+fn only_file_systems_that_write_in_place_are_trusted() {
+    let made = Made::on(good());
+    let (mut stack, system) = made.stack();
+    let mut with = |system_kind: FileSystem| {
+        let kind = LayerKind::FileSystem(Box::new(system_kind));
+        stack.layer_mut(system).kind = kind;
+        made.of(PageEngine::Mysql, &stack, &[made.file(system)]).answer
+    };
+    assert_eq!(with(FileSystem::of_blocks("xfs", 16384)), UntornAnswer::Yes);
+    let mut realtime = FileSystem::of_blocks("xfs", 16384);
+    realtime.details.push((XFS_REALTIME, "1".to_owned()));
+    assert_eq!(with(realtime), UntornAnswer::Unknown);
+    assert_eq!(with(FileSystem::of_blocks("xfs", 4096)), UntornAnswer::No);
+    assert_eq!(with(FileSystem::of_blocks("btrfs", 16384)), UntornAnswer::Unknown);
+    assert_eq!(with(FileSystem::named("ext4")), UntornAnswer::Unknown);
+    stack.layer_mut(system).kind = LayerKind::Mounted("ext4".to_owned());
+    let verdict = made.of(PageEngine::Mysql, &stack, &[made.file(system)]);
+    assert_eq!(verdict.answer, UntornAnswer::Unknown);
+}
+
+#[test]
+fn arrays_and_containers_are_judged_by_how_they_cut_writes() {
+    use stack::mapping::{Below, Copies};
+    use units::stripe::Stripe;
+    let made = Made::on(good());
+    let (stack, system) = made.stack();
+    let Mapping::Linear(volume) = stack.layer(system).mapping else { panic!("it is linear") };
+    let Mapping::Linear(part) = stack.layer(volume.layer).mapping else { panic!("it is linear") };
+    let with = |mapping: Mapping, what: &str| {
+        let mut stack = stack.clone();
+        let layer = stack.layer_mut(volume.layer);
+        layer.mapping = mapping;
+        if let LayerKind::Mapped(mapped) = &mut layer.kind {
+            mapped.what = what.to_owned();
+        }
+        made.of(PageEngine::Mysql, &stack, &[made.file(system)]).answer
+    };
+    let member = |offset_bytes| Some(Below { offset_bytes, ..part });
+    let striped = |chunk: u64| Mapping::Striped {
+        stripe: Stripe::new(chunk, 2).expect("it is a stripe"),
+        copies: Copies::Neighbors(1),
+        members: vec![member(0), member(4 << 20)],
+    };
+    assert_eq!(with(striped(65536), "striped"), UntornAnswer::Yes);
+    assert_eq!(with(striped(8192), "striped"), UntornAnswer::No);
+    let mirrored = |offset| Mapping::Mirrored { members: vec![member(0), member(offset)] };
+    assert_eq!(with(mirrored(4 << 20), "raid"), UntornAnswer::Yes);
+    assert_eq!(with(mirrored((4 << 20) + 4096), "raid"), UntornAnswer::No);
+    let parity = Mapping::Parity {
+        stripe: Stripe::new(65536, 2).expect("it is a stripe"),
+        parity: 1,
+        rotation: None,
+        members: vec![member(0), member(1 << 20), member(2 << 20)],
+    };
+    assert_eq!(with(parity, "raid"), UntornAnswer::No);
+    let linear = || Mapping::Linear(part);
+    assert_eq!(with(linear(), "crypt"), UntornAnswer::Yes);
+    for what in ["cache", "thin", "integrity", "loop device", ""] {
+        assert_eq!(with(linear(), what), UntornAnswer::Unknown, "{what}");
+    }
+    let opaque = Mapping::Opaque { on: vec![part.layer], reason: "nobody knows".to_owned() };
+    assert_eq!(with(opaque, "linear"), UntornAnswer::Unknown);
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl Made {
         }
     }
 
-    /// What differs from case to case, for a message.
+    /// Returns the values that differ from case to case, for a message.
     pub(super) fn short(&self) -> String {
         let Made { start, volume, unit, page, drive } = self;
         let bytes =
