@@ -30,6 +30,12 @@ pub struct Queue {
     pub read_ahead_bytes: Known<u64>,
     /// Atomic writes.
     pub atomic: AtomicLimits,
+    /// `max_sectors_kb`: the longest command that the kernel sends, in bytes.
+    pub command_bytes: Known<u64>,
+    /// `max_segments`: parts of memory that one command may have.
+    pub segments: Known<u64>,
+    /// `nomerges`: 2 where no two I/Os become one command.
+    pub no_merges: Known<u64>,
 }
 
 impl Queue {
@@ -44,6 +50,9 @@ impl Queue {
                 max_bytes: files.number("queue/atomic_write_max_bytes"),
                 boundary_bytes: files.number("queue/atomic_write_boundary_bytes"),
             },
+            command_bytes: files.scaled("queue/max_sectors_kb", 1024),
+            segments: files.number("queue/max_segments"),
+            no_merges: files.number("queue/nomerges"),
         }
     }
 }

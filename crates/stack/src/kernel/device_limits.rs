@@ -24,8 +24,8 @@ pub struct DeviceLimits {
     pub alignment_offset_bytes: Known<i64>,
     /// Length that is read ahead, in bytes.
     pub read_ahead_bytes: Known<u64>,
-    /// The largest untorn write in bytes; 0 where there is none.
-    pub atomic_bytes: Known<u64>,
+    /// The longest I/O that is passed on in one piece, in bytes.
+    pub command_bytes: Known<u64>,
     /// True if the kernel refuses writes.
     pub read_only: Known<bool>,
     /// True if the kernel holds its cache to be volatile, so that it sends flushes.
@@ -44,7 +44,7 @@ impl DeviceLimits {
             optimal_io_bytes: files.number("queue/optimal_io_size"),
             alignment_offset_bytes: files.number("alignment_offset"),
             read_ahead_bytes: files.scaled("queue/read_ahead_kb", 1024),
-            atomic_bytes: files.number("queue/atomic_write_unit_max_bytes"),
+            command_bytes: files.scaled("queue/max_sectors_kb", 1024),
             read_only: files.flag("ro"),
             write_back: write_back(&files),
         }

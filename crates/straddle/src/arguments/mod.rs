@@ -1,5 +1,6 @@
 //! The command line: each argument with its help. Nothing here looks at the machine.
 
+mod atomic;
 mod bench;
 mod check;
 mod common;
@@ -19,6 +20,7 @@ use clap::{Parser, Subcommand};
 
 use crate::exit::table;
 
+pub(crate) use atomic::Atomic;
 pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
@@ -58,6 +60,8 @@ Start with:
   straddle plan /dev/sda       how to align its partitions
   straddle bench /data         what misalignment costs there, measured
   straddle fsync /data         how long a durable write takes there
+  straddle atomic /var/lib/mysql --for mysql
+                               may torn-page protection be switched off
   straddle report *.json       one page of all results
   straddle check --help        all options and exit codes of check
   straddle explain exit codes  what each exit code means"
@@ -88,6 +92,7 @@ pub(crate) enum Command {
     Probe(Probe),
     Compare(Compare),
     Fsync(Box<Fsync>),
+    Atomic(Atomic),
     Report(Report),
     Drive(Drive),
     Generate(Generate),
@@ -106,6 +111,7 @@ impl Command {
             Command::Probe(probe) => probe.unknown.is_allowed,
             Command::Compare(compare) => compare.unknown.is_allowed,
             Command::Fsync(fsync) => fsync.unknown.is_allowed,
+            Command::Atomic(atomic) => atomic.unknown.is_allowed,
             _ => false,
         }
     }

@@ -175,7 +175,6 @@ fn layer(
             .into_iter()
             .chain(layer.host.as_ref().map(host))
             .chain(log(stack, id))
-            .chain(atomic(stack, id))
             .collect(),
         problems: layer.problems.clone(),
     }
@@ -283,23 +282,6 @@ fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
         source: below.is_some().then_some(Source::OnDisk),
         reason: below.is_none().then(|| format!("the device of the log was not given: {uuid}")),
     })
-}
-
-/// Returns what is sure of untorn writes to the topmost device, and what that means for databases.
-fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
-    let is_device = |id: LayerId| stack.layer(id).device.is_some();
-    if !is_device(id) || stack.over(id).into_iter().any(is_device) {
-        return Vec::new();
-    }
-    let largest = durability::untorn::largest(stack, id);
-    let shown = drive_facts::fact("untorn-write-bytes", &largest, u64::to_string);
-    // A file system has a limit of its own, which it tells of its files only.
-    let own = "its file system also limits untorn writes; to see how: straddle trace --json FILE";
-    let for_databases = match stack.above(id).is_empty() {
-        true => largest,
-        false => units::Known::no(own),
-    };
-    [shown].into_iter().chain(drive_facts::guards(&for_databases)).collect()
 }
 
 /// A finding as the user wants it; `None` when its rule is off, or its layer is not shown.

@@ -166,21 +166,11 @@ fn flag(key: &'static str, known: &Known<bool>) -> Fact {
     fact(key, known, bool::to_string)
 }
 
-pub(crate) fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
+fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
     Fact {
         key: key.into(),
         value: known.value().map(shown),
         source: known.source(),
         reason: known.reason().map(str::to_owned),
     }
-}
-
-/// Returns what untorn writes of `largest` bytes allow a database.
-pub(crate) fn guards(largest: &Known<u64>) -> impl Iterator<Item = Fact> {
-    durability::untorn::guards(largest).into_iter().map(|guard| Fact {
-        key: guard.setting.word().into(),
-        value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
-        source: Some(Source::Derived),
-        reason: Some(guard.reason),
-    })
 }

@@ -2,6 +2,7 @@
 
 mod amplify;
 mod amplify_drive;
+mod atomic;
 mod captured;
 mod check;
 mod docs;
