@@ -37,6 +37,8 @@ const ATA: Fields =
 /// The same, at offset 60 of the page.
 const ATA_PAGE: Fields =
     &[(80..100, Field::Swapped), (276..284, Field::Number), (412..472, Field::Swapped)];
+/// Bytes that the specification reserves.
+const NVME_HEALTH: Fields = &[(232..512, Field::Any)];
 /// The build of the firmware and its label; bytes that the specification reserves.
 const NVME_OCP_HEALTH: Fields = &[(278..494, Field::Any)];
 const SERIAL_PAGE: Fields = &[(4..usize::MAX, Field::Text)];
@@ -49,6 +51,7 @@ pub(super) fn answer(secrets: &mut Secrets, question: Question, content: &[u8]) 
         Question::NvmeController => NVME_CONTROLLER,
         Question::NvmeNamespace => NVME_NAMESPACE,
         Question::AtaIdentify => ATA,
+        Question::NvmeHealth => NVME_HEALTH,
         Question::NvmeOcpHealth => NVME_OCP_HEALTH,
         _ => &[],
     };
