@@ -36,13 +36,17 @@ pub enum Question {
     NvmeHealth,
     /// ATA SMART READ DATA, 512 bytes.
     AtaHealth,
+    /// OCP's log page C0h, extended health, 512 bytes: only where the drive says that it has it.
+    NvmeOcpHealth,
+    /// ATA's Device Statistics log: its pages 01h and 07h, 1024 bytes, of solid state drives only.
+    AtaStatistics,
 }
 
 units::words!(Question);
 
 impl Question {
     /// Every question.
-    pub const ALL: [Question; 8] = [
+    pub const ALL: [Question; 10] = [
         Question::NvmeNamespace,
         Question::NvmeController,
         Question::ScsiCapacity,
@@ -51,13 +55,15 @@ impl Question {
         Question::AtaIdentify,
         Question::NvmeHealth,
         Question::AtaHealth,
+        Question::NvmeOcpHealth,
+        Question::AtaStatistics,
     ];
 
-    /// Returns whether it is about the drive's health, which has no part in a layout: such a
-    /// question is asked by its path alone, and no capture holds its answer.
+    /// Returns whether a capture holds its answer: all but SMART READ DATA, whose attributes are
+    /// each maker's own and have no part in what `check` shows.
     #[must_use]
-    pub fn is_health(self) -> bool {
-        matches!(self, Question::NvmeHealth | Question::AtaHealth)
+    pub fn is_captured(self) -> bool {
+        self != Question::AtaHealth
     }
 }
 

@@ -1,8 +1,8 @@
 //! Answers of drives in their own languages, asked through the kernel by passthrough.
 //!
-//! Only questions are sent: NVMe Identify and its health log, SCSI INQUIRY and READ CAPACITY (16),
-//! ATA IDENTIFY DEVICE and SMART READ DATA. A VPD page that the kernel has read already is taken
-//! from `/sys`, so that nothing is sent at all.
+//! Only questions are sent: NVMe Identify and logs of health, SCSI INQUIRY and READ CAPACITY (16),
+//! ATA IDENTIFY DEVICE, SMART READ DATA and READ LOG EXT. A VPD page that the kernel has read
+//! already is taken from `/sys`, so that nothing is sent at all.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -25,8 +25,8 @@ pub(crate) fn ask(
 ) -> Result<Vec<u8>, TreeError> {
     let path = answer::of_drive(disk, question);
     let language = match question {
-        Question::NvmeHealth => Question::NvmeController,
-        Question::AtaHealth => Question::AtaIdentify,
+        Question::NvmeHealth | Question::NvmeOcpHealth => Question::NvmeController,
+        Question::AtaHealth | Question::AtaStatistics => Question::AtaIdentify,
         question => question,
     };
     if !questions(tree, disk).contains(&language) {
@@ -91,6 +91,8 @@ fn answered(tree: &dyn KernelTree, disk: &str, question: Question) -> Result<Vec
         Question::AtaIdentify => scsi::ata_identify(node.as_fd()),
         Question::NvmeHealth => nvme::health_log(node.as_fd()),
         Question::AtaHealth => scsi::ata_health(node.as_fd()),
+        Question::NvmeOcpHealth => nvme::ocp_health_log(node.as_fd()),
+        Question::AtaStatistics => scsi::ata_statistics(node.as_fd()),
     }
 }
 

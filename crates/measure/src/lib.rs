@@ -11,6 +11,7 @@ pub mod experiment_plan;
 pub mod full_write_buffer;
 pub mod histogram;
 pub mod pace_changes;
+pub mod passive;
 pub mod probe;
 pub mod slots;
 pub mod statistics;

@@ -24,6 +24,7 @@ mod queue;
 mod sysfs;
 mod unused_units;
 mod virtual_disk;
+pub mod wear;
 
 pub use drive_answers::{DriveIdentity, Said};
 pub use granule::ASSUMED_GRANULE_BYTES;

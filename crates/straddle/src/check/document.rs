@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use device::KernelTree;
 use format::filesystem::Beside;
 use report::{Fact, Finding};
 use stack::assemble::Assembled;
+use stack::drive::wear::WearReading;
 use stack::judge::{self, Judgment, Miss};
 use stack::rule::{self, RuleInput};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack, Verdict};
@@ -23,6 +25,8 @@ pub(crate) struct ReportSettings<'a> {
     pub(crate) rules: &'a [RuleChange],
     /// Only what is on and under the devices that the kernel calls so; all where there are none.
     pub(crate) meant: &'a [String],
+    /// The kernel's files where drives are asked for their wear; `None` where nobody shows it.
+    pub(crate) wear: Option<&'a dyn KernelTree>,
 }
 
 /// The stack as a target of the document.
@@ -40,7 +44,8 @@ pub(crate) fn target(
     let hosts = hosts(assembled, &kept);
     let mut layers: Vec<report::LayerReport> = (kept.iter())
         .map(|&id| {
-            let layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
+            let mut layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
+            layer.facts.extend(wear(view, stack.layer(id)));
             if hosts.contains(&id) { unasked(layer) } else { layer }
         })
         .collect();
@@ -178,6 +183,15 @@ fn layer(
             .collect(),
         problems: layer.problems.clone(),
     }
+}
+
+/// Returns what a drive says of its wear, where that is shown.
+fn wear(view: &ReportSettings<'_>, layer: &stack::Layer) -> Vec<Fact> {
+    let (Some(tree), LayerKind::Drive(drive)) = (view.wear, &layer.kind) else {
+        return Vec::new();
+    };
+    let reading = WearReading::read(tree, &drive.name, &drive.said);
+    reading.map_or_else(Vec::new, |reading| drive_facts::wear_facts(&reading))
 }
 
 fn facts(layer: &stack::Layer) -> Vec<Fact> {

@@ -2,6 +2,7 @@
 
 use format::identify::{nvme, scsi};
 use report::Fact;
+use stack::drive::wear::{CoarseBytes, WearBounds, WearReading};
 use stack::drive::{KernelDrive, NamespacePath};
 use units::{Known, Source};
 
@@ -104,6 +105,54 @@ fn said(drive: &KernelDrive) -> Vec<Fact> {
     facts.push(own("turns-per-minute", drive.said.turns_per_minute()));
     facts.retain(|fact| fact.value.is_some());
     facts
+}
+
+/// Returns what the drive says of its wear, with what follows from it.
+pub(crate) fn wear_facts(wear: &WearReading) -> Vec<Fact> {
+    let bytes = |host: &CoarseBytes| host.bytes().to_string();
+    let mut facts = vec![
+        fact("host-written-bytes", &wear.host, bytes),
+        fact("life-used-percent", &wear.used_percent, u8::to_string),
+    ];
+    // One reason is enough for all that a page would say.
+    let Some(media) = wear.media.value() else {
+        let none: Known<u64> = Known::no(wear.media.reason().unwrap_or_default());
+        facts.push(number("media-written-bytes", &none));
+        return facts;
+    };
+    let amplification = wear.write_amplification();
+    let resolution = amplification.value().map(|bounds| {
+        format!("media over host bytes since new, to {}", decimals(bounds.resolution()))
+    });
+    let unaligned = media.unaligned_writes.value();
+    let starts = unaligned.map(|_| "since power-on, by their start alone".to_owned());
+    facts.extend([
+        number("media-written-bytes", &media.bytes),
+        noted(fact("write-amplification", &amplification, WearBounds::to_string), resolution),
+        noted(number("unaligned-writes", &media.unaligned_writes), starts),
+        number("endurance-bytes", &media.endurance_bytes),
+        number("endurance-left-bytes", &media.endurance_left_bytes()),
+        fact("free-blocks-percent", &media.free_percent, u8::to_string),
+        number("erases-min", &media.erases_min),
+        number("erases-max", &media.erases_max),
+    ]);
+    facts
+}
+
+/// `resolution` with one digit that counts, and at least two decimals.
+fn decimals(resolution: f64) -> String {
+    let places = (2..9).find(|&places| resolution * 10_f64.powi(places) >= 1.0);
+    let places = places.and_then(|places| usize::try_from(places).ok());
+    match places {
+        Some(places) => format!("{resolution:.places$}"),
+        None => "0.00000001".to_owned(),
+    }
+}
+
+/// `fact` with a remark beside its value; a reason that it has stays.
+fn noted(fact: Fact, remark: Option<String>) -> Fact {
+    let reason = fact.reason.or(remark);
+    Fact { reason, ..fact }
 }
 
 fn namespace_facts(said: &nvme::Namespace) -> Vec<Fact> {

@@ -8,6 +8,7 @@ mod check;
 mod docs;
 mod drive;
 mod drive_stack;
+mod drive_wear;
 mod exit_code_tests;
 mod generate;
 mod inputs;
