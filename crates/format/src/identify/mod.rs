@@ -14,6 +14,7 @@ pub mod ata;
 pub mod ata_health;
 pub mod nvme;
 pub mod nvme_health;
+pub mod nvme_namespace_hints;
 pub mod scsi;
 
 /// Why an answer holds nothing.
