@@ -57,6 +57,7 @@ fn queue(drive: &KernelDrive) -> Vec<Fact> {
     let queue = &drive.queue;
     let mut facts = vec![
         number("discard-alignment-bytes", &drive.discard_alignment_bytes),
+        number("discard-max-bytes", &queue.discard_max_bytes),
         fact("write-cache", &queue.write_cache, String::clone),
         flag("forced-unit-access", &queue.forced_unit_access),
         flag("stable-writes", &queue.stable_writes),
