@@ -34,6 +34,8 @@ pub enum DiscardArrival {
         by: LayerId,
         /// The evidence.
         why: String,
+        /// Layers above it whose own tables would stop it too, with the evidence.
+        also: Vec<(LayerId, String)>,
     },
     /// Its end cannot be told.
     Unknown {
@@ -104,7 +106,11 @@ fn arrival(stack: &Stack, id: LayerId, way: &[LayerId]) -> DiscardArrival {
     for &below in way {
         match passes(stack.layer(below)) {
             Passes::Yes => {}
-            Passes::No(why) => return DiscardArrival::Stopped { by: below, why },
+            Passes::No(why) => {
+                let above = way.iter().copied().filter(|&above| above > below);
+                let also = above.filter_map(|id| Some((id, table_reason(stack.layer(id))?)));
+                return DiscardArrival::Stopped { by: below, why, also: also.collect() };
+            }
             Passes::Unknown(why) => unknown = unknown.or(Some(why)),
         }
     }
@@ -134,21 +140,10 @@ fn passes(layer: &Layer) -> Passes {
             [None, _] => Passes::Unknown(format!("{} does not tell of discards", layer.name)),
         };
     }
+    if let Some(why) = table_reason(layer) {
+        return Passes::No(why);
+    }
     if let Some(limits) = &layer.limits {
-        match &limits.table_discards {
-            Some(TableDiscards::Crypt { allowed: false, .. }) => {
-                return Passes::No("its table has no allow_discards".to_owned());
-            }
-            Some(TableDiscards::Pool(PoolDiscards::Ignored)) => {
-                return Passes::No("its table has ignore_discard".to_owned());
-            }
-            Some(TableDiscards::Pool(PoolDiscards::KeptInPool)) => {
-                return Passes::No(
-                    "its table has no_discard_passdown: only the pool gets space back".to_owned(),
-                );
-            }
-            _ => {}
-        }
         match limits.discard_max_bytes.value() {
             Some(0) => return Passes::No(stacked_reason(layer)),
             Some(_) => return Passes::Yes,
@@ -164,9 +159,7 @@ fn passes(layer: &Layer) -> Passes {
                 false => "has no allow-discards flag, so they pass only if it is opened with it",
             }
         )),
-        LayerKind::MdArray(array) if matches!(array.level, 4..=6) => {
-            Passes::Unknown(format!("{}: {}", layer.name, raid_reason(array.level)))
-        }
+        _ if has_parity(layer) => Passes::Unknown(format!("{}: {PARITY}", layer.name)),
         LayerKind::ImageFormat(_) => {
             Passes::Unknown("QEMU frees clusters only with discard=unmap on its drive".to_owned())
         }
@@ -178,24 +171,41 @@ fn passes(layer: &Layer) -> Passes {
     }
 }
 
+/// Why a device-mapper device hands none down by its own table; `None` where it does, and of other
+/// layers.
+fn table_reason(layer: &Layer) -> Option<String> {
+    let why = match layer.limits.as_ref()?.table_discards.as_ref()? {
+        TableDiscards::Crypt { allowed: false, .. } => "its table has no allow_discards",
+        TableDiscards::Pool(PoolDiscards::Ignored) => "its table has ignore_discard",
+        TableDiscards::Pool(PoolDiscards::KeptInPool) => {
+            "its table has no_discard_passdown: only the pool gets space back"
+        }
+        TableDiscards::Crypt { .. } | TableDiscards::Pool(PoolDiscards::PassedDown) => return None,
+    };
+    Some(why.to_owned())
+}
+
 /// Why a stacked device takes none although the devices below do.
 fn stacked_reason(layer: &Layer) -> String {
-    let about = match &layer.kind {
-        LayerKind::MdArray(array) if matches!(array.level, 4..=6) => raid_reason(array.level),
-        kind if kind.kind() == LayerType::Loop => {
-            "the file system of its file cannot punch holes".to_owned()
-        }
+    let about = match layer.kind.kind() {
+        _ if has_parity(layer) => PARITY,
+        LayerType::Loop => "the file system of its file cannot punch holes",
         _ => return "discard_max_bytes is 0".to_owned(),
     };
     format!("discard_max_bytes is 0: {about}")
 }
 
-fn raid_reason(level: i32) -> String {
-    format!(
-        "RAID {level} passes discards only where raid456's devices_handle_discard_safely is Y and \
-         members discard whole stripes"
-    )
+/// Returns whether a layer is an array with parity.
+pub(crate) fn has_parity(layer: &Layer) -> bool {
+    match &layer.kind {
+        LayerKind::MdArray(array) => matches!(array.level, 4..=6),
+        _ => matches!(layer.mapping, Mapping::Parity { .. }),
+    }
 }
+
+/// Source: Linux `drivers/md/raid5.c` (`raid5_set_limits`), `drivers/md/dm-raid.c`.
+const PARITY: &str = "RAID with parity passes discards only where devices_handle_discard_safely of \
+                      raid456 (LVM: dm_raid) is Y and members discard whole stripes";
 
 /// The largest unit; of equal ones the lowest.
 fn grain(stack: &Stack, id: LayerId, way: &[LayerId]) -> Option<DiscardGrain> {

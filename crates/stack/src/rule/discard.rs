@@ -11,7 +11,7 @@ use super::{Finding, Remedy, RuleInput, Severity, finding};
 use crate::discard_path::{self, DiscardArrival, DiscardPath};
 use crate::id::LayerId;
 use crate::kernel::dm::{PoolDiscards, TableDiscards};
-use crate::layer::{Layer, LayerKind};
+use crate::layer::{Layer, LayerKind, LayerType};
 use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
@@ -30,20 +30,32 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     found
 }
 
+/// A layer's stop of discards.
+#[derive(Default)]
+struct Stop {
+    why: String,
+    /// The file systems whose discards end there.
+    systems: Vec<LayerId>,
+    /// Layers above that would stop them too, with the evidence.
+    also: BTreeMap<LayerId, String>,
+}
+
 /// Layers that take no discards, or hand none down, while all below them take some. One finding
 /// for each, however many file systems are on it.
 fn stopped(case: &RuleInput<'_>) -> Vec<Finding> {
-    let mut found: BTreeMap<LayerId, (String, Vec<LayerId>)> = BTreeMap::new();
+    let mut found: BTreeMap<LayerId, Stop> = BTreeMap::new();
     for (id, _) in case.stack.iter() {
         let path = discard_path::of(case.stack, id);
-        if let Some(DiscardPath { arrival: DiscardArrival::Stopped { by, why }, .. }) = path
+        if let Some(DiscardPath { arrival: DiscardArrival::Stopped { by, why, also }, .. }) = path
             // A drive that takes none is as it is.
             && !matches!(case.stack.layer(by).kind, LayerKind::Drive(_))
         {
-            found.entry(by).or_insert_with(|| (why, Vec::new())).1.push(id);
+            let stop = found.entry(by).or_insert_with(|| Stop { why, ..Stop::default() });
+            stop.systems.push(id);
+            stop.also.extend(also);
         }
     }
-    let findings = found.into_iter().map(|(by, (why, systems))| {
+    let findings = found.into_iter().map(|(by, Stop { why, systems, also })| {
         let layer = case.stack.layer(by);
         let wanting = systems.iter().map(|&id| case.stack.layer(id)).find(|it| it.discards);
         let severity = if wanting.is_some() { Severity::Warning } else { Severity::Info };
@@ -51,6 +63,10 @@ fn stopped(case: &RuleInput<'_>) -> Vec<Finding> {
         if let Some(system) = wanting {
             let point = system.mount_points.first().unwrap_or(&system.name);
             finding.evidence.push(format!("{point} is mounted with discard"));
+        }
+        for (above, why) in also {
+            let name = &case.stack.layer(above).name;
+            finding.evidence.push(format!("{name} would stop them too: {why}"));
         }
         finding.fixed_by([let_through(layer)])
     });
@@ -61,9 +77,7 @@ fn stopped(case: &RuleInput<'_>) -> Vec<Finding> {
 fn let_through(layer: &Layer) -> Remedy {
     let limits = layer.limits.as_ref();
     match limits.and_then(|limits| limits.table_discards.as_ref()) {
-        Some(TableDiscards::Crypt { others, .. })
-            if layer.kind.kind() == crate::layer::LayerType::Luks =>
-        {
+        Some(TableDiscards::Crypt { others, .. }) if layer.kind.kind() == LayerType::Luks => {
             let is_kept = limits.is_some_and(|limits| limits.keeps_flags);
             let name = shell_word(&layer.name);
             let command = Command::AllowDiscards { name, is_kept, others: others.clone() };
@@ -84,7 +98,16 @@ fn let_through(layer: &Layer) -> Remedy {
                 "deactivate the pool, then let it pass discards: lvchange --discards passdown",
             ),
         },
-        _ => Remedy::tell("nothing to do, unless the drive runs out of erased blocks"),
+        _ => Remedy::tell(match &layer.kind {
+            _ if discard_path::has_parity(layer) => {
+                "leave it so: parity may become wrong where a member does not read zeros after a \
+                 discard"
+            }
+            kind if kind.kind() == LayerType::Loop => {
+                "to free blocks of its file, keep that on ext4, XFS or btrfs, which can punch holes"
+            }
+            _ => "nothing to do, unless the drive runs out of erased blocks",
+        }),
     }
 }
 

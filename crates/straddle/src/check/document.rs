@@ -300,7 +300,7 @@ fn trim(stack: &Stack, id: LayerId) -> Vec<Fact> {
             let names: Vec<String> = ends.into_iter().map(name).collect();
             (Some(format!("reaches {}: yes{pieces}", names.join(", "))), None)
         }
-        DiscardArrival::Stopped { by, why } => {
+        DiscardArrival::Stopped { by, why, .. } => {
             let drive = matches!(stack.layer(by).kind, LayerKind::Drive(_));
             let verb = if drive { "not taken by" } else { "stopped by" };
             (Some(format!("no: {verb} {}", name(by))), Some(why))

@@ -42,7 +42,7 @@ const LUKS2: &str = "CRYPT-LUKS2-00-c";
 #[test]
 fn a_container_without_the_flag_stops_discards_and_a_mount_that_wants_them_warns() {
     let seen = container(LUKS2, CRYPT, "0", "rw");
-    let DiscardArrival::Stopped { by, why } = way(&seen).arrival else { panic!("stopped") };
+    let DiscardArrival::Stopped { by, why, .. } = way(&seen).arrival else { panic!("stopped") };
     assert_eq!(seen.assembled.stack.layer(by).name, "c");
     assert_eq!(why, "its table has no allow_discards");
     let found = seen.findings();
@@ -143,6 +143,30 @@ fn a_pool_that_keeps_discards_gets_the_space_and_its_drive_does_not() {
 }
 
 #[test]
+fn what_would_stop_discards_further_up_is_evidence() {
+    let mounts = "1 0 253:1 / /data rw - ext4 /dev/mapper/c rw";
+    let tables = "r: 0 65536 raid raid5_ls 1 128 2 - 8:0 - 8:16\n\
+                  c: 0 65536 crypt aes-xts-plain64 :64:logon:x 0 253:0 0\n";
+    let seen = disk()
+        .disk("sdb", "8:16", 64 * MIB, &DISCARDS)
+        .mapped("dm-0", "253:0", ("r", ""), 32 * MIB, &["sda", "sdb"])
+        .mapped("dm-1", "253:1", ("c", LUKS2), 32 * MIB, &["dm-0"])
+        .files(&[
+            ("/straddle/dm-tables", tables),
+            ("/sys/block/dm-0/queue/discard_max_bytes", "0"),
+            ("/sys/block/dm-1/queue/discard_max_bytes", "0"),
+            ("/proc/self/mountinfo", mounts),
+        ])
+        .look("dm-1");
+    let found = seen.findings();
+    let found: Vec<_> = found.iter().filter(|it| it.rule.code == "ST611").collect();
+    assert_eq!(found.len(), 1, "the lowest alone");
+    assert!(found[0].evidence[0].starts_with("r: discard_max_bytes is 0"));
+    let above = "c would stop them too: its table has no allow_discards";
+    assert_eq!(found[0].evidence[1..], [above]);
+}
+
+#[test]
 fn parity_says_why_it_takes_none() {
     let raid = "r: 0 65536 raid raid5_ls 1 128 2 - 8:0 - 8:16";
     let seen = disk()
@@ -157,5 +181,6 @@ fn parity_says_why_it_takes_none() {
     let found = seen.findings();
     let found = found.iter().find(|it| it.rule.code == "ST611").unwrap();
     assert_eq!(found.severity, Severity::Info);
-    assert_eq!(found.evidence, ["r: discard_max_bytes is 0"]);
+    assert!(found.evidence[0].contains("devices_handle_discard_safely"), "{:?}", found.evidence);
+    assert!(found.fixes()[0].starts_with("leave it so"));
 }
