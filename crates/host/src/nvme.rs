@@ -62,8 +62,8 @@ pub(crate) fn identify_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, Stri
     identify(device, CNS_NAMESPACE, namespace)
 }
 
-/// Identify Namespace of the NVM command set, of the namespace whose node is `device`. Drives before
-/// NVMe 2.0 refuse it.
+/// Identify Namespace of the NVM command set, of the namespace whose node is `device`. Drives
+/// before NVMe 2.0 refuse it.
 ///
 /// # Errors
 /// Same as [`identify_namespace`].

@@ -83,8 +83,8 @@ const NAMED: [(&str, u64, u64); 3] = [("512n", 512, 512), ("512e", 512, 4096), (
 /// Kinds of flash drives with a coarse indirection unit, which are sold with sectors of 512 and of
 /// 4096 bytes: the unit in bytes.
 ///
-/// Sources: <https://github.com/ceph/ceph/pull/71954> (Solidigm D5-P5336: 16 KiB, D5-P5316: 64 KiB),
-/// <https://github.com/ceph/ceph/pull/65269> (Micron 6550 ION: 16 KiB).
+/// Sources: <https://github.com/ceph/ceph/pull/71954> (Solidigm D5-P5336: 16 KiB, D5-P5316: 64
+/// KiB), <https://github.com/ceph/ceph/pull/65269> (Micron 6550 ION: 16 KiB).
 const COARSE: [(&str, u64); 2] = [("qlc-16k", 16 << 10), ("qlc-64k", 64 << 10)];
 
 /// The properties that take a value.
@@ -125,7 +125,7 @@ impl std::str::FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Condition, ConditionError> {
         let mut told = Condition::default();
-        // A granule that is given counts, wherever the type of disk stands that usually has another.
+        // A granule that is given counts before the usual one of a type of disk.
         let (mut given, mut usual) = (None, None);
         let mut origin = None;
         for word in text.split(',').map(str::trim) {

@@ -1,7 +1,7 @@
 //! Version of a Linux kernel.
 
-/// The first two numbers of a kernel's release: 6 and 12 of `6.12.117+deb12-amd64`. The later of two
-/// is the greater.
+/// The first two numbers of a kernel's release: 6 and 12 of `6.12.117+deb12-amd64`. The later of
+/// two is the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelVersion {
     /// The first number.
@@ -11,8 +11,8 @@ pub struct KernelVersion {
 }
 
 impl KernelVersion {
-    /// Returns the version of a kernel whose `/proc/sys/kernel/osrelease` is `release`; `None` where
-    /// that does not begin with two numbers.
+    /// Returns the version of a kernel whose `/proc/sys/kernel/osrelease` is `release`; `None`
+    /// where that does not begin with two numbers.
     #[must_use]
     pub fn of_release(release: &str) -> Option<KernelVersion> {
         let (major, rest) = release.trim().split_once('.')?;

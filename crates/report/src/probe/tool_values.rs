@@ -18,7 +18,8 @@ pub struct Tool {
 
 /// The largest ashift (OpenZFS, zpoolprops(7)).
 const ASHIFT_MAX: u32 = 16;
-/// A page of memory on most machines: file systems with larger blocks do not mount on older kernels.
+/// A page of memory on most machines: file systems with larger blocks do not mount on older
+/// kernels.
 const PAGE_BYTES: u64 = 4096;
 /// The largest block of XFS and of ext4 (mkfs.xfs(8), ext4(5)).
 const BLOCK_BYTES_MAX: u64 = 64 << 10;

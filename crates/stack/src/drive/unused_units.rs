@@ -56,8 +56,8 @@ impl KernelDrive {
         Unit::with_origin(bytes, origin.checked_rem(bytes)?)
     }
 
-    /// Returns the unit in which an NVMe drive frees blocks by its own word, in bytes: the larger of
-    /// NPDG and NPDA, or of NPDGL and NPDAL where it has those. Linux takes it for
+    /// Returns the unit in which an NVMe drive frees blocks by its own word, in bytes: the larger
+    /// of NPDG and NPDA, or of NPDGL and NPDAL where it has those. Linux takes it for
     /// discard_granularity since 2026, and a logical block before (`drivers/nvme/host/core.c`).
     /// `None` where the drive says none, or one that is no power of two up to 1 GiB.
     fn own_discard_unit(&self) -> Option<u64> {

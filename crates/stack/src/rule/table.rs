@@ -434,9 +434,9 @@ pub const RULES: &[Rule] = &[
               default: whoever reads the drive could otherwise see which blocks are free. \
               Severity: info; warning if a file system above is mounted with discard.",
         fix: "LUKS2: cryptsetup refresh --allow-discards --persistent NAME, if that may be seen. \
-              LUKS1: --allow-discards, and discard in /etc/crypttab. Thin pool: lvchange --discards \
-              passdown VG/POOL. RAID 4, 5 and 6: leave it, unless every member is sure to read \
-              zeros after a discard.",
+              LUKS1: --allow-discards, and discard in /etc/crypttab. Thin pool: lvchange \
+              --discards passdown VG/POOL. RAID 4, 5 and 6: leave it, unless every member is sure \
+              to read zeros after a discard.",
     },
     Rule {
         code: "ST701",

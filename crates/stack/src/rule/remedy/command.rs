@@ -102,7 +102,7 @@ pub(in crate::rule) enum Command {
     ReadAhead(String),
     /// Allows flushes to pass a device.
     WriteBack(String),
-    /// Lets discards through an open LUKS container.
+    /// Passes discards through an open LUKS container.
     AllowDiscards {
         /// The container's mapping, as it is typed.
         name: String,
@@ -111,7 +111,7 @@ pub(in crate::rule) enum Command {
         /// The options that keep what the mapping has.
         others: Vec<&'static str>,
     },
-    /// Lets a thin pool hand discards down.
+    /// Makes a thin pool hand discards down.
     PassDiscards(String),
 }
 

@@ -1,4 +1,4 @@
-//! Where discards of a mounted file system end.
+//! Discards of a mounted file system, and the layer at which they end.
 
 use stack::discard_path::{self, DiscardArrival, DiscardGrain, DiscardPath};
 use stack::{LayerId, LayerKind, Severity};
@@ -33,8 +33,8 @@ fn container(uuid: &str, table: &str, most: &str, options: &str) -> Seen {
 fn way(seen: &Seen) -> DiscardPath {
     let stack = &seen.assembled.stack;
     let is_system = |id: &LayerId| matches!(stack.layer(*id).kind, LayerKind::Mounted(_));
-    let system = stack.iter().map(|(id, _)| id).find(is_system).unwrap();
-    discard_path::of(stack, system).unwrap()
+    let system = stack.iter().map(|(id, _)| id).find(is_system).expect("it is mounted");
+    discard_path::of(stack, system).expect("it is written")
 }
 
 const LUKS2: &str = "CRYPT-LUKS2-00-c";
