@@ -22,6 +22,8 @@ pub const DM_TABLES: &str = "/straddle/dm-tables";
 pub enum Question {
     /// NVMe Identify Namespace (CNS 0), 4096 bytes.
     NvmeNamespace,
+    /// NVMe Identify Namespace of the NVM command set (CNS 5, CSI 0), 4096 bytes.
+    NvmeNvmNamespace,
     /// NVMe Identify Controller (CNS 1), 4096 bytes.
     NvmeController,
     /// SCSI READ CAPACITY (16), 32 bytes.
@@ -46,8 +48,9 @@ units::words!(Question);
 
 impl Question {
     /// Every question.
-    pub const ALL: [Question; 10] = [
+    pub const ALL: [Question; 11] = [
         Question::NvmeNamespace,
+        Question::NvmeNvmNamespace,
         Question::NvmeController,
         Question::ScsiCapacity,
         Question::ScsiBlockLimits,

@@ -11,7 +11,9 @@ use units::{ByteRange, SectorSize, Unit};
 use crate::Parsed;
 use crate::filesystem::{self, btrfs};
 use crate::heads::Heads;
-use crate::identify::{ata, ata_health, ata_statistics, nvme, nvme_health, ocp_health, scsi};
+use crate::identify::{
+    ata, ata_health, ata_statistics, nvme, nvme_health, nvme_namespace_hints, ocp_health, scsi,
+};
 use crate::image::guest::Guest;
 use crate::image::{self, Image, recognize};
 use crate::member::{bcache, integrity, luks, lvm, md};
@@ -70,6 +72,12 @@ const PLAIN: [Parser; 19] = [
     Parser::new("nvme", |disk| {
         let bytes = answer(disk);
         drop(black_box((nvme::namespace(&bytes), nvme::controller(&bytes))));
+        // One answer's bytes are the other's too: every bit and size is met with every other.
+        if let Ok(namespace) = nvme::namespace(&bytes) {
+            let hints = nvme_namespace_hints::hints(&bytes, &namespace.value);
+            let most = hints.ok().and_then(|hints| hints.value.read_granularity_bytes);
+            assert!(most.is_none_or(|bytes| bytes <= 16 << 20), "what no drive means is unknown");
+        }
     }),
     Parser::new("scsi", |disk| {
         let bytes = answer(disk);

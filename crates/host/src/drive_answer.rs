@@ -51,7 +51,7 @@ pub(crate) fn questions(tree: &dyn KernelTree, disk: &str) -> Vec<Question> {
     let (_, subsystem) = subsystem.rsplit_once('/').unwrap_or_default();
     // The head of several paths belongs to the subsystem "nvme-subsystem".
     if subsystem.starts_with("nvme") {
-        return vec![Question::NvmeNamespace, Question::NvmeController];
+        return vec![Question::NvmeNamespace, Question::NvmeNvmNamespace, Question::NvmeController];
     }
     // Type 0 is a disk, type 20 one with zones of its own command set.
     let kind = tree.read(&format!("/sys/class/block/{disk}/device/type")).unwrap_or_default();
@@ -84,6 +84,7 @@ fn answered(tree: &dyn KernelTree, disk: &str, question: Question) -> Result<Vec
     let node = open(tree, disk)?;
     match question {
         Question::NvmeNamespace => nvme::identify_namespace(node.as_fd()),
+        Question::NvmeNvmNamespace => nvme::identify_nvm_namespace(node.as_fd()),
         Question::NvmeController => nvme::identify_controller(node.as_fd()),
         Question::ScsiCapacity => scsi::capacity(node.as_fd()),
         Question::ScsiBlockLimits => scsi::vital_page(node.as_fd(), 0xb0),
@@ -166,7 +167,8 @@ mod tests {
         assert_eq!(questions(&tree, "sda").len(), 4);
         assert!(questions(&tree, "sdb").is_empty());
         assert!(questions(&tree, "../sda").is_empty());
-        for question in [Question::NvmeNamespace, Question::NvmeHealth] {
+        for question in [Question::NvmeNamespace, Question::NvmeNvmNamespace, Question::NvmeHealth]
+        {
             let error = ask(&tree, "sda", question).unwrap_err();
             assert!(matches!(error, TreeError::Missing { .. }));
         }

@@ -21,6 +21,8 @@ const IDENTIFY: u8 = 6;
 const CNS_NAMESPACE: u32 = 0;
 const CNS_CONTROLLER: u32 = 1;
 const CNS_UUID_LIST: u32 = 0x17;
+/// CSI, the upper byte of word 11, stays 0: the NVM command set.
+const CNS_COMMAND_SET_NAMESPACE: u32 = 5;
 /// Every answer to Identify is this long.
 const ANSWER_BYTES: usize = 4096;
 /// The Get Log Page command; the pages about health, and how long each is.
@@ -63,6 +65,16 @@ const _: () = assert!(size_of::<NvmePassthru>() == 72, "the layout of nvme_ioctl
 pub(crate) fn identify_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     let namespace = number(device).map_err(|error| explained("NVME_IOCTL_ID", error))?;
     identify(device, CNS_NAMESPACE, namespace)
+}
+
+/// Identify Namespace of the NVM command set, of the namespace whose node is `device`. Drives
+/// before NVMe 2.0 refuse it.
+///
+/// # Errors
+/// Same as [`identify_namespace`].
+pub(crate) fn identify_nvm_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    let namespace = number(device).map_err(|error| explained("NVME_IOCTL_ID", error))?;
+    identify(device, CNS_COMMAND_SET_NAMESPACE, namespace)
 }
 
 /// Identify Controller of the controller behind `device`.

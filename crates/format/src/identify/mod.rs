@@ -16,6 +16,7 @@ pub mod ata_statistics;
 pub mod counter;
 pub mod nvme;
 pub mod nvme_health;
+pub mod nvme_namespace_hints;
 pub mod ocp_health;
 pub mod scsi;
 

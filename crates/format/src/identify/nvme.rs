@@ -109,6 +109,19 @@ pub struct Namespace {
     pub amazon: Option<AmazonTornWrites>,
     /// True if several controllers may reach it (NMIC bit 0).
     pub shared: bool,
+    /// The meaning of the other Identify Namespace answer, and of long untorn writes.
+    pub features: Features,
+}
+
+/// The bits of NSFEAT that gate what stands elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    /// Bit 5, of the two of OPTPERF: NPDGL and NPDAL may be there.
+    pub large_discards: bool,
+    /// Bit 6, MAM: a write of several atomic units is untorn in each of them.
+    pub several_atomic: bool,
+    /// Bit 7: NPRG, NPRA and NORS may be there.
+    pub reads: bool,
 }
 
 /// Facts that a controller reports.
@@ -165,6 +178,11 @@ pub fn namespace(bytes: &[u8]) -> Result<Parsed<Namespace>, NoAnswer> {
         atomic: atomic(&block, features, unit),
         amazon: amazon(&block, unit),
         shared: block.byte::<30>() & 1 != 0,
+        features: Features {
+            large_discards: features & 0x20 != 0,
+            several_atomic: features & 0x40 != 0,
+            reads: features & 0x80 != 0,
+        },
         formats,
     };
     problems.extend(doubts(&value));
@@ -340,6 +358,20 @@ mod tests {
         let found = namespace(&bytes).unwrap().value;
         assert_eq!(found.write_alignment_bytes, Some(4096));
         assert_eq!(found.discard_alignment_bytes, None);
+    }
+
+    #[test]
+    fn the_upper_bits_of_nsfeat_gate_what_stands_elsewhere() {
+        let mut bytes = answer();
+        assert_eq!(namespace(&bytes).unwrap().value.features, Features::default());
+        for (bit, features) in [
+            (0x20, Features { large_discards: true, ..Features::default() }),
+            (0x40, Features { several_atomic: true, ..Features::default() }),
+            (0x80, Features { reads: true, ..Features::default() }),
+        ] {
+            bytes[24] = bit;
+            assert_eq!(namespace(&bytes).unwrap().value.features, features);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use measure::Interval;
 use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns, PROBE_SCHEMA, Probe,
-    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, probe_json,
+    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, ToolHost, probe_json,
     probe_table, tools,
 };
 use report::{Envelope, Look, Refusal, Run};
@@ -56,7 +56,7 @@ fn platter() -> Probe {
             length_bytes: 64 << 20,
         },
         spent: Spent { written_bytes: 90 << 20, ..Spent::default() },
-        tools: tools(&answers),
+        tools: tools(&answers, &ToolHost::default()),
         answers,
         reported: Reported {
             physical_sector_bytes: Some(512),

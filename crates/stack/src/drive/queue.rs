@@ -28,6 +28,8 @@ pub struct Queue {
     pub stable_writes: Known<bool>,
     /// `read_ahead_kb`.
     pub read_ahead_bytes: Known<u64>,
+    /// `discard_max_bytes`: the longest discard; 0 where none are taken.
+    pub discard_max_bytes: Known<u64>,
     /// Atomic writes.
     pub atomic: AtomicLimits,
     /// `max_sectors_kb`: the longest command that the kernel sends, in bytes.
@@ -45,6 +47,7 @@ impl Queue {
             forced_unit_access: files.flag("queue/fua"),
             stable_writes: files.flag("queue/stable_writes"),
             read_ahead_bytes: files.scaled("queue/read_ahead_kb", 1024),
+            discard_max_bytes: files.number("queue/discard_max_bytes"),
             atomic: AtomicLimits {
                 unit_min_bytes: files.number("queue/atomic_write_unit_min_bytes"),
                 max_bytes: files.number("queue/atomic_write_max_bytes"),

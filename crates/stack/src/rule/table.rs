@@ -432,6 +432,18 @@ pub const RULES: &[Rule] = &[
         fix: "Look for newer firmware for the drive or its bridge.",
     },
     Rule {
+        code: "ST611",
+        title: "discards stop above the drive",
+        why: "The drives take discards, but a layer above them takes none or hands none down. So \
+              fstrim and the mount option discard free nothing on the drive. LUKS does so by \
+              default: whoever reads the drive could otherwise see which blocks are free. \
+              Severity: info; warning if a file system above is mounted with discard.",
+        fix: "LUKS2: cryptsetup refresh --allow-discards --persistent NAME, if that may be seen. \
+              LUKS1: --allow-discards, and discard in /etc/crypttab. Thin pool: lvchange \
+              --discards passdown VG/POOL. RAID 4, 5 and 6: leave it, unless every member is sure \
+              to read zeros after a discard.",
+    },
+    Rule {
         code: "ST701",
         title: "read-ahead is based on a size that cannot be right",
         why: "Linux reads ahead twice optimal_io_size, and some bridges and virtual disks report \

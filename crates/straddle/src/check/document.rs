@@ -6,11 +6,13 @@ use device::KernelTree;
 use format::filesystem::Beside;
 use report::{Fact, Finding};
 use stack::assemble::Assembled;
+use stack::discard_path::{self, DiscardArrival};
 use stack::drive::wear::WearReading;
 use stack::judge::{self, Judgment, Miss};
 use stack::rule::{self, RuleInput};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack, Verdict};
 use units::Source;
+use units::prefix::Exact;
 
 use crate::arguments::RuleChange;
 use crate::shared::drive_facts;
@@ -180,6 +182,7 @@ fn layer(
             .into_iter()
             .chain(layer.host.as_ref().map(host))
             .chain(log(stack, id))
+            .chain(trim(stack, id))
             .collect(),
         problems: layer.problems.clone(),
     }
@@ -296,6 +299,42 @@ fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
         source: below.is_some().then_some(Source::OnDisk),
         reason: below.is_none().then(|| format!("the device of the log was not given: {uuid}")),
     })
+}
+
+/// Returns where a discard of a file system ends, and in which pieces.
+fn trim(stack: &Stack, id: LayerId) -> Vec<Fact> {
+    let Some(path) = discard_path::of(stack, id) else { return Vec::new() };
+    let name = |id: LayerId| stack.layer(id).name.clone();
+    let pieces = path
+        .grain
+        .map_or_else(String::new, |grain| format!(", in pieces of {}", Exact(grain.bytes)));
+    let (value, reason) = match path.arrival {
+        DiscardArrival::Arrives(ends) => {
+            let names: Vec<String> = ends.into_iter().map(name).collect();
+            (Some(format!("reaches {}: yes{pieces}", names.join(", "))), None)
+        }
+        DiscardArrival::Stopped { by, why, .. } => {
+            let drive = matches!(stack.layer(by).kind, LayerKind::Drive(_));
+            let verb = if drive { "not taken by" } else { "stopped by" };
+            (Some(format!("no: {verb} {}", name(by))), Some(why))
+        }
+        DiscardArrival::Unknown { why } => (None, Some(why)),
+    };
+    let source = value.is_some().then_some(Source::Derived);
+    let mut facts = vec![Fact { key: "trim".into(), value, source, reason }];
+    if let Some(grain) = path.grain {
+        let fact = |key: &'static str, value: String, reason: Option<String>| Fact {
+            key: key.into(),
+            value: Some(value),
+            source: Some(Source::Derived),
+            reason,
+        };
+        let of = Some(format!("unit of {}", name(grain.layer)));
+        facts.push(fact("trim-piece-bytes", grain.bytes.to_string(), of));
+        let start = grain.offset_bytes.map(|bytes| bytes.to_string());
+        facts.extend(start.map(|start| fact("trim-offset-bytes", start, None)));
+    }
+    facts
 }
 
 /// A finding as the user wants it; `None` when its rule is off, or its layer is not shown.

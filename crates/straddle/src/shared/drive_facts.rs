@@ -1,5 +1,6 @@
 //! Knowledge of a drive, as facts of the document.
 
+use format::identify::nvme_namespace_hints::NamespaceHints;
 use format::identify::{nvme, scsi};
 use report::Fact;
 use stack::drive::wear::{CoarseBytes, WearBounds, WearReading};
@@ -57,6 +58,7 @@ fn queue(drive: &KernelDrive) -> Vec<Fact> {
     let queue = &drive.queue;
     let mut facts = vec![
         number("discard-alignment-bytes", &drive.discard_alignment_bytes),
+        number("discard-max-bytes", &queue.discard_max_bytes),
         fact("write-cache", &queue.write_cache, String::clone),
         flag("forced-unit-access", &queue.forced_unit_access),
         flag("stable-writes", &queue.stable_writes),
@@ -81,6 +83,9 @@ fn said(drive: &KernelDrive) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(namespace) = drive.said.namespace.value() {
         facts.extend(namespace_facts(namespace));
+    }
+    if let Some(hints) = drive.said.hints.value() {
+        facts.extend(hint_facts(hints));
     }
     if let Some(controller) = drive.said.controller.value() {
         facts.push(own("volatile-write-cache", Some(controller.volatile_cache)));
@@ -163,6 +168,7 @@ fn namespace_facts(said: &nvme::Namespace) -> Vec<Fact> {
         own("preferred-discard-alignment-bytes", said.discard_alignment_bytes),
         own("optimal-write-bytes", said.optimal_write_bytes),
         own("optimal-boundary-bytes", said.boundary_bytes),
+        own("atomic-write-multiples", said.features.several_atomic.then_some(true)),
     ];
     for format in &said.formats {
         let used = if said.format == Some(*format) { ", in use" } else { "" };
@@ -176,6 +182,16 @@ fn namespace_facts(said: &nvme::Namespace) -> Vec<Fact> {
         facts.push(own("format", Some(words)));
     }
     facts
+}
+
+fn hint_facts(said: &NamespaceHints) -> [Fact; 5] {
+    [
+        own("preferred-large-discard-granularity-bytes", said.discard_granularity_bytes),
+        own("preferred-large-discard-alignment-bytes", said.discard_alignment_bytes),
+        own("preferred-read-granularity-bytes", said.read_granularity_bytes),
+        own("preferred-read-alignment-bytes", said.read_alignment_bytes),
+        own("optimal-read-bytes", said.optimal_read_bytes),
+    ]
 }
 
 fn limits(said: &scsi::BlockLimits) -> Vec<Fact> {

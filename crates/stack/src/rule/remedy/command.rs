@@ -111,6 +111,17 @@ pub(in crate::rule) enum Command {
     ReadAhead(String),
     /// Allows flushes to pass a device.
     WriteBack(String),
+    /// Passes discards through an open LUKS container.
+    AllowDiscards {
+        /// The container's mapping, as it is typed.
+        name: String,
+        /// True if its header keeps that, which takes LUKS2.
+        is_kept: bool,
+        /// The options that keep what the mapping has.
+        others: Vec<&'static str>,
+    },
+    /// Makes a thin pool hand discards down.
+    PassDiscards(String),
 }
 
 /// A file and a length above its own.
@@ -186,6 +197,12 @@ impl fmt::Display for Command {
                 write!(f, "losetup --sector-size {} -P -f --show {file}", sector.bytes())
             }
             Command::ReadAhead(device) => write!(f, "blockdev --setra 256 {device}"),
+            Command::AllowDiscards { name, is_kept, others } => {
+                f.write_str("cryptsetup refresh --allow-discards")?;
+                others.iter().try_for_each(|option| write!(f, " {option}"))?;
+                write!(f, "{} {name}", if *is_kept { " --persistent" } else { "" })
+            }
+            Command::PassDiscards(pool) => write!(f, "lvchange --discards passdown {pool}"),
             Command::WriteBack(name) => {
                 write!(f, "echo write back > /sys/block/{name}/queue/write_cache")
             }
