@@ -22,6 +22,8 @@ pub const DM_TABLES: &str = "/straddle/dm-tables";
 pub enum Question {
     /// NVMe Identify Namespace (CNS 0), 4096 bytes.
     NvmeNamespace,
+    /// NVMe Identify Namespace of the NVM command set (CNS 5, CSI 0), 4096 bytes.
+    NvmeNvmNamespace,
     /// NVMe Identify Controller (CNS 1), 4096 bytes.
     NvmeController,
     /// SCSI READ CAPACITY (16), 32 bytes.
@@ -36,14 +38,19 @@ pub enum Question {
     NvmeHealth,
     /// ATA SMART READ DATA, 512 bytes.
     AtaHealth,
+    /// OCP's log page C0h, extended health, 512 bytes: only where the drive says that it has it.
+    NvmeOcpHealth,
+    /// ATA's Device Statistics log: its pages 01h and 07h, 1024 bytes, of solid state drives only.
+    AtaStatistics,
 }
 
 units::words!(Question);
 
 impl Question {
     /// Every question.
-    pub const ALL: [Question; 8] = [
+    pub const ALL: [Question; 11] = [
         Question::NvmeNamespace,
+        Question::NvmeNvmNamespace,
         Question::NvmeController,
         Question::ScsiCapacity,
         Question::ScsiBlockLimits,
@@ -51,13 +58,15 @@ impl Question {
         Question::AtaIdentify,
         Question::NvmeHealth,
         Question::AtaHealth,
+        Question::NvmeOcpHealth,
+        Question::AtaStatistics,
     ];
 
-    /// Returns whether it is about the drive's health, which has no part in a layout: such a
-    /// question is asked by its path alone, and no capture holds its answer.
+    /// Returns whether a capture holds its answer: all but SMART READ DATA, whose attributes are
+    /// each maker's own and have no part in what `check` shows.
     #[must_use]
-    pub fn is_health(self) -> bool {
-        matches!(self, Question::NvmeHealth | Question::AtaHealth)
+    pub fn is_captured(self) -> bool {
+        self != Question::AtaHealth
     }
 }
 

@@ -21,7 +21,6 @@ mod seccomp;
 mod servers;
 mod smart_attributes;
 mod sync_syscalls;
-mod torn_page_guards;
 pub mod untorn;
 
 pub use drive_protection::drive_word;

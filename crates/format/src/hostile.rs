@@ -11,7 +11,9 @@ use units::{ByteRange, SectorSize, Unit};
 use crate::Parsed;
 use crate::filesystem::{self, btrfs};
 use crate::heads::Heads;
-use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
+use crate::identify::{
+    ata, ata_health, ata_statistics, nvme, nvme_health, nvme_namespace_hints, ocp_health, scsi,
+};
 use crate::image::guest::Guest;
 use crate::image::{self, Image, recognize};
 use crate::member::{bcache, integrity, luks, lvm, md};
@@ -35,7 +37,7 @@ enum ParserCall {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 18] = [
+const PLAIN: [Parser; 19] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -70,6 +72,12 @@ const PLAIN: [Parser; 18] = [
     Parser::new("nvme", |disk| {
         let bytes = answer(disk);
         drop(black_box((nvme::namespace(&bytes), nvme::controller(&bytes))));
+        // One answer's bytes are the other's too: every bit and size is met with every other.
+        if let Ok(namespace) = nvme::namespace(&bytes) {
+            let hints = nvme_namespace_hints::hints(&bytes, &namespace.value);
+            let most = hints.ok().and_then(|hints| hints.value.read_granularity_bytes);
+            assert!(most.is_none_or(|bytes| bytes <= 16 << 20), "what no drive means is unknown");
+        }
     }),
     Parser::new("scsi", |disk| {
         let bytes = answer(disk);
@@ -82,6 +90,17 @@ const PLAIN: [Parser; 18] = [
     Parser::new("health", |disk| {
         let bytes = answer(disk);
         drop(black_box((nvme_health::health(&bytes), ata_health::health(&bytes))));
+    }),
+    Parser::new("wear", |disk| {
+        let bytes = answer(disk);
+        drop(black_box(ata_statistics::statistics(&bytes)));
+        let found = ocp_health::extended_health(&bytes);
+        // A mutated GUID hides the fields, so they are read behind a right one too.
+        let mut signed = bytes;
+        if let Some(guid) = signed.get_mut(496..512) {
+            guid.copy_from_slice(&ocp_health::GUID);
+        }
+        drop(black_box((found, ocp_health::extended_health(&signed))));
     }),
     Parser::new("chunks", placed),
     Parser::new("others", |disk| {

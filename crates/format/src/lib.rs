@@ -9,6 +9,7 @@
 pub mod blank;
 pub mod bytes;
 pub mod checksum;
+pub mod database_page;
 pub mod filesystem;
 pub mod heads;
 pub mod hostile;

@@ -1,8 +1,8 @@
 //! Answers of drives in their own languages, asked through the kernel by passthrough.
 //!
-//! Only questions are sent: NVMe Identify and its health log, SCSI INQUIRY and READ CAPACITY (16),
-//! ATA IDENTIFY DEVICE and SMART READ DATA. A VPD page that the kernel has read already is taken
-//! from `/sys`, so that nothing is sent at all.
+//! Only questions are sent: NVMe Identify and logs of health, SCSI INQUIRY and READ CAPACITY (16),
+//! ATA IDENTIFY DEVICE, SMART READ DATA and READ LOG EXT. A VPD page that the kernel has read
+//! already is taken from `/sys`, so that nothing is sent at all.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -25,8 +25,8 @@ pub(crate) fn ask(
 ) -> Result<Vec<u8>, TreeError> {
     let path = answer::of_drive(disk, question);
     let language = match question {
-        Question::NvmeHealth => Question::NvmeController,
-        Question::AtaHealth => Question::AtaIdentify,
+        Question::NvmeHealth | Question::NvmeOcpHealth => Question::NvmeController,
+        Question::AtaHealth | Question::AtaStatistics => Question::AtaIdentify,
         question => question,
     };
     if !questions(tree, disk).contains(&language) {
@@ -51,7 +51,7 @@ pub(crate) fn questions(tree: &dyn KernelTree, disk: &str) -> Vec<Question> {
     let (_, subsystem) = subsystem.rsplit_once('/').unwrap_or_default();
     // The head of several paths belongs to the subsystem "nvme-subsystem".
     if subsystem.starts_with("nvme") {
-        return vec![Question::NvmeNamespace, Question::NvmeController];
+        return vec![Question::NvmeNamespace, Question::NvmeNvmNamespace, Question::NvmeController];
     }
     // Type 0 is a disk, type 20 one with zones of its own command set.
     let kind = tree.read(&format!("/sys/class/block/{disk}/device/type")).unwrap_or_default();
@@ -84,6 +84,7 @@ fn answered(tree: &dyn KernelTree, disk: &str, question: Question) -> Result<Vec
     let node = open(tree, disk)?;
     match question {
         Question::NvmeNamespace => nvme::identify_namespace(node.as_fd()),
+        Question::NvmeNvmNamespace => nvme::identify_nvm_namespace(node.as_fd()),
         Question::NvmeController => nvme::identify_controller(node.as_fd()),
         Question::ScsiCapacity => scsi::capacity(node.as_fd()),
         Question::ScsiBlockLimits => scsi::vital_page(node.as_fd(), 0xb0),
@@ -91,6 +92,8 @@ fn answered(tree: &dyn KernelTree, disk: &str, question: Question) -> Result<Vec
         Question::AtaIdentify => scsi::ata_identify(node.as_fd()),
         Question::NvmeHealth => nvme::health_log(node.as_fd()),
         Question::AtaHealth => scsi::ata_health(node.as_fd()),
+        Question::NvmeOcpHealth => nvme::ocp_health_log(node.as_fd()),
+        Question::AtaStatistics => scsi::ata_statistics(node.as_fd()),
     }
 }
 
@@ -164,7 +167,8 @@ mod tests {
         assert_eq!(questions(&tree, "sda").len(), 4);
         assert!(questions(&tree, "sdb").is_empty());
         assert!(questions(&tree, "../sda").is_empty());
-        for question in [Question::NvmeNamespace, Question::NvmeHealth] {
+        for question in [Question::NvmeNamespace, Question::NvmeNvmNamespace, Question::NvmeHealth]
+        {
             let error = ask(&tree, "sda", question).unwrap_err();
             assert!(matches!(error, TreeError::Missing { .. }));
         }

@@ -32,6 +32,7 @@ mod interrupt;
 mod live_tree;
 mod loops;
 mod nvme;
+mod ocp_log;
 mod passthrough;
 mod pinned;
 mod private_mounts;

@@ -1,4 +1,4 @@
-//! NVMe Identify and the health log by the kernel's passthrough.
+//! NVMe Identify and logs of health by the kernel's passthrough.
 //!
 //! Source: Linux `include/uapi/linux/nvme_ioctl.h`, `drivers/nvme/host/ioctl.c`. Since Linux 6.2
 //! whoever may open the node may also send Identify; before, it takes root.
@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 use rustix::io::Errno;
 use rustix::ioctl::{self, Opcode};
 
+use crate::ocp_log;
 use crate::passthrough::{BareIoctl, StructIoctl};
 
 /// `_IO('N', 0x40)`: the ioctl's own result is the namespace's number.
@@ -19,12 +20,18 @@ const NVME_IOCTL_ADMIN_CMD: Opcode = ioctl::opcode::read_write::<NvmePassthru>(b
 const IDENTIFY: u8 = 6;
 const CNS_NAMESPACE: u32 = 0;
 const CNS_CONTROLLER: u32 = 1;
+const CNS_UUID_LIST: u32 = 0x17;
+/// CSI, the upper byte of word 11, stays 0: the NVM command set.
+const CNS_COMMAND_SET_NAMESPACE: u32 = 5;
 /// Every answer to Identify is this long.
 const ANSWER_BYTES: usize = 4096;
-/// The Get Log Page command, the page about health, and how long that is.
+/// The Get Log Page command; the pages about health, and how long each is.
 const GET_LOG_PAGE: u8 = 2;
 const HEALTH_PAGE: u32 = 2;
 const HEALTH_BYTES: usize = 512;
+/// The page that lists the pages, one word of 32 bits for each.
+const SUPPORTED_PAGES: u32 = 0;
+const SUPPORTED_PAGES_BYTES: usize = 1024;
 /// The whole controller, not one namespace.
 const ALL_NAMESPACES: u32 = u32::MAX;
 const TIMEOUT_MS: u32 = 5000;
@@ -60,6 +67,16 @@ pub(crate) fn identify_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, Stri
     identify(device, CNS_NAMESPACE, namespace)
 }
 
+/// Identify Namespace of the NVM command set, of the namespace whose node is `device`. Drives
+/// before NVMe 2.0 refuse it.
+///
+/// # Errors
+/// Same as [`identify_namespace`].
+pub(crate) fn identify_nvm_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    let namespace = number(device).map_err(|error| explained("NVME_IOCTL_ID", error))?;
+    identify(device, CNS_COMMAND_SET_NAMESPACE, namespace)
+}
+
 /// Identify Controller of the controller behind `device`.
 ///
 /// # Errors
@@ -73,15 +90,50 @@ pub(crate) fn identify_controller(device: BorrowedFd<'_>) -> Result<Vec<u8>, Str
 /// # Errors
 /// Same as [`identify_namespace`].
 pub(crate) fn health_log(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    log_page(device, HEALTH_PAGE, 0, HEALTH_BYTES)
+}
+
+/// OCP's log page C0h of the controller behind `device`.
+///
+/// # Errors
+/// Same as [`identify_namespace`]; and where nothing says that the drive has the page, which it is
+/// then not asked for: drives keep a refused log page as an error of theirs.
+pub(crate) fn ocp_health_log(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    let controller = identify_controller(device)?;
+    let uuids = ocp_log::has_uuid_list(&controller)
+        .then(|| identify(device, CNS_UUID_LIST, 0))
+        .transpose()?;
+    let index = match uuids.as_deref().and_then(ocp_log::uuid_index) {
+        Some(index) => index,
+        None => {
+            let pages = ocp_log::has_page_list(&controller)
+                .then(|| log_page(device, SUPPORTED_PAGES, 0, SUPPORTED_PAGES_BYTES))
+                .transpose()?;
+            ocp_log::may_be_asked(&controller, pages.as_deref())?;
+            0
+        }
+    };
+    log_page(device, ocp_log::PAGE, index, HEALTH_BYTES)
+}
+
+/// The first `length` bytes of the log page `page`, of the vendor with `uuid_index`; 0 is none.
+fn log_page(
+    device: BorrowedFd<'_>,
+    page: u32,
+    uuid_index: u8,
+    length: usize,
+) -> Result<Vec<u8>, String> {
     // Number of 32-bit words, less one, in the upper half: NUMDL.
-    let words = u32::try_from(HEALTH_BYTES.div_euclid(4) - 1).map_err(|error| error.to_string())?;
+    let words = u32::try_from(length.div_euclid(4) - 1).map_err(|error| error.to_string())?;
     let mut command = NvmePassthru {
         opcode: GET_LOG_PAGE,
         namespace: ALL_NAMESPACES,
-        word10: words << 16 | HEALTH_PAGE,
+        word10: words << 16 | page,
+        // Word 14 has the index in its lowest bits.
+        words_11_to_15: [0, 0, 0, u32::from(uuid_index), 0],
         ..NvmePassthru::default()
     };
-    asked(device, "Get Log Page", &mut command, HEALTH_BYTES)
+    asked(device, "Get Log Page", &mut command, length)
 }
 
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel does")]
@@ -149,7 +201,7 @@ mod tests {
         let file = std::fs::File::open("/dev/null").unwrap();
         let error = identify_namespace(file.as_fd()).unwrap_err();
         assert!(error.starts_with("NVME_IOCTL_ID is not known to this device"), "{error}");
-        for ask in [identify_controller, health_log] {
+        for ask in [identify_controller, health_log, ocp_health_log] {
             let error = ask(file.as_fd()).unwrap_err();
             assert!(error.starts_with("NVME_IOCTL_ADMIN_CMD is not known"), "{error}");
         }

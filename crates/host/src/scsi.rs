@@ -23,8 +23,10 @@ const UNIT_ATTENTION: u8 = 6;
 
 const CAPACITY_BYTES: u8 = 32;
 const PAGE_BYTES: u8 = 64;
-/// Every answer of ATA is this long.
+/// Every answer of ATA, and a page of a log, is this long.
 const ATA_BYTES: usize = 512;
+/// The address of the Device Statistics log.
+const STATISTICS_LOG: u8 = 4;
 
 /// `struct sg_io_hdr`.
 #[repr(C)]
@@ -95,6 +97,53 @@ pub(crate) fn ata_health(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     // As above; feature D0h, and in LBA mid and high the signature C24Fh.
     let command = [0x85, 4 << 1, 0x0e, 0, 0xd0, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, 0xb0, 0];
     ata_answer(device, "ATA SMART READ DATA", &command)
+}
+
+/// ATA's Device Statistics log, pages 01h and 07h one after the other: 1024 bytes, zeros for a page
+/// that the drive does not have.
+///
+/// # Errors
+/// Same as [`ata_identify`]; and where the drive is not known to be solid state, does not offer
+/// logs, or lists no such log: it is then not asked.
+pub(crate) fn ata_statistics(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    let identity = ata_identify(device)?;
+    if word(&identity, 217) != Some(1) {
+        return Err("not asked: only solid state drives are, since disks may spin up".to_owned());
+    }
+    // Word 87 is valid where bit 14 is set and bit 15 is not; bit 5 says that there are logs.
+    if word(&identity, 87).is_none_or(|word| word & 0xc020 != 0x4020) {
+        return Err("the drive offers no logs".to_owned());
+    }
+    // Word N of log 0 is the number of pages that log N has.
+    let logs = ata_log(device, 0, 0)?;
+    if word(&logs, usize::from(STATISTICS_LOG)).is_none_or(|pages| pages == 0) {
+        return Err("the drive lists no Device Statistics log".to_owned());
+    }
+    let listed = ata_log(device, STATISTICS_LOG, 0)?;
+    let count = listed.get(8).copied().map_or(0, usize::from);
+    let pages = listed.get(9..).unwrap_or_default();
+    let pages = &pages[..count.min(pages.len())];
+    let mut answer = Vec::with_capacity(2 * ATA_BYTES);
+    for page in [1, 7] {
+        match pages.contains(&page) {
+            true => answer.extend(ata_log(device, STATISTICS_LOG, page)?),
+            false => answer.extend([0; ATA_BYTES]),
+        }
+    }
+    Ok(answer)
+}
+
+/// One page of a log by READ LOG EXT. Source: ACS-4, "READ LOG EXT".
+fn ata_log(device: BorrowedFd<'_>, log: u8, page: u8) -> Result<Vec<u8>, String> {
+    // PIO data-in with fields of 16 bits; one block; LBA low is the log, LBA mid the page.
+    let command = [0x85, 4 << 1 | 1, 0x0e, 0, 0, 0, 1, 0, log, 0, page, 0, 0, 0, 0x2f, 0];
+    ata_answer(device, "ATA READ LOG EXT", &command)
+}
+
+/// The little-endian word `number` of an answer of ATA.
+fn word(answer: &[u8], number: usize) -> Option<u16> {
+    let bytes = answer.get(2 * number..2 * number + 2)?;
+    Some(u16::from_le_bytes(bytes.try_into().ok()?))
 }
 
 fn ata_answer(device: BorrowedFd<'_>, name: &str, command: &[u8]) -> Result<Vec<u8>, String> {

@@ -107,7 +107,10 @@ impl Fresh<'_> {
         if source == Some(Source::Assumed) {
             lines.push(say(
                 "granule",
-                format!("{} is assumed: measure it with straddle probe", Exact(self.granule)),
+                format!(
+                    "{} is assumed: measure it with straddle probe, or specify it with --on",
+                    Exact(self.granule)
+                ),
             ));
         }
         let LayerKind::Drive(drive) = &layer.kind else { return lines };

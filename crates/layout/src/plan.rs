@@ -375,10 +375,10 @@ impl<'a> SurveyedDisk<'a> {
         let miss = over.iter().rev().chain([&piece.layer]).find_map(|id| judgments[id.0].miss());
         match miss.and_then(|miss| Some((miss.offset_bytes?, miss))) {
             Some((bytes, miss)) => format!(
-                "its data starts {} after a boundary of the {} ({})",
+                "its data starts {} after a {} {} boundary",
                 Exact(bytes),
-                miss.kind.words(),
-                Exact(miss.unit.length_bytes())
+                Exact(miss.unit.length_bytes()),
+                miss.kind.words()
             ),
             None => "its data is not on the units below".to_owned(),
         }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use format::table::MARK;
 use sha2::{Digest as _, Sha256};
-use units::prefix::Exact;
+use units::prefix::{Exact, in_one_unit};
 use units::text::escape;
 
 use crate::new_table_bytes::Region;
@@ -72,6 +72,16 @@ pub fn script(plan: &DiskPlan, source: &NamedDisk) -> String {
     text
 }
 
+/// A start or a length in bytes before and after, in sectors; in sizes of one unit where the sector
+/// changes.
+fn change(plan: &DiskPlan, bytes: [u64; 2]) -> String {
+    let [old, new] = match plan.converts() {
+        true => in_one_unit(bytes),
+        false => bytes.map(|bytes| bytes.div_euclid(plan.sector_bytes).to_string()),
+    };
+    if old == new { old } else { format!("{old} -> {new}") }
+}
+
 /// Writes the head: the changes, and warnings before them.
 fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     let mut line = |line: &str| {
@@ -85,21 +95,20 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
         line("");
     }
     for row in &plan.rows {
-        let sectors = |bytes: u64, sector: u64| bytes.div_euclid(sector);
-        let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);
-        line(&format!(
-            "partition {}: start {}, {} sectors -> start {}, {} sectors ({})",
-            row.number,
-            sectors(row.old.start_bytes(), old),
-            sectors(row.old.length_bytes(), old),
-            sectors(row.new.start_bytes(), new),
-            sectors(row.new.length_bytes(), new),
-            Exact(row.new.start_bytes()),
-        ));
+        let start = change(plan, [row.old.start_bytes(), row.new.start_bytes()]);
+        let length = change(plan, [row.old.length_bytes(), row.new.length_bytes()]);
+        line(&match plan.converts() {
+            true => format!("partition {}: start {start}, length {length}", row.number),
+            false => {
+                format!("partition {}: start sector {start}, length {length} sectors", row.number)
+            }
+        });
     }
     if plan.converts() {
         let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);
-        line(&format!("Start and size count sectors of {old} bytes before, of {new} bytes after."));
+        line(&format!(
+            "The table is for {old}-byte sectors; the new one is for {new}-byte sectors."
+        ));
     }
     line("");
     if plan.moves.is_empty() {
@@ -123,7 +132,8 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
             escape(path.as_bytes())
         ));
     }
-    line("  DIR   on another disk than DISK; keeps each piece while it is moved");
+    line("  DIR   keeps each piece while it is moved. For a device: on another disk. For an image");
+    line("        file: any directory with free space, not in tmpfs.");
     line("        Without DIR, the directory of this script is used.");
     line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way; by a signal:");
     line("130 or 143.");

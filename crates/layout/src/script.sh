@@ -274,7 +274,7 @@ named() {
     else
         [ -d "${2-$home}" ] || {
             mkdir "$2" || refuse "cannot make $2" \
-                "name a directory on another disk: sh $(word "$script") $(word "$disk") DIR"
+                "name a directory that exists: sh $(word "$script") $(word "$disk") DIR"
             made=$2
         }
         work=$(realpath "${2-$home}")/straddle-plan-$plan

@@ -12,6 +12,7 @@ pub mod full_write_buffer;
 pub mod histogram;
 pub mod live;
 pub mod pace_changes;
+pub mod passive;
 pub mod probe;
 pub mod slots;
 pub mod statistics;

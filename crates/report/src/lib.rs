@@ -3,6 +3,7 @@
 //! Everything that a command found stands in a [`Document`]; every format is a view of it. Nothing
 //! here computes a verdict, and nothing reads anything.
 
+pub mod atomic;
 pub mod bench;
 mod changes;
 pub mod check_document;

@@ -2,7 +2,7 @@
 
 use units::Source;
 use units::number::{whole, wide};
-use units::prefix::{Exact, SectorAddress, Size};
+use units::prefix::{Exact, SectorAddress, Size, in_one_unit};
 
 use crate::check_document::LayerReport;
 use crate::text;
@@ -50,6 +50,12 @@ impl ViewWords<'_> {
         self.with_bytes(Exact(bytes).to_string(), bytes)
     }
 
+    /// Two sizes to the byte, in one unit.
+    pub(crate) fn exact_pair(self, sizes: [u64; 2]) -> [String; 2] {
+        let [first, second] = in_one_unit(sizes);
+        [self.with_bytes(first, sizes[0]), self.with_bytes(second, sizes[1])]
+    }
+
     /// A value as documents hold it, under `key`: a size to the byte where the key is one of bytes.
     pub(crate) fn value(self, key: &str, value: &str) -> String {
         match value.parse() {
@@ -93,20 +99,26 @@ impl ViewWords<'_> {
         }
         let words = layer.words();
         match &layer.misalignment {
+            Some(by) if layer.verdict == Verdict::ChunkOnly => {
+                format!(
+                    "on a chunk, but {}",
+                    self.distance(layer, by).trim_start_matches([':', ' '])
+                )
+            }
             Some(by) if bad => format!("{words}{}", self.distance(layer, by)),
             _ => words.to_owned(),
         }
     }
 
-    /// ` by 1.5 KiB in 25 % of it (assumed 4 KiB)` or `: 1 MiB after a 1.5 MiB full stripe`, with
+    /// ` by 1.5 KiB in 25 % of it (assumed 4 KiB)` or `: 1 MiB off the 1.5 MiB full stripe`, with
     /// only what is not plain from the rest.
     pub(crate) fn distance(self, layer: &LayerReport, by: &Misalignment) -> String {
-        let unit = || format!("a {} {}", self.exact(by.unit_bytes), by.unit.words());
+        let unit = || format!("the {} {}", self.exact(by.unit_bytes), by.unit.words());
         let mut words = match (by.offset_bytes, by.unit) {
             (Some(offset), UnitKind::Granule) => format!(" by {}", self.exact(offset)),
-            (Some(offset), _) => format!(": {} after {}", self.exact(offset), unit()),
+            (Some(offset), _) => format!(": {} off {}", self.exact(offset), unit()),
             (None, UnitKind::Granule) => " at several offsets".to_owned(),
-            (None, _) => format!(" at several offsets of {}", unit()),
+            (None, _) => format!(": off {} at several offsets", unit()),
         };
         if by.share_percent < 100.0 {
             let whole =

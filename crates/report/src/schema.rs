@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
+use crate::atomic::{ATOMIC_SCHEMA, AtomicWrites};
 use crate::bench::{BENCH_SCHEMA, Bench, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::check_document::{Document, SCHEMA};
@@ -38,6 +39,7 @@ pub const SCHEMAS: [DocumentSchema; 14] = [
     DocumentSchema { name: PLAN_SCHEMA, make: made::<DryRun> },
     DocumentSchema { name: FSYNC_SCHEMA, make: made::<Fsync> },
     DocumentSchema { name: FSYNC_PLAN_SCHEMA, make: made::<FsyncPlan> },
+    DocumentSchema { name: ATOMIC_SCHEMA, make: made::<AtomicWrites> },
     DocumentSchema { name: PROBE_SCHEMA, make: made::<Probe> },
     DocumentSchema { name: DRIVES_SCHEMA, make: made::<Drives> },
     DocumentSchema { name: SIMULATION_SCHEMA, make: made::<Simulation> },

@@ -46,7 +46,7 @@ pub struct TextRow {
     outcome: TargetOutcome,
     /// By how much it first goes wrong and where, or why its verdict is not known.
     place: String,
-    /// The worst rule.
+    /// The rule that decides the verdict, and the worst where that is another of more weight.
     code: String,
     code_style: Style,
 }
@@ -56,15 +56,17 @@ impl TextRow {
     #[must_use]
     pub fn of(target: &Target, look: &Look) -> TextRow {
         let words = ViewWords { look };
+        let named = target_outcome::named(target);
         let worst = target_outcome::worst(target);
         TextRow {
             name: words.text(&target.target),
             what: what(target, words),
             outcome: TargetOutcome::of(target),
             place: place(target, words),
-            code: worst.map_or_else(String::new, |finding| {
-                format!("{} {}", words.text(&finding.code), finding.severity.word())
-            }),
+            code: (named.iter())
+                .map(|it| format!("{} {}", words.text(&it.code), it.severity.word()))
+                .collect::<Vec<_>>()
+                .join(", "),
             code_style: worst.map_or(PLAIN, |finding| severity_style(finding.severity)),
         }
     }

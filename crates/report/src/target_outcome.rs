@@ -80,6 +80,27 @@ pub(crate) fn worst(target: &Target) -> Option<&Finding> {
     target.findings.iter().find(|finding| finding.severity == severity)
 }
 
+/// The finding that says why the verdict on the target is what it is: the worst one of alignment on
+/// the layer that first goes wrong; `None` where there is none.
+pub(crate) fn deciding(target: &Target) -> Option<&Finding> {
+    let layer = first_bad(target)?.id;
+    let is_about = |finding: &&Finding| {
+        let code = &*finding.code;
+        finding.layer == layer
+            && (code.starts_with("ST1") || code.starts_with("ST2") || code == "ST501")
+    };
+    // The first of equals.
+    target.findings.iter().filter(is_about).rev().max_by_key(|finding| finding.severity)
+}
+
+/// The findings that a row names: the one that decides its verdict, and the worst where that is of
+/// a higher severity.
+pub(crate) fn named(target: &Target) -> Vec<&Finding> {
+    let (worst, deciding) = (worst(target), deciding(target));
+    let is_worse = |worst: &&Finding| deciding.is_none_or(|it| it.severity < worst.severity);
+    deciding.into_iter().chain(worst.filter(is_worse)).collect()
+}
+
 /// ` by 1.5 KiB at sda1`: by how much it first goes wrong, and in which layer.
 pub(crate) fn place(layer: &LayerReport, words: ViewWords<'_>) -> String {
     let name = shorten_middle(&words.text(&layer.name), 40, words.glyphs().ellipsis);

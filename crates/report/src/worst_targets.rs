@@ -60,7 +60,7 @@ pub(crate) fn unknown(target: &Target) -> String {
 
 fn bad(target: &Target, words: ViewWords<'_>) -> String {
     let mut parts = Vec::new();
-    if let Some(finding) = target_outcome::worst(target) {
+    for finding in target_outcome::named(target) {
         parts.push(format!("{} {}: {}", finding.code, finding.severity.word(), finding.title));
     }
     if let Some(layer) = target_outcome::first_bad(target) {

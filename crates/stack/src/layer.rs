@@ -197,6 +197,8 @@ pub struct Layer {
     pub bare: Option<Bare>,
     /// Place where it is mounted; harmless to print.
     pub mount_points: Vec<String>,
+    /// True if it is a file system that is mounted so that it discards what is deleted (`discard`).
+    pub discards: bool,
     /// The path by which it was given, where it is a file; harmless to print, not quoted.
     pub path: Option<String>,
     /// Its mapping to the layers below.
@@ -227,6 +229,7 @@ impl Layer {
             host: None,
             bare: None,
             mount_points: Vec::new(),
+            discards: false,
             path: None,
             mapping,
             units: Units::new(),

@@ -8,6 +8,7 @@
 pub mod amplify;
 pub mod assemble;
 pub mod btrfs_mapping;
+pub mod discard_path;
 pub mod drive;
 pub mod external_parts;
 pub mod file_extents;

@@ -67,9 +67,9 @@ impl fmt::Display for ConditionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}`: {}; write 512n, 512e or 4Kn, and add granule=16K, origin=3584, stripe=64Kx3 \
-             (chunk x data disks) or stripe=64Kx3+1 (with one disk's worth of parity), joined by \
-             commas",
+            "`{}`: {}; write 512n, 512e or 4Kn, and add qlc-16k, qlc-64k or iu=16K (an SSD's \
+             indirection unit), granule=16K, origin=3584, stripe=64Kx3 (chunk x data disks) or \
+             stripe=64Kx3+1 (with one disk's worth of parity), joined by commas",
             self.word, self.reason
         )
     }
@@ -80,39 +80,100 @@ impl std::error::Error for ConditionError {}
 /// The names that users know: logical sector and granule in bytes.
 const NAMED: [(&str, u64, u64); 3] = [("512n", 512, 512), ("512e", 512, 4096), ("4kn", 4096, 4096)];
 
+/// Kinds of flash drives with a coarse indirection unit, which are sold with sectors of 512 and of
+/// 4096 bytes: the unit in bytes.
+///
+/// Sources: <https://github.com/ceph/ceph/pull/71954> (Solidigm D5-P5336: 16 KiB, D5-P5316: 64
+/// KiB), <https://github.com/ceph/ceph/pull/65269> (Micron 6550 ION: 16 KiB).
+const COARSE: [(&str, u64); 2] = [("qlc-16k", 16 << 10), ("qlc-64k", 64 << 10)];
+
+/// The properties that take a value.
+const KEYS: [&str; 4] = ["granule", "iu", "origin", "stripe"];
+
+/// The most changed letters of a word that is taken for another.
+const CHANGED_MAX: usize = 2;
+
+/// The name or property that `word` is nearly, as users write it.
+fn meant(word: &str) -> Option<String> {
+    let word = word.to_ascii_lowercase();
+    let names = NAMED.iter().map(|row| row.0).chain(COARSE.iter().map(|row| row.0));
+    let names = names.map(str::to_owned).chain(KEYS.map(|key| format!("{key}=")));
+    let near = names.map(|name| (changes(&word, &name), name));
+    let (changed, name) = near.min_by_key(|(changed, _)| *changed)?;
+    // Of a word of two letters two changed ones leave nothing.
+    let is_near = changed <= CHANGED_MAX.min(word.len().div_ceil(2));
+    is_near.then(|| if name == "4kn" { "4Kn".to_owned() } else { name })
+}
+
+/// Letters to insert, take out or replace until `one` is `other`.
+fn changes(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (number, letter) in one.chars().enumerate() {
+        let mut left_above = row[0];
+        row[0] = number + 1;
+        for (at, theirs) in other.chars().enumerate() {
+            let replaced = left_above + usize::from(letter != theirs);
+            left_above = row[at + 1];
+            row[at + 1] = replaced.min(row[at] + 1).min(left_above + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
 impl std::str::FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Condition, ConditionError> {
         let mut told = Condition::default();
-        let mut granule = None;
+        // A granule that is given counts before the usual one of a type of disk.
+        let (mut given, mut usual) = (None, None);
         let mut origin = None;
         for word in text.split(',').map(str::trim) {
             let fail =
                 |reason: &str| ConditionError { word: word.to_owned(), reason: reason.into() };
             let size = |text: &str| prefix::parse(text).map_err(|error| fail(&error.to_string()));
+            let unlike = |reason: &str| match meant(word.split_inclusive('=').next().unwrap_or(""))
+            {
+                Some(meant) => fail(&format!("{reason}, did you mean {meant}?")),
+                None => fail(reason),
+            };
+            let lower = word.to_ascii_lowercase();
+            if let Some((_, bytes)) = COARSE.iter().find(|(name, _)| *name == lower) {
+                given = once(given, *bytes).map_err(fail)?;
+                continue;
+            }
             match word.split_once('=') {
-                Some(("granule", value)) => granule = Some(size(value)?),
+                Some(("granule" | "iu", value)) => {
+                    given = once(given, size(value)?).map_err(fail)?;
+                }
                 Some(("origin", value)) => origin = Some(size(value)?),
                 Some(("stripe", value)) => {
                     (told.stripe, told.parity) = stripe(value).map_err(|reason| fail(&reason))?;
                 }
                 None => {
-                    let lower = word.to_ascii_lowercase();
                     let row = NAMED.iter().find(|(name, ..)| *name == lower);
-                    let (_, sector, unit) = row.ok_or_else(|| fail("no such type of disk"))?;
+                    let (_, sector, unit) = row.ok_or_else(|| unlike("no such type of disk"))?;
                     if told.sector.is_some() {
                         return Err(fail("a second kind of disk: name one"));
                     }
                     told.sector = SectorSize::new(*sector);
-                    granule = granule.or(Some(*unit));
+                    usual = Some(*unit);
                 }
-                Some(_) => return Err(fail("not a property of a disk")),
+                Some(_) => return Err(unlike("not a property of a disk")),
             }
         }
+        let granule = given.or(usual);
         told.granule = checked_granule(&told, granule, origin)
             .map_err(|reason| ConditionError { word: text.to_owned(), reason })?;
         Ok(told)
+    }
+}
+
+/// `bytes` as the granule, unless `given` is another.
+fn once(given: Option<u64>, bytes: u64) -> Result<Option<u64>, &'static str> {
+    match given.is_none_or(|given| given == bytes) {
+        true => Ok(Some(bytes)),
+        false => Err("a second granule: give one"),
     }
 }
 
@@ -172,6 +233,44 @@ mod tests {
         assert_eq!("4Kn".parse::<Condition>().unwrap().sector, Some(SectorSize::B4096));
         let coarse: Condition = "granule=16K,512e".parse().unwrap();
         assert_eq!(coarse.granule, Unit::new(16384));
+    }
+
+    #[test]
+    fn an_indirection_unit_is_a_granule_by_its_own_name() {
+        for (text, same) in [
+            ("iu=16K", "granule=16K"),
+            ("qlc-16k", "granule=16K"),
+            ("4Kn,QLC-16K", "4Kn,granule=16K"),
+            ("qlc-64k,512e", "512n,granule=64K"),
+            ("512e,iu=16K", "512n,granule=16K"),
+            ("qlc-16k,iu=16K", "granule=16K"),
+        ] {
+            let told: Condition = text.parse().unwrap();
+            assert_eq!(told, same.parse().unwrap(), "{text}");
+            assert_eq!(told.to_string(), same);
+        }
+        let error = "qlc-16k,granule=8K".parse::<Condition>().unwrap_err();
+        assert_eq!(error.reason, "a second granule: give one");
+    }
+
+    #[test]
+    fn what_is_nearly_a_name_says_which() {
+        for (text, meant) in [
+            ("4k", "4Kn"),
+            ("512", "512n"),
+            ("qlc16k", "qlc-16k"),
+            ("granul=16K", "granule="),
+            ("ui=16K", "iu="),
+            ("stipe=64Kx3", "stripe="),
+        ] {
+            let error = text.parse::<Condition>().unwrap_err();
+            let reason = error.reason.as_str();
+            assert!(reason.ends_with(&format!(", did you mean {meant}?")), "{text}: {reason}");
+        }
+        for text in ["", "x", "color=red", "advanced"] {
+            let error = text.parse::<Condition>().unwrap_err();
+            assert!(!error.reason.contains("did you mean"), "{text}: {}", error.reason);
+        }
     }
 
     #[test]

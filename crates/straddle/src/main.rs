@@ -1,6 +1,7 @@
 //! `straddle`: words in, words out. The only place that knows both Linux and everything else.
 
 mod arguments;
+mod atomic;
 mod bench;
 mod check;
 mod compare;
@@ -38,6 +39,7 @@ fn main() -> std::process::ExitCode {
         Command::Compare(compare) => compare::run(compare),
         Command::Fsync(fsync) => fsync::run(fsync),
         Command::Watch(watch) => watch::run(watch),
+        Command::Atomic(atomic) => atomic::run(atomic),
         Command::Report(report) => report_page::run(report),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),

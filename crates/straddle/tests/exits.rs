@@ -50,8 +50,13 @@ struct Mounted {
 
 impl Mounted {
     fn new(scratch: &Scratch, length_bytes: u64) -> Mounted {
+        Mounted::with(scratch, length_bytes, &[])
+    }
+
+    /// The same with these options of mkfs.ext4.
+    fn with(scratch: &Scratch, length_bytes: u64, options: &[&str]) -> Mounted {
         let device = Loop::attach(&scratch.image("image", length_bytes), 512);
-        tool::run("mkfs.ext4", &["-q", "-F", text(device.path())]);
+        tool::run("mkfs.ext4", &[&["-q", "-F"], options, &[text(device.path())]].concat());
         let point = scratch.path().join("point");
         std::fs::create_dir(&point).expect("the scratch directory takes another");
         tool::run("mount", &[text(device.path()), text(&point)]);
@@ -183,6 +188,60 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     ends(&["trace", "--allow-unknown", text(&file)], 0, "deleted");
 }
 
+/// The first page of a tablespace of InnoDB with pages of 16 KiB, and three more pages.
+fn tablespace() -> Vec<u8> {
+    let mut bytes = vec![0; 4 * 16384];
+    bytes[25] = 8;
+    bytes
+}
+
+#[test]
+fn every_ending_of_atomic_has_its_code_and_says_why() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount");
+    let scratch = Scratch::new();
+    let mounted = Mounted::with(&scratch, 64 << 20, &["-O", "bigalloc", "-C", "16384"]);
+    let put = |name: &str, bytes: &[u8]| {
+        let path = mounted.point.join(name);
+        std::fs::create_dir_all(path.parent().expect("it is in a directory")).expect("it is made");
+        std::fs::write(&path, bytes).expect("it takes a file");
+        tool::run("sync", &[text(&path)]);
+        path
+    };
+    let mysql = put("mysql/ibdata1", &tablespace());
+    let mysql = mysql.parent().expect("it is in a directory");
+    let mut relation = vec![0; 8192];
+    relation[18..20].copy_from_slice(&[4, 0x20]);
+    put("pg/PG_VERSION", b"18\n");
+    put("pg/base/5/1259", &relation);
+    let pg = mounted.point.join("pg");
+    let mut database = vec![0; 8192];
+    database[..18].copy_from_slice(b"SQLite format 3\0\x10\0");
+    let sqlite = put("app.db", &database);
+    // Whatever is below: these write through the page cache.
+    let ran = ends(&["atomic", text(&pg), "--for", "postgresql"], 1, "full_page_writes=on  keep");
+    assert!(ran.out.contains("pages of 8 KiB"), "{ran:?}");
+    let ran =
+        ends(&["atomic", text(&sqlite), "--for", "sqlite"], 1, "SQLite: writes pages of 4 KiB");
+    assert!(ran.out.starts_with("NO: "), "{ran:?}");
+    let json = straddle(&["atomic", "--json", text(mysql), "--for", "mysql"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!((&json["data_files"], &json["verdict"]["page_bytes"]), (&1.into(), &16384.into()));
+    assert_ne!(json["verdict"]["answer"], "yes", "a loop device promises nothing");
+    ends(
+        &["atomic", text(&pg), "--for", "mysql"],
+        2,
+        "hint: name the directory that holds ibdata1",
+    );
+    ends(&["atomic", text(&sqlite), "--for", "mysql"], 2, "not recognized");
+    // Of a loop device whose file is gone, nothing is known.
+    std::fs::remove_file(scratch.path().join("image")).expect("it is there");
+    let ran = ends(&["atomic", text(mysql), "--for", "mariadb"], 5, "because");
+    assert!(ran.out.starts_with("UNKNOWN: "), "{ran:?}");
+    ends(&["atomic", text(mysql), "--for", "mariadb", "--allow-unknown"], 0, "UNKNOWN");
+    ends(&["atomic", "--allow-unknown", text(&pg), "--for", "postgresql"], 1, "NO: ");
+}
+
 #[test]
 fn what_cannot_be_measured_is_misuse_and_says_why() {
     for command in ["bench", "probe", "fsync"] {
@@ -286,7 +345,7 @@ fn results_of_fsync_are_compared_by_their_ratios_and_mixed_results_are_refused()
     };
     let (even, slow) = (result("even", 1.0), result("slow", 3.0));
     ends(&["compare", &even, &even], 0, "the same run");
-    ends(&["compare", &even, &slow], 1, "2.9 to 3.1 times as high");
+    ends(&["compare", &even, &slow], 1, "differs (1 of 15 values)");
     let probed = straddle(&["probe", place, "--dry-run", "--json"]).document();
     let probed = scratch.file("probed", probed.to_string().as_bytes());
     ends(&["compare", text(&probed), text(&probed)], 5, "cannot tell");
@@ -331,14 +390,14 @@ fn every_ending_of_compare_has_its_code_and_says_why() {
     let probe = |name| kept(name, &["probe", point, "--seconds", "1", "--no-progress"]);
     let (synced, again, probed) = (fsync("synced"), fsync("again"), probe("probed"));
     ends(&["compare", &even, &even], 0, "both files hold the same run");
-    ends(&["compare", &even, &slow], 1, "times as high");
-    ends(&["compare", &even, nothing], 5, "no common value");
+    ends(&["compare", &even, &slow], 1, "differs (");
+    ends(&["compare", &even, nothing], 5, "only the earlier run measured");
     ends(&["compare", "--allow-unknown", &even, nothing], 0, "");
     ends(&["compare", &synced, &synced], 0, "the same run");
     // What this machine does at two moments is not the test's to say; that it is said is.
     let two = straddle(&["compare", &synced, &again]);
     assert!(matches!(two.status, Some(0 | 1 | 5)), "{two:?}");
-    for said in ["one 8kB write, fdatasync", "% ", "before  ", "not paired"] {
+    for said in ["one 8kB write, fdatasync", "after / before", "before  ", "not paired"] {
         assert!(two.out.contains(said), "{said}: {two:?}");
     }
     assert!(straddle(&["compare", &probed, &probed]).out.contains("before  "));

@@ -81,6 +81,25 @@ impl fmt::Display for Exact {
     }
 }
 
+/// Two sizes in bytes as [`Exact`] prints them, both in the unit of the one that needs the smaller:
+/// `[1023.5 KiB, 1024 KiB]`. A size of 0 has the unit of the other.
+#[must_use]
+pub fn in_one_unit(sizes: [u64; 2]) -> [String; 2] {
+    let fits = |prefix: &&Prefix| {
+        sizes.iter().all(|&size| {
+            (size == 0 || size >= prefix.binary) && size.is_multiple_of(prefix.binary.div_euclid(2))
+        })
+    };
+    let any = sizes.iter().any(|&size| size > 0);
+    match PREFIXES.iter().rev().filter(|_| any).find(fits) {
+        None => sizes.map(|size| format!("{size} B")),
+        Some(prefix) => sizes.map(|size| {
+            let half = if size.is_multiple_of(prefix.binary) { "" } else { ".5" };
+            format!("{}{half} {}iB", size.div_euclid(prefix.binary), prefix.letter)
+        }),
+    }
+}
+
 /// An address in bytes that prints with its sector: `31.5 KiB (sector 63)`. The sector is exact; a
 /// size that takes more digits than are read at a glance is rounded: `sector 600063 (~293 MiB)`.
 /// Sectors other than 512 bytes are named: `1 MiB (sector 256 of 4096 B)`.
@@ -187,6 +206,19 @@ mod tests {
             ((1 << 30) - 63 * 512, "1 GiB"),
         ] {
             assert_eq!(Size(bytes).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn two_sizes_share_the_smaller_of_their_units() {
+        for (sizes, texts) in [
+            ([1_048_064, 1_048_576], ["1023.5 KiB", "1024 KiB"]),
+            ([512, 1024], ["512 B", "1024 B"]),
+            ([1 << 20, 2 << 20], ["1 MiB", "2 MiB"]),
+            ([0, 1 << 20], ["0 MiB", "1 MiB"]),
+            ([0, 0], ["0 B", "0 B"]),
+        ] {
+            assert_eq!(in_one_unit(sizes), texts);
         }
     }
 

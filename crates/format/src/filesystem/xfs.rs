@@ -20,6 +20,8 @@ const VERSION_MASK: u16 = 0xf;
 const VERSION_SECTOR: u16 = 0x800;
 const VERSION_STRIPE: u16 = 0x80;
 const CRC_AT: usize = 224;
+/// Term of [`super::FileSystem::details`] for the length of the realtime section in blocks.
+pub const REALTIME: &str = "realtime blocks";
 
 /// The file system whose superblock stands at the start.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
@@ -38,6 +40,10 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     // A log of its own has a place; its headers have the UUID of the file system.
     if block.be64::<48>() == 0 {
         found.value.beside = found.value.id.clone().map(Beside::LogOn);
+    }
+    // Files of a realtime section have addresses of their own.
+    if block.be64::<16>() != 0 {
+        found.note(REALTIME, block.be64::<16>().to_string());
     }
     let sector = block.be16::<102>();
     found.value.sector_bytes = power_of_two(sector, 512..=SECTOR_BYTES_MAX);

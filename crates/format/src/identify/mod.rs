@@ -12,9 +12,15 @@ use crate::problem::{Problem, ProblemKind};
 
 pub mod ata;
 pub mod ata_health;
+pub mod ata_statistics;
+pub mod counter;
 pub mod nvme;
 pub mod nvme_health;
+pub mod nvme_namespace_hints;
+pub mod ocp_health;
 pub mod scsi;
+
+pub use counter::Counter;
 
 /// Why an answer holds nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -43,6 +49,20 @@ pub enum NoAnswer {
         what: &'static str,
         /// The page code of the answer.
         found: u8,
+    },
+    /// Another maker's page has the same number: the GUID at its end differs.
+    #[error("{what} was asked for, and a page without its GUID came")]
+    Foreign {
+        /// The answer that was asked for.
+        what: &'static str,
+    },
+    /// The page has a version whose layout is not known.
+    #[error("{what} has version {found}, whose layout is not known")]
+    Version {
+        /// The answer that was asked for.
+        what: &'static str,
+        /// The version that the page names.
+        found: u16,
     },
 }
 

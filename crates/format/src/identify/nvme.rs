@@ -66,6 +66,20 @@ pub struct Atomic {
     pub boundary_offset_bytes: u64,
 }
 
+/// Amazon's fields of torn write prevention in the vendor's own area, in bytes. They mean this on
+/// Amazon's drives alone.
+///
+/// Source: Amazon EC2 user guide, "Identify instance support for torn write prevention".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmazonTornWrites {
+    /// NTWPU: the longest write that is never torn.
+    pub unit_bytes: u64,
+    /// NTWPG: a write that is never torn is a multiple of this long.
+    pub granularity_bytes: u64,
+    /// NTWPB: the distance of boundaries that it must not cross; `None` when there are none.
+    pub boundary_bytes: Option<u64>,
+}
+
 /// Facts that a namespace reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
@@ -91,8 +105,23 @@ pub struct Namespace {
     pub boundary_bytes: Option<u64>,
     /// Atomic writes, where the namespace has values of its own.
     pub atomic: Atomic,
+    /// Bytes 640 to 647 as Amazon's drives use them; `None` without a format in use.
+    pub amazon: Option<AmazonTornWrites>,
     /// True if several controllers may reach it (NMIC bit 0).
     pub shared: bool,
+    /// The meaning of the other Identify Namespace answer, and of long untorn writes.
+    pub features: Features,
+}
+
+/// The bits of NSFEAT that gate what stands elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    /// Bit 5, of the two of OPTPERF: NPDGL and NPDAL may be there.
+    pub large_discards: bool,
+    /// Bit 6, MAM: a write of several atomic units is untorn in each of them.
+    pub several_atomic: bool,
+    /// Bit 7: NPRG, NPRA and NORS may be there.
+    pub reads: bool,
 }
 
 /// Facts that a controller reports.
@@ -147,7 +176,13 @@ pub fn namespace(bytes: &[u8]) -> Result<Parsed<Namespace>, NoAnswer> {
         optimal_write_bytes: preferred(writes, block.le16::<72>()),
         boundary_bytes: blocks(u64::from(block.le16::<46>()), unit),
         atomic: atomic(&block, features, unit),
+        amazon: amazon(&block, unit),
         shared: block.byte::<30>() & 1 != 0,
+        features: Features {
+            large_discards: features & 0x20 != 0,
+            several_atomic: features & 0x40 != 0,
+            reads: features & 0x80 != 0,
+        },
         formats,
     };
     problems.extend(doubts(&value));
@@ -217,6 +252,18 @@ fn atomic(block: &Block<ANSWER_BYTES>, features: u8, unit: Option<u64>) -> Atomi
         boundary_power_fail_bytes: boundary(block.le16::<44>()),
         boundary_offset_bytes: blocks(u64::from(block.le16::<42>()), unit).unwrap_or(0),
     }
+}
+
+fn amazon(block: &Block<ANSWER_BYTES>, unit: Option<u64>) -> Option<AmazonTornWrites> {
+    let boundary = u64::from(block.le32::<644>());
+    Some(AmazonTornWrites {
+        unit_bytes: blocks_less_one(block.le16::<640>(), unit)?,
+        granularity_bytes: blocks_less_one(block.le16::<642>(), unit)?,
+        boundary_bytes: match boundary {
+            0 => None,
+            stored => Some(blocks(stored + 1, unit)?),
+        },
+    })
 }
 
 /// Returns what cannot be right of the preferred sizes.
@@ -314,6 +361,20 @@ mod tests {
     }
 
     #[test]
+    fn the_upper_bits_of_nsfeat_gate_what_stands_elsewhere() {
+        let mut bytes = answer();
+        assert_eq!(namespace(&bytes).unwrap().value.features, Features::default());
+        for (bit, features) in [
+            (0x20, Features { large_discards: true, ..Features::default() }),
+            (0x40, Features { several_atomic: true, ..Features::default() }),
+            (0x80, Features { reads: true, ..Features::default() }),
+        ] {
+            bytes[24] = bit;
+            assert_eq!(namespace(&bytes).unwrap().value.features, features);
+        }
+    }
+
+    #[test]
     fn the_upper_bits_of_flbas_count_only_beyond_16_formats() {
         let mut bytes = answer();
         bytes[26] = 0x20;
@@ -342,6 +403,20 @@ mod tests {
         assert_eq!(found.boundary_bytes, None);
         assert_eq!(found.boundary_power_fail_bytes, Some(8192));
         assert_eq!(found.boundary_offset_bytes, 4096);
+    }
+
+    #[test]
+    fn amazons_fields_count_from_zero_and_a_boundary_of_zero_is_none() {
+        let mut bytes = answer();
+        let fields = |bytes: &[u8]| {
+            let found = namespace(bytes).unwrap().value.amazon.unwrap();
+            (found.unit_bytes, found.granularity_bytes, found.boundary_bytes)
+        };
+        assert_eq!(fields(&bytes), (512, 512, None));
+        for (at, value) in [(640, 31), (642, 7), (644, 63)] {
+            put(&mut bytes, at, value);
+        }
+        assert_eq!(fields(&bytes), (16384, 4096, Some(32768)));
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! Source: NVM Express Base Specification 2.1, "SMART / Health Information (Log Page Identifier
 //! 02h)". All numbers are little-endian.
 
-use super::{NoAnswer, head, wrong};
+use super::{Counter, NoAnswer, head, wrong};
 use crate::Parsed;
 
 /// The length of the page in bytes.
 pub const ANSWER_BYTES: usize = 512;
+/// The bytes of one data unit: a thousand units of 512 bytes, whatever the logical block is.
+pub const DATA_UNIT_BYTES: u64 = 512_000;
 
 /// A controller's report of its health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,11 @@ pub struct Health {
     /// Percentage Used: the life used by the maker's own estimate. It may be above 100; 255 means
     /// 255 or more.
     pub used_percent: u8,
+    /// Data Units Written: what hosts wrote, in units of [`DATA_UNIT_BYTES`], rounded up. A 0 says
+    /// that the drive does not report it.
+    pub data_units_written: Counter,
+    /// Host Write Commands completed.
+    pub host_writes: Counter,
     /// Unsafe Shutdowns: how often power went without notice. Values above 64 bits are cut to that.
     pub unsafe_shutdowns: u64,
     /// Media and Data Integrity Errors; cut as above.
@@ -56,6 +63,8 @@ pub fn health(bytes: &[u8]) -> Result<Parsed<Health>, NoAnswer> {
         backup_failed: warning & 16 != 0,
         spare_percent: (spare <= 100).then_some(spare),
         used_percent: block.byte::<5>(),
+        data_units_written: Counter::of(block.array::<48, 16>()),
+        host_writes: Counter::of(block.array::<80, 16>()),
         unsafe_shutdowns: cut(block.array::<144, 16>()),
         media_errors: cut(block.array::<160, 16>()),
     };
@@ -101,6 +110,16 @@ mod tests {
     fn numbers_of_128_bits_are_cut_to_what_fits() {
         let found = health(&page(&[(144, 7), (168, 1)])).unwrap().value;
         assert_eq!((found.unsafe_shutdowns, found.media_errors), (7, u64::MAX));
+    }
+
+    #[test]
+    fn bytes_and_commands_of_hosts_are_counted_from_48_and_80() {
+        let mut bytes = page(&[(48, 7), (80, 9)]);
+        let found = health(&bytes).unwrap().value;
+        assert_eq!(found.data_units_written, Counter::Count(7));
+        assert_eq!(found.host_writes, Counter::Count(9));
+        bytes[48..64].fill(0xff);
+        assert_eq!(health(&bytes).unwrap().value.data_units_written, Counter::AllOnes);
     }
 
     #[test]

@@ -202,7 +202,7 @@ impl<'a> CaptureWalk<'a> {
     fn answers(&mut self) {
         self.file(answer::DM_TABLES);
         for disk in self.tree.list("/sys/block").unwrap_or_default() {
-            for question in Question::ALL.into_iter().filter(|question| !question.is_health()) {
+            for question in Question::ALL.into_iter().filter(|question| question.is_captured()) {
                 self.file(&answer::of_drive(&disk, question));
             }
         }

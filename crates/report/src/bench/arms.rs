@@ -48,7 +48,7 @@ impl Arms<'_> {
             ("median", &|arm| seen(arm).then(|| time(arm.median_ns, words))),
             ("p99", &|arm| arm.p99_ns.filter(|_| seen(arm)).map(|p99| time(p99, words))),
             ("turns", &|arm| arm.turns.map(turns)),
-            ("operations/s", &|arm| arm.operations_per_second.map(number)),
+            ("mean IOPS", &|arm| arm.operations_per_second.map(number)),
         ];
         let mut shown = Vec::new();
         for (name, figure) in figures {
@@ -86,7 +86,11 @@ impl Arms<'_> {
             };
             let ratio = comparison.interval;
             let text = format!("ratio {}, {title}{}", ratio_figure(ratio), ratio_bounds(ratio));
-            grid.free(quiet(label), vec![cell(text), self.soundness(arm)]);
+            let said = match is_control(arm) {
+                true => self.soundness(arm),
+                false => cell("judged"),
+            };
+            grid.free(quiet(label), vec![cell(text), said]);
         }
         Some(grid)
     }

@@ -147,7 +147,7 @@ pub(crate) fn interval_title(alpha: f64) -> String {
     confidence(alpha).map_or("interval".to_owned(), |percent| format!("{percent} % interval"))
 }
 
-fn confidence(alpha: f64) -> Option<String> {
+pub(super) fn confidence(alpha: f64) -> Option<String> {
     if !(alpha > 0.0 && alpha < 1.0) {
         return None;
     }

@@ -4,7 +4,7 @@ use measure::{CostVerdict, Role};
 
 use super::arms::{SHEET_MIN, is_control};
 use super::figure_rounding::{
-    holds_one, interval_title, ratio_bounds, ratio_figure, ratio_text, time,
+    confidence, holds_one, interval_title, ratio_bounds, ratio_figure, ratio_text, time,
 };
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
@@ -34,6 +34,7 @@ pub(super) fn write(
         None if limit >= SHEET_MIN => sheet(&rows, words, limit, page),
         None => rows.iter().for_each(|row| row.sentence(words, limit, page)),
     }
+    together(&rows, limit, page);
     controls(experiments, words, limit, page);
     for experiment in experiments {
         let title = format!("{}:", words.text(&experiment.title));
@@ -78,6 +79,25 @@ fn intervals(rows: &[OverviewLine<'_>]) -> String {
     let alpha = rows.first().map_or(f64::NAN, |row| row.experiment.alpha);
     let same = rows.iter().all(|row| row.experiment.alpha.to_bits() == alpha.to_bits());
     interval_title(if same { alpha } else { f64::NAN })
+}
+
+/// Writes the probability with which all intervals hold together, where each was made wider for
+/// that.
+fn together(rows: &[OverviewLine<'_>], limit: usize, page: &mut String) {
+    let alphas = rows.iter().filter(|row| row.compared.is_some_and(|(_, one)| one.is_some()));
+    let alphas: Vec<f64> = alphas.map(|row| row.experiment.alpha).collect();
+    let sum: f64 = alphas.iter().sum();
+    // Intervals of 95 % each promise nothing of the table. Parts of 5 % add up to 5 % or nearly.
+    let all = confidence(sum).filter(|_| sum < 0.05 + 1e-6);
+    let is_same = alphas.windows(2).all(|two| two[0].to_bits() == two[1].to_bits());
+    let each = alphas.first().filter(|_| is_same && alphas.len() > 1).copied().and_then(confidence);
+    if let (Some(each), Some(all)) = (each, all) {
+        let text = format!(
+            "{each} % each: all {} together are right with a probability of {all} %",
+            alphas.len()
+        );
+        labeled("intervals", vec![cell(text)], limit, page);
+    }
 }
 
 /// Each title on a line, and its arms beneath.

@@ -69,25 +69,37 @@ fn line(change: &Change, words: ViewWords<'_>) -> String {
 
 /// ` (+512 B)`: the distance of a start or a length that changed.
 fn moved(change: &Change) -> Option<String> {
-    let number = |seen: &Option<SeenValue>| seen.as_ref()?.value.as_ref()?.parse::<u64>().ok();
-    let (before, after) = (number(&change.before)?, number(&change.after)?);
+    let [before, after] = place(change)?;
     let sign = if after < before { '-' } else { '+' };
-    let is_place = matches!(&*change.key, "start-bytes" | "length-bytes");
-    is_place.then(|| format!(" ({sign}{})", Exact(after.abs_diff(before))))
+    Some(format!(" ({sign}{})", Exact(after.abs_diff(before))))
 }
 
 /// `4 KiB (sysfs) -> 512 B (ioctl)`; one side alone where there is no other.
 fn values(change: &Change, words: ViewWords<'_>) -> String {
-    let seen = |one: &SeenValue| seen(one, &change.key, words);
+    let seen = |one: &SeenValue| seen(one, value(one, &change.key, words));
     match (&change.before, &change.after) {
+        (Some(before), Some(after)) if let Some(sizes) = place(change) => {
+            let [old, new] = words.exact_pair(sizes);
+            format!("{} -> {}", self::seen(before, Some(old)), self::seen(after, Some(new)))
+        }
         (Some(before), Some(after)) => format!("{} -> {}", seen(before), seen(after)),
         (Some(one), None) | (None, Some(one)) => seen(one),
         (None, None) => String::new(),
     }
 }
 
-fn seen(seen: &SeenValue, key: &str, words: ViewWords<'_>) -> String {
-    let value = seen.value.as_ref().map(|value| words.value(key, value));
+/// A start or a length in bytes, before and after; `None` for a change of anything else.
+fn place(change: &Change) -> Option<[u64; 2]> {
+    let number = |seen: &Option<SeenValue>| seen.as_ref()?.value.as_ref()?.parse::<u64>().ok();
+    let sizes = [number(&change.before)?, number(&change.after)?];
+    matches!(&*change.key, "start-bytes" | "length-bytes").then_some(sizes)
+}
+
+fn value(seen: &SeenValue, key: &str, words: ViewWords<'_>) -> Option<String> {
+    seen.value.as_ref().map(|value| words.value(key, value))
+}
+
+fn seen(seen: &SeenValue, value: Option<String>) -> String {
     match (value, &seen.source, &seen.reason) {
         (Some(value), Some(source), _) => format!("{value} ({source})"),
         (Some(value), None, _) => value,

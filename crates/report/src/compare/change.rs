@@ -2,12 +2,15 @@
 
 use measure::Interval;
 
-use super::{CompareAnswer, LIMIT, Measure, RunValue};
+use super::{CompareAnswer, ComparedRow, LIMIT, Measure, RunValue};
+use crate::bench::figure_rounding::{UNKNOWN, number, ratio_text};
 
 /// Rounding of a product that should be the limit is no difference.
 const SLACK: f64 = 1.0 + 1e-9;
 /// A change of which nothing is known.
 pub(super) const NONE: Interval = Interval { ratio: f64::NAN, low: f64::NAN, high: f64::INFINITY };
+/// The change in words of two files that hold one run.
+pub(super) const SAME_RUN: &str = "none, the same run";
 /// Changes up to this are said in percent, greater ones as a multiple.
 const PERCENT_MAX: f64 = 2.0;
 
@@ -67,28 +70,25 @@ pub(super) fn reach(change: Option<Interval>) -> f64 {
 struct Side {
     word: &'static str,
     multiple: &'static str,
-    /// Size of a change that way, as a factor of 1 and more.
+    /// Size of a change that way, as a factor of 1 and more, relative to the earlier value.
     factor: fn(f64) -> f64,
 }
 
 /// The words for more and for less of a measure.
 fn sides(measure: Measure) -> [Side; 2] {
-    let more = |word, multiple| Side { word, multiple, factor: |times| times };
-    match measure {
-        // "50 % lower" is half as high; "50 % faster" is half as much again in the same time.
-        Measure::Ratio => [
-            more("higher", "as high"),
-            Side { word: "lower", multiple: "", factor: |times| 2.0 - times },
-        ],
-        _ => [
-            more("slower", "as long"),
-            Side { word: "faster", multiple: "as fast", factor: f64::recip },
-        ],
-    }
+    let (more, less, multiple) = match measure {
+        Measure::Ratio => ("higher", "lower", "as high"),
+        _ => ("longer", "shorter", "as long"),
+    };
+    // "50 % shorter" is half the earlier value, so percents agree with the ratio after / before.
+    [
+        Side { word: more, multiple, factor: |times| times },
+        Side { word: less, multiple, factor: |times| 2.0 - times },
+    ]
 }
 
-/// The change in words: `4 to 7 % slower`, `between 3 % faster and 6 % slower`, `at least 20 %
-/// slower`, `2.5 to 3.1 times as long`; empty without an interval.
+/// The change in words: `4 to 7 % longer`, `between 3 % shorter and 6 % longer`, `at least 20 %
+/// longer`, `2.5 to 3.1 times as long`; empty without an interval.
 pub(super) fn words(change: Interval, measure: Measure) -> String {
     let [more, less] = sides(measure);
     match change.ends() {
@@ -103,7 +103,21 @@ pub(super) fn words(change: Interval, measure: Measure) -> String {
     }
 }
 
-/// The bound of a change that is no difference: `at most 6 % slower`.
+/// The later value as a multiple of the earlier one, with its interval: `1.05 (0.97 to 1.13)`;
+/// [`UNKNOWN`] without a value.
+pub(crate) fn multiple(row: &ComparedRow) -> String {
+    match row.change {
+        Some(_) if row.words == SAME_RUN => SAME_RUN.to_owned(),
+        Some(change) if !change.ratio.is_finite() => UNKNOWN.to_owned(),
+        Some(change) if change.ends() == [None, None] => {
+            format!("{} (no interval)", number(change.ratio))
+        }
+        Some(change) => ratio_text(change),
+        None => UNKNOWN.to_owned(),
+    }
+}
+
+/// The bound of a change that is no difference: `at most 6 % longer`.
 pub(super) fn bound(change: Interval, measure: Measure) -> String {
     let [more, less] = sides(measure);
     let [low, high] = change.ends().map(|end| end.unwrap_or(1.0));
@@ -114,7 +128,7 @@ pub(super) fn bound(change: Interval, measure: Measure) -> String {
 }
 
 impl Side {
-    /// `4 to 7 % slower`, `2.5 to 3.1 times as long`.
+    /// `4 to 7 % longer`, `2.5 to 3.1 times as long`.
     fn range(self, near: f64, far: f64) -> String {
         let (from, to) = ((self.factor)(near), (self.factor)(far));
         let is_multiple = to > PERCENT_MAX;
@@ -178,23 +192,23 @@ mod tests {
     #[test]
     fn a_bound_is_rounded_away_from_no_change() {
         for (low, high, expected) in [
-            (Some(1.042), Some(1.063), "4 to 7 % slower"),
-            (Some(0.971), Some(1.056), "between 3 % faster and 6 % slower"),
-            (Some(0.5), Some(0.8), "25 to 100 % faster"),
+            (Some(1.042), Some(1.063), "4 to 7 % longer"),
+            (Some(0.971), Some(1.056), "between 3 % shorter and 6 % longer"),
+            (Some(0.5), Some(0.8), "20 to 50 % shorter"),
             (Some(2.51), Some(3.01), "2.5 to 3.1 times as long"),
-            (Some(1.2), None, "at least 20 % slower"),
-            (None, Some(0.5), "at least 100 % faster"),
-            (Some(0.9), None, "up to 12 % faster or any amount slower"),
-            (Some(0.25), Some(0.4), "2.5 to 4.0 times as fast"),
-            (Some(0.9), Some(3.5), "between 12 % faster and 3.5 times as long"),
-            (Some(1.0), Some(1.004), "0 to 0.4 % slower"),
-            (Some(1.0), Some(1.0), "0 % slower"),
+            (Some(1.2), None, "at least 20 % longer"),
+            (None, Some(0.5), "at least 50 % shorter"),
+            (Some(0.9), None, "up to 10 % shorter or any amount longer"),
+            (Some(0.25), Some(0.4), "60 to 75 % shorter"),
+            (Some(0.9), Some(3.5), "between 10 % shorter and 3.5 times as long"),
+            (Some(1.0), Some(1.004), "0 to 0.4 % longer"),
+            (Some(1.0), Some(1.0), "0 % longer"),
             (None, None, ""),
         ] {
             assert_eq!(words(of(low, high), Measure::Median), expected);
         }
         assert_eq!(words(of(Some(0.25), Some(0.5)), Measure::Ratio), "50 to 75 % lower");
-        assert_eq!(bound(of(Some(0.98), Some(1.056)), Measure::Median), "at most 6 % slower");
+        assert_eq!(bound(of(Some(0.98), Some(1.056)), Measure::Median), "at most 6 % longer");
         assert_eq!(bound(of(Some(0.95), Some(1.01)), Measure::Ratio), "at most 5 % lower");
     }
 

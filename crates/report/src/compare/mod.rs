@@ -13,6 +13,7 @@ mod change;
 mod comparability;
 mod comparable_figures;
 mod pairs;
+mod uncounted_rows;
 mod view;
 
 use measure::Interval;
@@ -23,7 +24,9 @@ use crate::envelope::Envelope;
 use crate::fsync::Fsync;
 use crate::probe::Probe;
 
+pub(crate) use change::multiple;
 pub use pairs::compare;
+use uncounted_rows::why_not_counted;
 pub use view::{compare_json, compare_table};
 
 /// The schema's name and version.
@@ -31,6 +34,8 @@ pub const COMPARE_SCHEMA: &str = "straddle.compare/2";
 /// The change that counts: what lies within 10 % either way is no difference. The limit is that of
 /// a penalty in `straddle bench`.
 pub const LIMIT: f64 = 1.10;
+/// The result of a row that does not count for the verdict.
+pub(crate) const NOT_COUNTED: &str = "not counted";
 
 /// A result that can be compared with one of its kind.
 #[derive(Clone, Copy, Debug)]
@@ -187,7 +192,7 @@ pub struct ComparedRow {
     /// The probability that the interval of the change misses the truth, at most; `null` where
     /// there is no interval.
     pub alpha: Option<f64>,
-    /// The change in words: `4 to 7 % slower`.
+    /// The change in words: `4 to 7 % longer`.
     pub words: String,
     /// Answer to whether the two differ.
     pub answer: CompareAnswer,
@@ -204,9 +209,9 @@ impl ComparedRow {
         self.is_judged || self.answer != CompareAnswer::CannotTell
     }
 
-    /// Returns the words for its answer.
+    /// Returns the words for its result.
     pub(crate) fn result(&self) -> &'static str {
-        if self.counts() { self.answer.words() } else { "shown only" }
+        if self.counts() { self.answer.words() } else { NOT_COUNTED }
     }
 }
 

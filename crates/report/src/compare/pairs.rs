@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use measure::Interval;
 
-use super::change::{NONE, answer, bound, change, reach, words};
+use super::change::{NONE, SAME_RUN, answer, bound, change, reach, words};
 use super::comparability::{run, say, setting, warnings};
 use super::comparable_figures::{Figure, figures};
+use super::uncounted_rows::Apart;
 use super::{
     COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, LIMIT, Measure,
     Measurement, RunValue,
@@ -56,7 +57,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
     if is_twin {
         rows.iter_mut().for_each(|row| {
             row.answer = CompareAnswer::Same;
-            row.words = "none, the same run".to_owned();
+            row.words = SAME_RUN.to_owned();
         });
     }
     let summary = summary(&rows, &only_before, &only_after);
@@ -72,7 +73,14 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
         }
         true => "same: both files hold the same run".to_owned(),
         false if is_apart => NO_LATENCY.to_owned(),
-        false => sentence(answer, &rows, &summary),
+        false => match answer {
+            Some(answer) => sentence(answer, &rows, &summary),
+            None => {
+                let apart =
+                    Apart { rows: &rows, only_before: &only_before, only_after: &only_after };
+                format!("cannot tell: {}", apart.reason(before, [&was, &is]))
+            }
+        },
     };
     Some(Comparing {
         envelope: Envelope {
@@ -275,15 +283,7 @@ fn summary(rows: &[ComparedRow], only_before: &[String], only_after: &[String]) 
 }
 
 /// The verdict: the bound of the row that changed most.
-fn sentence(
-    answer: Option<CompareAnswer>,
-    rows: &[ComparedRow],
-    summary: &CompareSummary,
-) -> String {
-    let Some(answer) = answer else {
-        let holds = if rows.is_empty() { "no common value" } else { "no common value that counts" };
-        return format!("cannot tell: the two results hold {holds}");
-    };
+fn sentence(answer: CompareAnswer, rows: &[ComparedRow], summary: &CompareSummary) -> String {
     let of_answer = rows.iter().filter(|row| row.counts() && row.answer == answer);
     let most = of_answer.reduce(
         |most, row| {
@@ -298,8 +298,14 @@ fn sentence(
         }
         CompareAnswer::CannotTell => {
             let is_known = most.is_some_and(|row| row.reason.is_none() && row.change.is_some());
-            let which = if is_known { "; widest interval" } else { "" };
-            format!("cannot tell ({} of {compared} {of}){which}: {what}", summary.cannot_tell)
+            // The values that are left over are the same or without an interval.
+            let which = match (is_known, summary.cannot_tell) {
+                (true, 1) => "; its interval is too wide",
+                (true, _) => "; the widest interval",
+                (false, 1) => "",
+                (false, _) => "; for example",
+            };
+            format!("cannot tell for {} of {compared} {of}{which}: {what}", summary.cannot_tell)
         }
         CompareAnswer::Same if most.is_some_and(|row| row.change.is_none()) => {
             format!("same ({compared} {of}): {what}")
@@ -308,7 +314,7 @@ fn sentence(
     }
 }
 
-/// One row in the verdict: `fdatasync, median 22 to 31 % slower`.
+/// One row in the verdict: `fdatasync, median 22 to 31 % longer`.
 fn said(row: &ComparedRow, answer: CompareAnswer) -> String {
     let name = match row.measure {
         Measure::Answer => row.name.clone(),

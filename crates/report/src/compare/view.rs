@@ -1,6 +1,9 @@
 //! Two results side by side, for people and programs.
 
-use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Measure, RunValue, SettingChange};
+use super::{
+    CompareAnswer, ComparedRow, ComparedRun, Comparing, NOT_COUNTED, RunValue, SettingChange,
+    multiple, why_not_counted,
+};
 use crate::bench::figure_rounding::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::colored_line::{BAD, CARE, GOOD, NAME};
@@ -9,10 +12,10 @@ use crate::text::{shorten, width};
 use crate::view_options::Look;
 
 /// The heads of the figures, and the columns that a narrow terminal does without.
-const HEADS: [&str; 6] = ["", "", "before", "after", "possible change", ""];
+const HEADS: [&str; 6] = ["", "", "before", "after", "after / before", ""];
 const DROPPABLE: [usize; 2] = [1, 2];
 /// The columns that all but the name need, and those below which `before` and `after` are dropped.
-const FIGURES: usize = 74;
+const FIGURES: usize = 70;
 /// Below this, figures flow.
 const TINY: usize = 60;
 /// Reasons that the column of changes says in short.
@@ -52,6 +55,9 @@ impl CompareText<'_> {
         }
         comparing.rows.iter().for_each(|row| self.answer(row));
         self.figures(comparing);
+        if let Some(why) = why_not_counted(comparing) {
+            self.prose((NAME, &format!("{NOT_COUNTED}:")), why);
+        }
         for (when, names) in [("before", &comparing.only_before), ("after", &comparing.only_after)]
         {
             for name in names {
@@ -202,23 +208,12 @@ impl CompareText<'_> {
         };
         let [before, after] =
             [&row.before, &row.after].map(|side| value(side).unwrap_or(UNKNOWN.to_owned()));
-        let times = row.change.map(|change| change.ratio).filter(|times| times.is_finite());
-        let change = match (row.words.as_str(), times) {
-            ("", Some(times)) => {
-                let than = if row.measure == Measure::Ratio { "as high" } else { "as long" };
-                format!("{} times {than}, {NO_INTERVAL}", number(times))
-            }
-            ("", None) => UNKNOWN.to_owned(),
-            (said, _) => said
-                .strip_prefix("between ")
-                .map_or(said.to_owned(), |said| said.replacen(" and ", " to ", 1)),
-        };
         [
             words.text(&row.name),
             row.measure.word().to_owned(),
             before,
             after,
-            words.text(&change),
+            multiple(row),
             row.result().to_owned(),
         ]
     }

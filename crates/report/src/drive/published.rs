@@ -70,7 +70,7 @@ fn error(line: &PublishedLine) -> String {
     let error = error_percent(line);
     match line.within || line.label == LineOrigin::Fitted {
         true => error,
-        false => format!("{error} (bound {} %)", line.bound_percent),
+        false => format!("{error} (allowed: {} %)", line.bound_percent),
     }
 }
 

@@ -6,11 +6,11 @@ use super::elements::{Tone, chip, more, notes, pairs, say, time};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figure_rounding::{UNKNOWN, number};
-use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue};
+use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, RunValue, multiple};
 use crate::quantity_words::count;
 
 const ROWS_MAX: usize = 200;
-const HEADS: [&str; 7] = ["Row", "Of", "Measure", "Before", "After", "Possible change", "Answer"];
+const HEADS: [&str; 7] = ["Row", "Of", "Measure", "Before", "After", "After / before", "Answer"];
 
 /// All of one result.
 pub(super) fn section(comparing: &Comparing) -> Markup {
@@ -74,7 +74,7 @@ fn line(one: &ComparedRow) -> Row {
         cell(one.measure.word()),
         figure(before),
         figure(after),
-        cell(if one.words.is_empty() { UNKNOWN.to_owned() } else { say(&one.words) }),
+        figure(say(&multiple(one))),
         cell(answer),
     ])
 }

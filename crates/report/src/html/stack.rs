@@ -51,7 +51,7 @@ fn reference(layer: &LayerReport, above: bool, branch: &Branch) -> Markup {
     let place = if above { "shown above" } else { "shown below" };
     html! {
         li class=(indent(branch)) {
-            span.quiet { (say(&layer.name)) ", " (place) ", lies here too" }
+            span.quiet { "holds data of " (say(&layer.name)) ", " (place) }
         }
     }
 }

@@ -137,13 +137,13 @@ impl PlanText<'_> {
     }
 
     fn row(&self, one: &LayoutPartition) -> [String; 8] {
-        let size = |bytes: u64| match self.is_in_sectors() {
-            true => bytes.div_euclid(self.plan.sector_bytes).to_string(),
-            false => self.words.exact(bytes),
+        let sizes = |sizes: [u64; 2]| match self.is_in_sectors() {
+            true => sizes.map(|bytes| bytes.div_euclid(self.plan.sector_bytes).to_string()),
+            false => self.words.exact_pair(sizes),
         };
         let shown = |before: u64, after: u64| {
-            let arrow = if before == after { String::new() } else { format!("-> {}", size(after)) };
-            (size(before), arrow)
+            let [old, new] = sizes([before, after]);
+            (old, if before == after { String::new() } else { format!("-> {new}") })
         };
         let (start, new_start) = shown(one.old_start_bytes, one.new_start_bytes);
         let (length, new_length) = shown(one.old_length_bytes, one.new_length_bytes);

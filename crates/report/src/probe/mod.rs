@@ -4,6 +4,7 @@
 //! Every number carries its unit in its key. What was not identified is `null` with a reason.
 //! Adding fields is compatible; anything else raises the number in [`PROBE_SCHEMA`].
 
+mod kernel_version;
 mod next_step;
 mod progress;
 mod saved;
@@ -17,6 +18,7 @@ use units::Source;
 
 use crate::envelope::Envelope;
 
+pub use kernel_version::KernelVersion;
 pub use next_step::next;
 pub use progress::probing;
 pub use saved::{
@@ -24,7 +26,7 @@ pub use saved::{
     SavedIdentity, saved_json, saved_parse,
 };
 pub use table::probe_table;
-pub use tool_values::{Tool, tools};
+pub use tool_values::{Tool, ToolHost, tools};
 
 /// The schema's name and version.
 pub const PROBE_SCHEMA: &str = "straddle.probe/1";

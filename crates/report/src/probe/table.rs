@@ -112,9 +112,14 @@ impl ProbeText<'_> {
             let ms = |ns: u64| format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns / 1000 % 1000);
             format!("{} ({} to {})", ms(found.turn_ns), ms(found.low_ns), ms(found.high_ns))
         });
-        self.answer("RMW turns", &answers.turns, |found| {
+        self.answer("RMW cost", &answers.turns, |found| {
             let bounds = format!("{:.2} to {:.2}", found.low_turns, found.high_turns);
-            format!("{} for a misaligned write ({bounds}): {}", found.turns, found.policy.word())
+            let rotations = if found.turns == 1 { "rotation" } else { "rotations" };
+            format!(
+                "a misaligned write takes {} {rotations} ({bounds}): {}",
+                found.turns,
+                found.policy.word()
+            )
         });
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Answers;
+use super::{Answers, KernelVersion};
 
 /// One tool and what to type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,23 +18,45 @@ pub struct Tool {
 
 /// The largest ashift (OpenZFS, zpoolprops(7)).
 const ASHIFT_MAX: u32 = 16;
-/// A page of memory on most machines: blocks and sectors of file systems above it do not mount on
-/// older kernels.
+/// A page of memory on most machines: file systems with larger blocks do not mount on older
+/// kernels.
 const PAGE_BYTES: u64 = 4096;
+/// The largest block of XFS and of ext4 (mkfs.xfs(8), ext4(5)).
+const BLOCK_BYTES_MAX: u64 = 64 << 10;
+/// The largest sector of XFS (mkfs.xfs(8)).
+const XFS_SECTOR_BYTES_MAX: u64 = 32 << 10;
+/// The first kernel that mounts XFS with blocks larger than a page.
+///
+/// Source: <https://lwn.net/Articles/1009548/>.
+const XFS_LARGE_BLOCKS: KernelVersion = KernelVersion { major: 6, minor: 12 };
+/// The first kernel that mounts ext4 with blocks larger than a page.
+///
+/// Source: the series "ext4: enable block size larger than page size", merged for Linux 6.19.
+const EXT4_LARGE_BLOCKS: KernelVersion = KernelVersion { major: 6, minor: 19 };
 /// The most that `effective_io_concurrency` may be (PostgreSQL, "Resource Consumption").
 const CONCURRENCY_MAX: u64 = 1000;
 /// Sectors that mount options of XFS count (xfs(5)).
 const MOUNT_SECTOR_BYTES: u64 = 512;
 
-/// Returns what to type into tools; nothing for what was not found.
+/// The machine on which the tools run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolHost {
+    /// Its kernel; `None` where that is not known.
+    pub kernel: Option<KernelVersion>,
+    /// The physical sector that the kernel reports of the drive, in bytes: no more than what the
+    /// drive writes untorn.
+    pub physical_sector_bytes: Option<u64>,
+}
+
+/// Returns what to type into tools on `host`; nothing for what was not found.
 #[must_use]
-pub fn tools(answers: &Answers) -> Vec<Tool> {
+pub fn tools(answers: &Answers, host: &ToolHost) -> Vec<Tool> {
     let mut tools = Vec::new();
     if let Some(found) = answers.alignment.value {
         let size = answers.size.value.map_or(found.bytes, |size| size.bytes);
         let only = answers.size.value.is_none();
         let note = only.then(|| "from the alignment alone: the size was not found".to_owned());
-        granule(&mut tools, size.max(found.bytes), note.as_deref());
+        granule(&mut tools, size.max(found.bytes), host, note.as_deref());
         if found.origin_bytes > 0 {
             let (bytes, origin) = (found.bytes, found.origin_bytes);
             let note = "or every layer above is misaligned, whatever its own sizes are";
@@ -58,19 +80,64 @@ fn reads_at_once(answers: &Answers) -> Option<u64> {
     Some(found.reads.saturating_mul(members))
 }
 
-fn granule(tools: &mut Vec<Tool>, bytes: u64, note: Option<&str>) {
+fn granule(tools: &mut Vec<Tool>, bytes: u64, host: &ToolHost, note: Option<&str>) {
     let shift = bytes.max(512).ilog2();
     let most = (shift > ASHIFT_MAX).then_some("more than ashift can say");
     let ashift = format!("-o ashift={}", shift.min(ASHIFT_MAX));
     put(tools, "zpool create", ashift, most.or(note));
-    let above = (bytes > PAGE_BYTES).then_some("the granule is larger than a page, which is most");
-    put(tools, "mkfs.ext4", format!("-b {PAGE_BYTES}"), above.or(note));
-    let sector = bytes.clamp(512, PAGE_BYTES);
-    put(tools, "mkfs.xfs", format!("-s size={sector}"), above.or(note));
+    if bytes > PAGE_BYTES {
+        large_blocks(tools, bytes, host);
+    } else {
+        put(tools, "mkfs.ext4", format!("-b {PAGE_BYTES}"), note);
+        put(tools, "mkfs.xfs", format!("-s size={}", bytes.max(512)), note);
+    }
     let least = bytes.max(PAGE_BYTES);
     put(tools, "ceph", format!("bluestore_min_alloc_size = {least}"), note);
     let seastar = "what differs from the kernel, in releases that read it";
     put(tools, "seastar io_properties", format!("physical_block_size: {bytes}"), Some(seastar));
+}
+
+/// File systems whose blocks are whole granules above a page, as far as the kernel mounts those.
+fn large_blocks(tools: &mut Vec<Tool>, granule: u64, host: &ToolHost) {
+    let block = granule.checked_next_power_of_two().unwrap_or(granule).min(BLOCK_BYTES_MAX);
+    let short = match granule > BLOCK_BYTES_MAX {
+        true => format!("; {block} is the largest block, and less than the granule"),
+        false => String::new(),
+    };
+    let this = match host.kernel {
+        Some(kernel) => format!("this kernel ({kernel})"),
+        None => "a kernel of unknown version".to_owned(),
+    };
+    let mounts = |first| host.kernel.is_some_and(|kernel| kernel >= first);
+    if mounts(EXT4_LARGE_BLOCKS) {
+        let note = format!("Linux before {EXT4_LARGE_BLOCKS} cannot mount it{short}");
+        put(tools, "mkfs.ext4", format!("-b {block}"), Some(&note));
+    } else {
+        let note = format!(
+            "{this} may not mount larger blocks: this allocates data in granules, metadata in \
+             blocks of {PAGE_BYTES}; from Linux {EXT4_LARGE_BLOCKS}: -b {block}{short}"
+        );
+        let value = format!("-b {PAGE_BYTES} -O bigalloc -C {}", granule.next_power_of_two());
+        put(tools, "mkfs.ext4", value, Some(&note));
+    }
+    let is_untorn = block <= XFS_SECTOR_BYTES_MAX && host.physical_sector_bytes == Some(block);
+    if mounts(XFS_LARGE_BLOCKS) && is_untorn {
+        let note = format!("Linux before {XFS_LARGE_BLOCKS} cannot mount it{short}");
+        put(tools, "mkfs.xfs", format!("-b size={block} -s size={block}"), Some(&note));
+    } else if mounts(XFS_LARGE_BLOCKS) {
+        let note = format!(
+            "Linux before {XFS_LARGE_BLOCKS} cannot mount it; metadata stays in sectors of \
+             {PAGE_BYTES}, since the drive does not report untorn writes of {block}{short}"
+        );
+        put(tools, "mkfs.xfs", format!("-b size={block} -s size={PAGE_BYTES}"), Some(&note));
+    } else {
+        let note = format!(
+            "{this} may not mount larger blocks: this allocates data in granules where files are \
+             long; from Linux {XFS_LARGE_BLOCKS}: -b size={block}{short}"
+        );
+        let kib = block.div_euclid(1024);
+        put(tools, "mkfs.xfs", format!("-s size={PAGE_BYTES} -d su={kib}k,sw=1"), Some(&note));
+    }
 }
 
 fn stripe(tools: &mut Vec<Tool>, chunk: u64, members: u64) {
@@ -113,7 +180,14 @@ mod tests {
     }
 
     fn values(answers: &Answers) -> Vec<String> {
-        tools(answers).into_iter().map(|tool| format!("{} {}", tool.tool, tool.value)).collect()
+        values_on(answers, &ToolHost::default())
+    }
+
+    fn values_on(answers: &Answers, host: &ToolHost) -> Vec<String> {
+        tools(answers, host)
+            .into_iter()
+            .map(|tool| format!("{} {}", tool.tool, tool.value))
+            .collect()
     }
 
     #[test]
@@ -125,12 +199,41 @@ mod tests {
             values(&answers),
             [
                 "zpool create -o ashift=14",
-                "mkfs.ext4 -b 4096",
-                "mkfs.xfs -s size=4096",
+                "mkfs.ext4 -b 4096 -O bigalloc -C 16384",
+                "mkfs.xfs -s size=4096 -d su=16k,sw=1",
                 "ceph bluestore_min_alloc_size = 16384",
                 "seastar io_properties physical_block_size: 16384",
             ]
         );
+    }
+
+    #[test]
+    fn blocks_above_a_page_follow_the_kernel_and_sectors_what_is_untorn() {
+        let mut answers = Answers::not_tried("a test");
+        answers.alignment = found(FoundAlignment { bytes: 16384, origin_bytes: 0 });
+        for (release, physical, ext4, xfs) in [
+            ("6.11.2", 4096, "-b 4096 -O bigalloc -C 16384", "-s size=4096 -d su=16k,sw=1"),
+            ("6.12.1", 4096, "-b 4096 -O bigalloc -C 16384", "-b size=16384 -s size=4096"),
+            ("6.18.0", 16384, "-b 4096 -O bigalloc -C 16384", "-b size=16384 -s size=16384"),
+            ("6.19.0", 512, "-b 16384", "-b size=16384 -s size=4096"),
+        ] {
+            let kernel = KernelVersion::of_release(release);
+            let host = ToolHost { kernel, physical_sector_bytes: Some(physical) };
+            let said = values_on(&answers, &host);
+            let wanted = [format!("mkfs.ext4 {ext4}"), format!("mkfs.xfs {xfs}")];
+            assert_eq!(said[1..3], wanted, "{release}");
+        }
+    }
+
+    #[test]
+    fn a_granule_above_every_block_says_so() {
+        let mut answers = Answers::not_tried("a test");
+        answers.alignment = found(FoundAlignment { bytes: 128 << 10, origin_bytes: 0 });
+        let kernel = KernelVersion::of_release("7.0");
+        let found = tools(&answers, &ToolHost { kernel, physical_sector_bytes: None });
+        let xfs = found.iter().find(|tool| tool.tool == "mkfs.xfs").unwrap();
+        assert_eq!(xfs.value, "-b size=65536 -s size=4096");
+        assert!(xfs.note.as_ref().unwrap().ends_with("less than the granule"));
     }
 
     #[test]

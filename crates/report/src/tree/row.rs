@@ -67,7 +67,7 @@ impl TreeText<'_> {
 
     /// That a layer which is shown elsewhere lies here too.
     pub(super) fn reference(&mut self, to: &LayerReport, above: bool, stem: &str) {
-        let part = if to.kind == LayerType::MdArray { "member" } else { "part" };
+        let part = if to.kind == LayerType::MdArray { "member" } else { "holds data" };
         let place = if above { "above" } else { "below" };
         let mut line = Line::starting(stem);
         line.push(PLAIN, &format!("{part} of "));

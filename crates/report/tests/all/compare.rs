@@ -233,11 +233,11 @@ fn a_p99_that_is_not_judged_says_why_and_one_run_twice_is_the_same_in_every_row(
     let mut run = fsync();
     run.envelope.run.started = "2026-03-01T12:00:00Z".to_owned();
     let twice = shown(&fsyncs(&run, &run));
-    assert!(!twice.contains("shown only"), "{twice}");
+    assert!(!twice.contains("not counted"), "{twice}");
     let calm = [400_000, 300_000, 800_000];
     let found = shown(&fsyncs(&fsync(), &slower([161_000, 160_000, 165_000], calm)));
     let rows: Vec<&str> = found.lines().filter(|line| line.contains(" p99 ")).collect();
-    assert!(rows.iter().any(|row| row.ends_with("shown only")), "{found}");
+    assert!(rows.iter().any(|row| row.ends_with("not counted")), "{found}");
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn probes_are_compared_by_what_they_found_and_what_said_it() {
     (before.answers.turn, after.answers.turn) =
         (turn(8_300_000, 8_350_000), turn(11_000_000, 11_200_000));
     let found = probes(&before, &after);
-    assert_eq!(row(&found, "turn of the platter", "median").words, "31 to 35 % slower");
+    assert_eq!(row(&found, "turn of the platter", "median").words, "31 to 35 % longer");
 
     after.dry_run = true;
     let found = probes(&before, &after);
@@ -397,17 +397,19 @@ warning: the drive model of the later result is not known
   changed  granule 4 KiB -> 512 B
   changed  kernel 6.12.0 -> 6.13.0
   changed  seed 7 -> 8
-           before    after     possible change
+           before    after     after / before
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   8.35 ms   1.00 times as long, no interval   shown only
-  p99      8.41 ms   8.41 ms   1.00 times as long, no interval   shown only
+  median   8.35 ms   8.35 ms   1.00 (no interval)    not counted
+  p99      8.41 ms   8.41 ms   1.00 (no interval)    not counted
   4 KiB write + fdatasync, depth 1: shifted 512 B
-  ratio    3.00      1.50      46 to 54 % lower                  differs
-  median   25.0 ms   12.5 ms   0.50 times as long, no interval   shown only
-  p99      33.4 ms   -         -                                 shown only
+  ratio    3.00      1.50      0.50 (0.46 to 0.54)   differs
+  median   25.0 ms   12.5 ms   0.50 (no interval)    not counted
+  p99      33.4 ms   -         -                     not counted
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   8.35 ms   1.00 times as long, no interval   shown only
-  p99      8.42 ms   8.42 ms   1.00 times as long, no interval   shown only
+  median   8.35 ms   8.35 ms   1.00 (no interval)    not counted
+  p99      8.42 ms   8.42 ms   1.00 (no interval)    not counted
+not counted: bench saves no interval for a latency; only the ratio of shifted
+  to aligned counts
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed in between can be the
@@ -433,17 +435,19 @@ warning: the drive model of the later result is not known
   changed  granule 4 KiB -> 512 B
   changed  kernel 6.12.0 -> 6.13.0
   changed  seed 7 -> 8
-           possible change
+           after     after / before
   4 KiB write + fdatasync, depth 1: aligned
-  median   1.00 times as long, no interval   shown only
-  p99      1.00 times as long, no interval   shown only
+  median   8.35 ms   1.00 (no interval)    not counted
+  p99      8.41 ms   1.00 (no interval)    not counted
   4 KiB write + fdatasync, depth 1: shifted 512 B
-  ratio    46 to 54 % lower                  differs
-  median   0.50 times as long, no interval   shown only
-  p99      -                                 shown only
+  ratio    1.50      0.50 (0.46 to 0.54)   differs
+  median   12.5 ms   0.50 (no interval)    not counted
+  p99      -         -                     not counted
   4 KiB write + fdatasync, depth 1: control
-  median   1.00 times as long, no interval   shown only
-  p99      1.00 times as long, no interval   shown only
+  median   8.35 ms   1.00 (no interval)    not counted
+  p99      8.42 ms   1.00 (no interval)    not counted
+not counted: bench saves no interval for a latency; only
+  the ratio of shifted to aligned counts
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed
@@ -514,4 +518,20 @@ fn a_comparison_for_programs_holds_its_counts() {
     assert_eq!(value["rows"][2]["before"]["kind"], "ratio");
     let again: Comparing = serde_json::from_str(&text).expect("it is read as it was written");
     assert_eq!(compare_json(&again), text);
+}
+
+#[test]
+fn a_verdict_that_cannot_be_told_names_what_each_run_measured() {
+    let mut more = penalty();
+    more.arms[1].name = "shifted 2 KiB".to_owned();
+    more.comparisons[0] = comparison("shifted 2 KiB", 3.0, 2.9, 3.1);
+    let found = benches(&with(vec![penalty()], 1), &with(vec![more], 2));
+    assert_eq!(
+        found.sentence,
+        "cannot tell: the runs measured different things: 4 KiB write + fdatasync, depth 1: shifted \
+         512 B (before), 4 KiB write + fdatasync, depth 1: shifted 2 KiB (after)"
+    );
+    let found = benches(&with(vec![penalty()], 1), &with(vec![], 2));
+    let only = "cannot tell: only the earlier run measured 4 KiB write + fdatasync, depth 1";
+    assert_eq!(found.sentence, only);
 }

@@ -1,5 +1,6 @@
 //! Every view of documents made by hand.
 
+mod atomic;
 mod bench;
 mod changes;
 mod compare;

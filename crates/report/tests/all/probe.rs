@@ -4,7 +4,7 @@ use measure::Interval;
 use measure::probe::{PanelKind, Reading, TurnPolicy, Unidentified};
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns, PROBE_SCHEMA, Probe,
-    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, probe_json,
+    ProbeAnswer, ProbeComparison, ProbeTarget, Reported, ResultFate, Spent, ToolHost, probe_json,
     probe_table, tools,
 };
 use report::{Envelope, Look, Refusal, Run};
@@ -56,7 +56,7 @@ fn platter() -> Probe {
             length_bytes: 64 << 20,
         },
         spent: Spent { written_bytes: 90 << 20, ..Spent::default() },
-        tools: tools(&answers),
+        tools: tools(&answers, &ToolHost::default()),
         answers,
         reported: Reported {
             physical_sector_bytes: Some(512),
@@ -109,7 +109,7 @@ fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
         "depth      32 reads at once: ",
         "type       fio: --iodepth=32",
         "rotation   8.333 ms (8.331 ms to 8.335 ms)",
-        "RMW turns  3 for a misaligned write (2.97 to 3.02): per-sector",
+        "RMW cost   a misaligned write takes 3 rotations (2.97 to 3.02): per-sector",
         "reported   physical_block_size is 512, but another granule was measured",
         "type       zpool create: -o ashift=12",
         "saved      nothing: --no-save",

@@ -181,7 +181,7 @@ sda  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agr
 └─ sda1       gpt, Linux RAID  at 1 MiB (sector 2048)  aligned
    │          4 TiB
    └─ md127   raid5, 4 members, 512 KiB chunk  12 TiB  inherits it
-      └─ xfs  4 KiB blocks, su 512 KiB, sw 3, /srv     misaligned: 1 MiB after a 1.5 MiB full stripe
+      └─ xfs  4 KiB blocks, su 512 KiB, sw 3, /srv     misaligned: 1 MiB off the 1.5 MiB full stripe
               at 1 MiB (sector 2048)  12 TiB
             ST301  warning: data does not start on a full stripe of the array
                    straddle explain ST301
@@ -395,5 +395,5 @@ fn a_share_and_another_unit_than_the_granule_are_said() {
         &Look { width: Some(150), ..LOOK },
     ));
     assert!(text.contains("misaligned by 512 B in 25 % of it"), "{text}");
-    assert!(text.contains("misaligned: 1 MiB after a 1.5 MiB full stripe"), "{text}");
+    assert!(text.contains("misaligned: 1 MiB off the 1.5 MiB full stripe"), "{text}");
 }

@@ -23,7 +23,13 @@ pub(super) fn work_within(
     io: Io,
     budget: &WorkBudget,
 ) -> Result<Work, String> {
-    let mut count = Count { stack, todo: Vec::new(), done: Vec::new(), work: Work::default() };
+    let mut count = Count {
+        stack,
+        todo: Vec::new(),
+        done: Vec::new(),
+        is_in_hole: false,
+        work: Work::default(),
+    };
     let mut steps = 0;
     let kind = if io.write { OperationKind::Write } else { OperationKind::Read };
     count.todo.push(LayerOperation { id, range: io.range, kind });
@@ -34,7 +40,13 @@ pub(super) fn work_within(
         }
         count.step(operation)?;
     }
-    Ok(count.joined())
+    // Reading a hole costs the drive nothing; where a write into one goes is known only afterward.
+    match (count.is_in_hole, count.done.is_empty(), io.write) {
+        (true, true, true) => Err("in a hole: placed only when it is written".to_owned()),
+        (true, false, true) => Err("partly in a hole: placed only when it is written".to_owned()),
+        (true, true, false) => Err("in a hole: reads as zeros, without the drive".to_owned()),
+        _ => Ok(count.joined()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +68,8 @@ struct Count<'a> {
     todo: Vec<LayerOperation>,
     /// Kind, leaf, first byte, length.
     done: Vec<(OperationKind, LayerId, u64, u64)>,
+    /// True if some of it lies in a hole.
+    is_in_hole: bool,
     work: Work,
 }
 
@@ -190,7 +204,8 @@ impl Count<'_> {
                 Ok(())
             }
             FirstRun::Done(On::Zeros) => {
-                Err("a hole has no place on the drive before it is written".into())
+                self.is_in_hole = true;
+                Ok(())
             }
             FirstRun::Done(On::Compressed(_)) => Err("it is compressed".to_owned()),
             FirstRun::Done(On::Unknown(reason)) => Err(reason),

@@ -3,6 +3,7 @@
 use device::KernelTree;
 use device::answer::{self, Question};
 use format::Parsed;
+use format::identify::nvme_namespace_hints::{self, NamespaceHints};
 use format::identify::{NoAnswer, Rotation, ata, nvme, scsi};
 use units::{DiskText, Known, Source};
 
@@ -13,6 +14,8 @@ use super::sysfs::SysfsFiles;
 pub struct Said {
     /// NVMe Identify Namespace.
     pub namespace: Known<nvme::Namespace>,
+    /// NVMe Identify Namespace of the NVM command set.
+    pub hints: Known<NamespaceHints>,
     /// NVMe Identify Controller.
     pub controller: Known<nvme::Controller>,
     /// SCSI READ CAPACITY (16).
@@ -33,6 +36,12 @@ impl Said {
     pub(super) fn read(tree: &dyn KernelTree, name: &str, logical_bytes: Option<u64>) -> Said {
         let mut asked = Asked { tree, name, problems: Vec::new() };
         let namespace = asked.answer(Question::NvmeNamespace, None, nvme::namespace);
+        let hints = match namespace.value() {
+            Some(namespace) => asked.answer(Question::NvmeNvmNamespace, None, |bytes| {
+                nvme_namespace_hints::hints(bytes, namespace)
+            }),
+            None => Known::no("what it counts in is not known without Identify Namespace"),
+        };
         let controller = asked.answer(Question::NvmeController, None, nvme::controller);
         let capacity = asked.answer(Question::ScsiCapacity, None, scsi::capacity);
         let logical = capacity.value().and_then(|capacity| capacity.logical_bytes);
@@ -45,7 +54,7 @@ impl Said {
             asked.answer(Question::ScsiCharacteristics, page, scsi::characteristics);
         let ata = asked.answer(Question::AtaIdentify, None, ata::identity);
         let problems = asked.problems;
-        Said { namespace, controller, capacity, limits, characteristics, ata, problems }
+        Said { namespace, hints, controller, capacity, limits, characteristics, ata, problems }
     }
 
     /// Returns whether it has rotating media, where it says.

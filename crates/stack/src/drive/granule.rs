@@ -133,7 +133,7 @@ fn folded(drive: &KernelDrive, physical: u64) -> Option<GranuleWord> {
         bytes: fact.value,
         origin_bytes: drive.origin_bytes(),
         source: fact.source,
-        note: "minimum_io_size, where Linux puts NVMe's NPWG",
+        note: "minimum_io_size above physical_block_size: NVMe's NPWG, a coarse indirection unit",
     })
 }
 

@@ -24,6 +24,7 @@ mod queue;
 mod sysfs;
 mod unused_units;
 mod virtual_disk;
+pub mod wear;
 
 pub use drive_answers::{DriveIdentity, Said};
 pub use granule::ASSUMED_GRANULE_BYTES;
@@ -31,6 +32,7 @@ pub use measured::{KeptMeasurement, MeasuredGranule};
 pub use memory_card::Card;
 pub use nvme_paths::NamespacePath;
 pub use queue::{AtomicLimits, Queue};
+pub use virtual_disk::CloudDisk;
 
 /// The kernel's report of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +208,7 @@ pub fn image_units(told: Option<&Condition>) -> Units {
         UnitKind::LogicalSector,
         512,
         Source::Assumed,
-        "an image does not record its disk",
+        "an image does not say what disk it is for",
     );
     granule::put_assumed(&mut units, "set it with --on");
     if let Some(told) = told {

@@ -28,8 +28,16 @@ pub struct Queue {
     pub stable_writes: Known<bool>,
     /// `read_ahead_kb`.
     pub read_ahead_bytes: Known<u64>,
+    /// `discard_max_bytes`: the longest discard; 0 where none are taken.
+    pub discard_max_bytes: Known<u64>,
     /// Atomic writes.
     pub atomic: AtomicLimits,
+    /// `max_sectors_kb`: the longest command that the kernel sends, in bytes.
+    pub command_bytes: Known<u64>,
+    /// `max_segments`: parts of memory that one command may have.
+    pub segments: Known<u64>,
+    /// `nomerges`: 2 where no two I/Os become one command.
+    pub no_merges: Known<u64>,
 }
 
 impl Queue {
@@ -39,11 +47,15 @@ impl Queue {
             forced_unit_access: files.flag("queue/fua"),
             stable_writes: files.flag("queue/stable_writes"),
             read_ahead_bytes: files.scaled("queue/read_ahead_kb", 1024),
+            discard_max_bytes: files.number("queue/discard_max_bytes"),
             atomic: AtomicLimits {
                 unit_min_bytes: files.number("queue/atomic_write_unit_min_bytes"),
                 max_bytes: files.number("queue/atomic_write_max_bytes"),
                 boundary_bytes: files.number("queue/atomic_write_boundary_bytes"),
             },
+            command_bytes: files.scaled("queue/max_sectors_kb", 1024),
+            segments: files.number("queue/max_segments"),
+            no_merges: files.number("queue/nomerges"),
         }
     }
 }

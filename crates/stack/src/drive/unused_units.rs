@@ -33,11 +33,15 @@ impl KernelDrive {
         }
     }
 
-    /// The unit in which the kernel discards, with its origin; `None` when there is none, when it
-    /// is no power of two up to 1 GiB, or when its origin cannot be told.
+    /// The unit in which the kernel discards, or in which an NVMe drive says that it frees blocks
+    /// where that is larger, with its origin; `None` when there is none, when it is no power of two
+    /// up to 1 GiB, or when its origin cannot be told.
     #[must_use]
     pub fn discard_unit(&self) -> Option<Unit> {
         let bytes = *self.discard_bytes.value()?;
+        if let Some(own) = self.own_discard_unit().filter(|own| *own > bytes && bytes > 0) {
+            return Unit::new(own);
+        }
         if !bytes.is_power_of_two() || bytes > DISCARD_BYTES_MAX {
             return None;
         }
@@ -50,6 +54,21 @@ impl KernelDrive {
             None => said,
         };
         Unit::with_origin(bytes, origin.checked_rem(bytes)?)
+    }
+
+    /// Returns the unit in which an NVMe drive frees blocks by its own word, in bytes: the larger
+    /// of NPDG and NPDA, or of NPDGL and NPDAL where it has those. Linux takes it for
+    /// discard_granularity since 2026, and a logical block before (`drivers/nvme/host/core.c`).
+    /// `None` where the drive says none, or one that is no power of two up to 1 GiB.
+    fn own_discard_unit(&self) -> Option<u64> {
+        let said = self.said.namespace.value()?;
+        let large = self.said.hints.value();
+        let length = large.and_then(|large| large.discard_granularity_bytes);
+        let start = large.and_then(|large| large.discard_alignment_bytes);
+        let length = length.or(said.discard_granularity_bytes);
+        let start = start.or(said.discard_alignment_bytes);
+        let bytes = length.into_iter().chain(start).max()?;
+        (bytes.is_power_of_two() && bytes <= DISCARD_BYTES_MAX).then_some(bytes)
     }
 
     /// Returns what the drive itself says of other units than its granule: kind, bytes, origin,
@@ -65,6 +84,13 @@ impl KernelDrive {
             put(UnitKind::Discard, said.discard_granularity_bytes, 0, "NPDG");
             if said.discard_alignment_bytes != said.discard_granularity_bytes {
                 put(UnitKind::Discard, said.discard_alignment_bytes, 0, "NPDA: starts of discards");
+            }
+            if let Some(large) = self.said.hints.value() {
+                put(UnitKind::Discard, large.discard_granularity_bytes, 0, "NPDGL");
+                if large.discard_alignment_bytes != large.discard_granularity_bytes {
+                    let note = "NPDAL: starts of discards";
+                    put(UnitKind::Discard, large.discard_alignment_bytes, 0, note);
+                }
             }
             put(UnitKind::FullStripe, said.optimal_write_bytes, 0, "NOWS, a hint");
         }

@@ -8,6 +8,29 @@ use device::KernelTree;
 const BUSES: [&str; 3] = ["virtio", "xen", "vmbus"];
 const NAMES: [&str; 7] = ["QEMU", "VMware", "VBOX", "Msft", "Virtual", "Google", "Amazon Elastic"];
 
+/// A provider whose disk promises what no field of the standard says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloudDisk {
+    /// A volume of EBS or the instance storage of Amazon EC2.
+    Amazon,
+    /// A managed disk of Azure behind NVMe.
+    Azure,
+}
+
+impl CloudDisk {
+    /// Returns the provider of the disk that has this model, where only that provider's have it.
+    /// Hyper-V names its own disks as Azure does behind SCSI, so those are none.
+    #[must_use]
+    pub fn of(model: &str) -> Option<CloudDisk> {
+        let rows = [
+            ("Amazon Elastic Block Store", CloudDisk::Amazon),
+            ("Amazon EC2 NVMe Instance Storage", CloudDisk::Amazon),
+            ("MSFT NVMe Accelerator", CloudDisk::Azure),
+        ];
+        rows.into_iter().find(|(start, _)| model.starts_with(start)).map(|(_, disk)| disk)
+    }
+}
+
 /// Why the kernel's word that a disk turns is no word about its media; `None` where it is.
 pub(super) fn why_not_its_own(tree: &dyn KernelTree, name: &str) -> Option<&'static str> {
     if name.starts_with("loop") {

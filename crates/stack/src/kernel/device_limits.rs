@@ -6,6 +6,7 @@
 use device::KernelTree;
 use units::{Known, Source};
 
+use super::dm::TableDiscards;
 use crate::drive::SysfsFiles;
 
 /// A block device's limits as the kernel made them up from those below. Each is as read, plausible
@@ -24,8 +25,17 @@ pub struct DeviceLimits {
     pub alignment_offset_bytes: Known<i64>,
     /// Length that is read ahead, in bytes.
     pub read_ahead_bytes: Known<u64>,
-    /// The largest untorn write in bytes; 0 where there is none.
-    pub atomic_bytes: Known<u64>,
+    /// The longest I/O that is passed on in one piece, in bytes.
+    pub command_bytes: Known<u64>,
+    /// The unit of discards in bytes; 0 where there are none.
+    pub discard_bytes: Known<u64>,
+    /// The longest discard in bytes; 0 where none are taken.
+    pub discard_max_bytes: Known<u64>,
+    /// The say of its device-mapper table about discards; `None` of other devices, and where tables
+    /// are not known.
+    pub table_discards: Option<TableDiscards>,
+    /// True if cryptsetup can keep flags of it in its header, which LUKS2 has room for.
+    pub keeps_flags: bool,
     /// True if the kernel refuses writes.
     pub read_only: Known<bool>,
     /// True if the kernel holds its cache to be volatile, so that it sends flushes.
@@ -44,7 +54,11 @@ impl DeviceLimits {
             optimal_io_bytes: files.number("queue/optimal_io_size"),
             alignment_offset_bytes: files.number("alignment_offset"),
             read_ahead_bytes: files.scaled("queue/read_ahead_kb", 1024),
-            atomic_bytes: files.number("queue/atomic_write_unit_max_bytes"),
+            command_bytes: files.scaled("queue/max_sectors_kb", 1024),
+            discard_bytes: files.number("queue/discard_granularity"),
+            discard_max_bytes: files.number("queue/discard_max_bytes"),
+            table_discards: None,
+            keeps_flags: false,
             read_only: files.flag("ro"),
             write_back: write_back(&files),
         }

@@ -29,6 +29,67 @@ pub struct DmTarget {
     pub word: String,
     /// Its work.
     pub kind: TargetKind,
+    /// Its own say about discards; `None` of a target without options about them.
+    pub discards: Option<TableDiscards>,
+}
+
+/// A table's own say about discards.
+///
+/// Source: Linux `Documentation/admin-guide/device-mapper/{dm-crypt,thin-provisioning}.rst`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableDiscards {
+    /// Of an encrypted device.
+    Crypt {
+        /// True if it has `allow_discards`.
+        allowed: bool,
+        /// The options of `cryptsetup refresh` that keep the other options of the table.
+        others: Vec<&'static str>,
+    },
+    /// Of a thin pool.
+    Pool(PoolDiscards),
+}
+
+/// Fate of a discard in a thin pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolDiscards {
+    /// It frees chunks of the pool, and goes on to the device below.
+    PassedDown,
+    /// It frees chunks of the pool alone: `no_discard_passdown`.
+    KeptInPool,
+    /// It frees nothing: `ignore_discard`.
+    Ignored,
+}
+
+/// Options of dm-crypt tables and how cryptsetup spells them.
+const CRYPT_OPTIONS: [(&str, &str); 5] = [
+    ("same_cpu_crypt", "--perf-same_cpu_crypt"),
+    ("submit_from_crypt_cpus", "--perf-submit_from_crypt_cpus"),
+    ("no_read_workqueue", "--perf-no_read_workqueue"),
+    ("no_write_workqueue", "--perf-no_write_workqueue"),
+    ("high_priority", "--perf-high_priority"),
+];
+
+/// The say of a table's line about discards.
+fn discards(word: &str, words: &[&str]) -> Option<TableDiscards> {
+    match word {
+        "crypt" => {
+            let given = words.get(5..).unwrap_or_default();
+            let others = CRYPT_OPTIONS.iter().filter(|(name, _)| given.contains(name));
+            Some(TableDiscards::Crypt {
+                allowed: given.contains(&"allow_discards"),
+                others: others.map(|&(_, option)| option).collect(),
+            })
+        }
+        "thin-pool" => {
+            let given = words.get(4..).unwrap_or_default();
+            Some(TableDiscards::Pool(match given {
+                given if given.contains(&"ignore_discard") => PoolDiscards::Ignored,
+                given if given.contains(&"no_discard_passdown") => PoolDiscards::KeptInPool,
+                _ => PoolDiscards::PassedDown,
+            }))
+        }
+        _ => None,
+    }
 }
 
 /// A place on a device.
@@ -121,7 +182,8 @@ fn target(line: &str) -> Option<(String, DmTarget)> {
     let word = words.next()?.to_owned();
     let words: Vec<&str> = words.take(DEVICES_MAX).collect();
     let kind = kind(&word, &words).unwrap_or_else(|| TargetKind::Other(numbers(&words)));
-    Some((name.to_owned(), DmTarget { start_bytes, length_bytes, word, kind }))
+    let discards = discards(&word, &words);
+    Some((name.to_owned(), DmTarget { start_bytes, length_bytes, word, kind, discards }))
 }
 
 fn kind(word: &str, words: &[&str]) -> Option<TargetKind> {
@@ -278,6 +340,27 @@ mod tests {
         let pool = TargetKind::ThinPool { data: number(253, 3), chunk_bytes: 65536 };
         assert_eq!(only("p: 0 1 thin-pool 253:2 253:3 128 0 0"), pool);
         assert_eq!(only("t: 0 1 thin 253:4 7"), TargetKind::Thin { pool: number(253, 4) });
+    }
+
+    #[test]
+    fn tables_say_whether_discards_pass() {
+        let said = |line: &str| target(line).unwrap().1.discards;
+        let crypt = |allowed, others: &[&'static str]| {
+            Some(TableDiscards::Crypt { allowed, others: others.to_vec() })
+        };
+        assert_eq!(said("c: 0 8 crypt aes-xts-plain64 :64:logon:x 0 8:1 0"), crypt(false, &[]));
+        let line = "c: 0 8 crypt aes-xts-plain64 :64:logon:x 0 8:1 0 2 allow_discards \
+                    no_read_workqueue";
+        assert_eq!(said(line), crypt(true, &["--perf-no_read_workqueue"]));
+        for (options, fate) in [
+            ("", PoolDiscards::PassedDown),
+            (" 2 skip_block_zeroing no_discard_passdown", PoolDiscards::KeptInPool),
+            (" 1 ignore_discard", PoolDiscards::Ignored),
+        ] {
+            let line = format!("p: 0 8 thin-pool 253:2 253:3 128 0{options}");
+            assert_eq!(said(&line), Some(TableDiscards::Pool(fate)), "{line}");
+        }
+        assert_eq!(said("l: 0 8 linear 8:1 0"), None);
     }
 
     #[test]

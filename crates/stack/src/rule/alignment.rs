@@ -116,7 +116,8 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
                 "{} reports a physical sector of 512 bytes, unconfirmed, so 4 KiB is assumed",
                 owner.name
             ),
-            _ => "an image does not record its disk, so 4 KiB is assumed: specify it with --on"
+            _ => "an image does not say what disk it is for, so 4 KiB is assumed: specify it with \
+                  --on"
                 .to_owned(),
         });
     }
@@ -167,7 +168,7 @@ fn predicted(case: &RuleInput<'_>, id: LayerId) -> String {
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
             format!(
-                "; {} are not allocated yet, and judged as if appended to the file",
+                "; {} are not allocated yet and count where new blocks go, at the end of the file",
                 Size(bytes)
             )
         }

@@ -44,8 +44,10 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                     Some(sector) if problem.detail.contains(&format!("{sector} ")) => {
                         problem.detail.clone()
                     }
-                    Some(sector) => format!("{}; see {sector}", problem.detail),
-                    None => format!("{}; see byte {at}", problem.detail),
+                    Some(sector) => {
+                        format!("{}; at {sector} of {}", problem.detail, layer.name)
+                    }
+                    None => format!("{}; at byte {at} of {}", problem.detail, layer.name),
                 },
             };
             by_kind.entry(problem.kind).or_default().push(text);
@@ -72,7 +74,8 @@ pub(super) fn withhold(case: &RuleInput<'_>, found: &mut [Finding]) {
     }
 }
 
-/// Replaces plans for what lies on a damaged table, which `straddle plan` refuses.
+/// Replaces plans for what lies on a damaged table, which `straddle plan` refuses, and copies of
+/// the image that holds such a table, which would keep the damage.
 pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
         let mut kinds = layer.problems.iter().map(|problem| problem.kind);
@@ -82,8 +85,15 @@ pub(super) fn unplanned(case: &RuleInput<'_>, found: &mut [Finding]) {
         let over = case.stack.over(disk);
         let planned = |one: &&mut Finding| one.remedies.iter().any(Remedy::is_plan);
         for one in found.iter_mut().filter(|one| over.contains(&one.layer)).filter(planned) {
-            let first = format!("first repair the table (see {code}), then run this check again");
+            let first = format!("first do the fix of {code}, then run this check again");
             one.remedies = vec![Remedy::tell(first)];
+        }
+        // What repairs the table of a guest's disk ends in an image that is aligned, too.
+        let of_format =
+            |one: &&mut Finding| one.layer == disk && matches!(one.rule.code, "ST501" | "ST502");
+        for one in found.iter_mut().filter(of_format) {
+            let same = format!("the steps of {code} settle this too: they end in an aligned image");
+            one.remedies = vec![Remedy::tell(same)];
         }
     }
 }

@@ -78,7 +78,8 @@ fn other_table(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
             }
             // Nobody says yet that its disk will have other sectors.
             if !assumed {
-                finding.remedies.extend(remedy::plan_of(case, id));
+                let plan = remedy::plan_of(case, id);
+                finding.remedies.extend(plan.or_else(|| remedy::guest_planned_as_raw(case, id)));
             }
             finding
         })
@@ -193,7 +194,13 @@ fn small_block(
 
 /// Returns how to get blocks of at least a granule, where the kind of file system has any so large.
 fn larger_blocks(case: &RuleInput<'_>, id: LayerId, kind: &str, granule: u64) -> Remedy {
-    let power = granule.checked_next_power_of_two().unwrap_or(granule);
+    if !granule.is_power_of_two() {
+        return Remedy::tell(format!(
+            "nothing to do: blocks are powers of two, and none is a multiple of {}",
+            Exact(granule)
+        ));
+    }
+    let power = granule;
     let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
     let clusters = power.div_euclid(sector);
     let with = match kind {

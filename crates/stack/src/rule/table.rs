@@ -40,9 +40,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST102",
         title: "start is not on a 4 KiB granule (granule assumed)",
-        why: "The target is an image, or a disk that reports 512 bytes and nothing confirms this \
-              value. Most drives sold since 2011 have granules of 4 KiB or more, and many of them \
-              still report 512. With granules of 4 KiB, this start is misaligned. Since the \
+        why: "The granule is not known: the target is an image, or a disk whose report of 512 \
+              bytes nothing confirms. Most drives sold since 2011 have granules of 4 KiB or more, \
+              and many of them still report 512. With granules of 4 KiB, this start is \
+              misaligned. Since the \
               granule is only assumed, the severity is never more than warning.",
         fix: "straddle plan DISK. If the disk really has 512-byte sectors, check with --on 512n.",
     },
@@ -256,8 +257,9 @@ pub const RULES: &[Rule] = &[
               use different copies.",
         fix: "GPT: type the command that straddle check prints. A plain sgdisk -e writes an empty \
               table if the first copy is broken and the disk has grown. First extend a truncated \
-              image to its old size: truncate -s. If both copies are sound but differ, choose by \
-              hand: gdisk's recovery menu.",
+              image to its old size: truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's \
+              disk to a raw file, repair that, and convert it back. If both copies are sound but \
+              differ, choose by hand: gdisk's recovery menu.",
     },
     Rule {
         code: "ST407",
@@ -310,18 +312,20 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST501",
         title: "image format misaligns guest data",
-        why: "The format stores a header or a bitmap before the guest's data, whose length is not \
-              a multiple of 4 KiB. A dynamic VHD puts a 512-byte bitmap before each block; some \
-              VDI and VMDK files start their data off a boundary. An aligned guest is then \
+        why: "The format stores a header or a bitmap before the guest's data, and its length is \
+              not a multiple of 4 KiB. A dynamic VHD puts a 512-byte bitmap before each \
+              block; some VDI and VMDK files start their data off a boundary. An aligned guest is \
+              then \
               misaligned on the host.",
-        fix: "qemu-img convert into a new file: -O qcow2, or -O raw; to keep VHD: \
-              -O vpc -o subformat=fixed,force_size=on.",
+        fix: "qemu-img convert into a new file: -O qcow2, or -O raw. To keep a VHD: \
+              -O vpc -o subformat=fixed,force_size=on. With ST406 on the same image, follow the \
+              steps of ST406: they end in an aligned image.",
     },
     Rule {
         code: "ST502",
         title: "cluster size of the image is smaller than the granule",
-        why: "Clusters that share a granule can be from distant parts of the guest's disk. So each \
-              write of a cluster is a read-modify-write on the host.",
+        why: "Several clusters share one granule of the host. So each write of a cluster is a \
+              read-modify-write on the host.",
         fix: "qemu-img convert -O qcow2 -o cluster_size=64K into a new file.",
     },
     Rule {
@@ -335,9 +339,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST504",
         title: "compressed image",
-        why: "Compressed clusters have no alignment. Each write to a cluster moves it.",
-        fix: "Convert before use, without -c, into a new file: qemu-img convert -O raw, or the \
-              image's own format.",
+        why: "Compressed clusters have no alignment. A write to such a cluster stores it \
+              elsewhere.",
+        fix: "Before use, convert the image into a new, uncompressed file: qemu-img convert \
+              without -c, to raw or to the same format.",
     },
     Rule {
         code: "ST505",
@@ -425,6 +430,18 @@ pub const RULES: &[Rule] = &[
         why: "A field of an Identify or SCSI answer contradicts another, or is beyond any real \
               drive. straddle ignores it.",
         fix: "Look for newer firmware for the drive or its bridge.",
+    },
+    Rule {
+        code: "ST611",
+        title: "discards stop above the drive",
+        why: "The drives take discards, but a layer above them takes none or hands none down. So \
+              fstrim and the mount option discard free nothing on the drive. LUKS does so by \
+              default: whoever reads the drive could otherwise see which blocks are free. \
+              Severity: info; warning if a file system above is mounted with discard.",
+        fix: "LUKS2: cryptsetup refresh --allow-discards --persistent NAME, if that may be seen. \
+              LUKS1: --allow-discards, and discard in /etc/crypttab. Thin pool: lvchange \
+              --discards passdown VG/POOL. RAID 4, 5 and 6: leave it, unless every member is sure \
+              to read zeros after a discard.",
     },
     Rule {
         code: "ST701",

@@ -104,6 +104,33 @@ fn holes_are_nowhere_and_writes_into_them_cannot_be_told() {
 }
 
 #[test]
+fn an_io_partly_in_a_hole_is_read_where_it_has_data_and_named_apart_as_a_write() {
+    let mut stack = Stack::new();
+    let disk = leaf(&mut stack);
+    let segment = |start, length, mapping| Segment { range: range(start, length), mapping };
+    let file = add(
+        &mut stack,
+        Mapping::Segments(vec![
+            segment(0, 12288, Mapping::Zeros),
+            segment(12288, 4096, Mapping::Linear(below(disk, 1 << 20))),
+            segment(16384, 16384, Mapping::Zeros),
+        ]),
+    );
+    let cost = cost(&stack, file, range(0, 32768), 16384);
+    assert_eq!((cost.told(false), cost.read.reads), (1, 1));
+    let reads: Vec<&str> = cost.untold_reads.keys().map(String::as_str).collect();
+    assert_eq!(reads, ["in a hole: reads as zeros, without the drive"]);
+    let writes: Vec<&str> = cost.untold_writes.keys().map(String::as_str).collect();
+    assert_eq!(
+        writes,
+        [
+            "in a hole: placed only when it is written",
+            "partly in a hole: placed only when it is written",
+        ]
+    );
+}
+
+#[test]
 fn boundaries_count_from_where_stripes_begin() {
     let unit = Unit::new(4096).unwrap();
     assert_eq!(offset(unit, 512 + 8192, 512, 4096), 0);

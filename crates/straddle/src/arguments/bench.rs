@@ -132,7 +132,7 @@ pub(crate) struct SuiteSteps {
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) scratch: Option<u64>,
 
-    /// Maximum bytes to write, including the scratch file
+    /// Maximum bytes to write in total: filling the scratch file counts too
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) bytes_max: Option<u64>,
 

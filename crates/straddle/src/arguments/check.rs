@@ -35,11 +35,12 @@ pub(crate) struct Check {
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) targets: Vec<PathBuf>,
 
-    /// Judge as if on this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
+    /// Judge as if on this disk: 512n, 512e, 4Kn, iu=16K, origin=3584, stripe=64Kx3
     ///
-    /// Separate several values by commas: 512e,origin=3584. The origin is the byte where the first
-    /// granule starts. A stripe is chunk x data disks; add +1 or +2 for parity: stripe=64Kx3+1.
-    /// Sizes may end in K, M or G (powers of 1024).
+    /// Separate several values by commas: 512e,origin=3584. iu=16K, also granule=16K, is the unit
+    /// that the drive maps; qlc-16k and qlc-64k name QLC drives with such units. The origin is the
+    /// byte where the first granule starts. A stripe is chunk x data disks; add +1 or +2 for
+    /// parity: stripe=64Kx3+1. Sizes may end in K, M or G (powers of 1024).
     #[arg(long, value_name = "DISK", help_heading = "Judging")]
     pub(crate) on: Option<Condition>,
 

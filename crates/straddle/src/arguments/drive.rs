@@ -102,7 +102,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) vary: Vec<String>,
 
-    /// Compare every published number with the model's: its error and its label
+    /// Compare each published figure with the model: error in percent, and a label (predicted,
+    /// calibrated or fitted)
     #[arg(
         long,
         conflicts_with_all = [

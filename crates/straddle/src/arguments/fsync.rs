@@ -129,7 +129,7 @@ pub(crate) struct Fsync {
     )]
     pub(crate) seconds: u32,
 
-    /// Maximum bytes to write, including the scratch files
+    /// Maximum bytes to write in total: filling the scratch files counts too
     #[arg(
         long,
         value_name = "SIZE",

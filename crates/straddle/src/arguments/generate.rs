@@ -80,6 +80,7 @@ pub(crate) enum SchemaOf {
     Compare,
     Fsync,
     FsyncPlan,
+    Atomic,
     Drives,
     Simulation,
     Published,

@@ -1,5 +1,6 @@
 //! The command line: each argument with its help. Nothing here looks at the machine.
 
+mod atomic;
 mod bench;
 mod check;
 mod common;
@@ -20,6 +21,7 @@ use clap::{Parser, Subcommand};
 
 use crate::exit::table;
 
+pub(crate) use atomic::Atomic;
 pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
@@ -61,6 +63,8 @@ Start with:
   straddle bench /data         what misalignment costs there, measured
   straddle fsync /data         how long a durable write takes there
   straddle watch               what the running workload does to the drives
+  straddle atomic /var/lib/mysql --for mysql
+                               may torn-page protection be switched off
   straddle report *.json       one page of all results
   straddle check --help        all options and exit codes of check
   straddle explain exit codes  what each exit code means"
@@ -92,6 +96,7 @@ pub(crate) enum Command {
     Compare(Compare),
     Fsync(Box<Fsync>),
     Watch(Watch),
+    Atomic(Atomic),
     Report(Report),
     Drive(Drive),
     Generate(Generate),
@@ -110,6 +115,7 @@ impl Command {
             Command::Probe(probe) => probe.unknown.is_allowed,
             Command::Compare(compare) => compare.unknown.is_allowed,
             Command::Fsync(fsync) => fsync.unknown.is_allowed,
+            Command::Atomic(atomic) => atomic.unknown.is_allowed,
             _ => false,
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Plan {
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
 
-    /// Plan for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
+    /// Plan for this disk: 512n, 512e, 4Kn, iu=16K, origin=3584, stripe=64Kx3
     ///
     /// Takes the same values as straddle check --on.
     #[arg(long, value_name = "DISK")]

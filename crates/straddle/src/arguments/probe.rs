@@ -33,7 +33,7 @@ pub(crate) struct Probe {
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
 
-    /// Maximum bytes to write, including the scratch file
+    /// Maximum bytes to write in total: filling the scratch file counts too
     #[arg(
         long,
         value_name = "SIZE",

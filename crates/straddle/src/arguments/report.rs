@@ -18,9 +18,9 @@ Examples:
   straddle report results/*.json > fleet.html       many hosts side by side
   straddle check --json | straddle report - > page.html"))]
 pub(crate) struct Report {
-    /// Files made by --json of check, bench, fsync, probe, compare, trace or drive simulate
+    /// Result files: of --json of check, bench, fsync, probe, compare, trace and drive simulate
     ///
-    /// `-` reads standard input.
+    /// Also those that bench, fsync and probe save with -o. `-` reads standard input.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 

@@ -49,6 +49,17 @@ pub(super) fn size_above_0(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A page of a database: a power of two from 512 bytes to 64 KiB.
+///
+/// # Errors
+/// When `text` is no such size.
+pub(super) fn page(text: &str) -> Result<u64, String> {
+    match units::prefix::parse(text) {
+        Ok(bytes) if bytes.is_power_of_two() && (512..=65536).contains(&bytes) => Ok(bytes),
+        _ => Err("expected a power of two from 512 to 64K, such as 16K".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -65,7 +65,7 @@ impl ArmWork {
             (false, Sync::Fsync) => "write + fsync",
             (false, Sync::Dsync) => "write (O_DSYNC)",
             (false, Sync::Sync) => "write (O_SYNC)",
-            (false, _) => "random write, cached",
+            (false, _) => "random write, no sync",
         };
         format!("{size} {what}, depth {}", self.depth)
     }

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use device::KernelTree;
 use format::filesystem::Beside;
 use report::{Fact, Finding};
 use stack::assemble::Assembled;
+use stack::discard_path::{self, DiscardArrival};
+use stack::drive::wear::WearReading;
 use stack::judge::{self, Judgment, Miss};
 use stack::rule::{self, RuleInput};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack, Verdict};
 use units::Source;
+use units::prefix::Exact;
 
 use crate::arguments::RuleChange;
 use crate::shared::drive_facts;
@@ -23,6 +27,8 @@ pub(crate) struct ReportSettings<'a> {
     pub(crate) rules: &'a [RuleChange],
     /// Only what is on and under the devices that the kernel calls so; all where there are none.
     pub(crate) meant: &'a [String],
+    /// The kernel's files where drives are asked for their wear; `None` where nobody shows it.
+    pub(crate) wear: Option<&'a dyn KernelTree>,
 }
 
 /// The stack as a target of the document.
@@ -40,7 +46,8 @@ pub(crate) fn target(
     let hosts = hosts(assembled, &kept);
     let mut layers: Vec<report::LayerReport> = (kept.iter())
         .map(|&id| {
-            let layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
+            let mut layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
+            layer.facts.extend(wear(view, stack.layer(id)));
             if hosts.contains(&id) { unasked(layer) } else { layer }
         })
         .collect();
@@ -175,10 +182,19 @@ fn layer(
             .into_iter()
             .chain(layer.host.as_ref().map(host))
             .chain(log(stack, id))
-            .chain(atomic(stack, id))
+            .chain(trim(stack, id))
             .collect(),
         problems: layer.problems.clone(),
     }
+}
+
+/// Returns what a drive says of its wear, where that is shown.
+fn wear(view: &ReportSettings<'_>, layer: &stack::Layer) -> Vec<Fact> {
+    let (Some(tree), LayerKind::Drive(drive)) = (view.wear, &layer.kind) else {
+        return Vec::new();
+    };
+    let reading = WearReading::read(tree, &drive.name, &drive.said);
+    reading.map_or_else(Vec::new, |reading| drive_facts::wear_facts(&reading))
 }
 
 fn facts(layer: &stack::Layer) -> Vec<Fact> {
@@ -264,7 +280,7 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
 /// Returns where an image's file lies on its host.
 fn host(host: &stack::layer::HostPlace) -> Fact {
     Fact {
-        key: "host".into(),
+        key: "file is stored on".into(),
         value: host.on.clone().ok(),
         source: host.on.is_ok().then_some(Source::Derived),
         reason: host.on.clone().err(),
@@ -285,21 +301,40 @@ fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
     })
 }
 
-/// Returns what is sure of untorn writes to the topmost device, and what that means for databases.
-fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
-    let is_device = |id: LayerId| stack.layer(id).device.is_some();
-    if !is_device(id) || stack.over(id).into_iter().any(is_device) {
-        return Vec::new();
-    }
-    let largest = durability::untorn::largest(stack, id);
-    let shown = drive_facts::fact("untorn-write-bytes", &largest, u64::to_string);
-    // A file system has a limit of its own, which it tells of its files only.
-    let own = "its file system also limits untorn writes; to see how: straddle trace --json FILE";
-    let for_databases = match stack.above(id).is_empty() {
-        true => largest,
-        false => units::Known::no(own),
+/// Returns where a discard of a file system ends, and in which pieces.
+fn trim(stack: &Stack, id: LayerId) -> Vec<Fact> {
+    let Some(path) = discard_path::of(stack, id) else { return Vec::new() };
+    let name = |id: LayerId| stack.layer(id).name.clone();
+    let pieces = path
+        .grain
+        .map_or_else(String::new, |grain| format!(", in pieces of {}", Exact(grain.bytes)));
+    let (value, reason) = match path.arrival {
+        DiscardArrival::Arrives(ends) => {
+            let names: Vec<String> = ends.into_iter().map(name).collect();
+            (Some(format!("reaches {}: yes{pieces}", names.join(", "))), None)
+        }
+        DiscardArrival::Stopped { by, why, .. } => {
+            let drive = matches!(stack.layer(by).kind, LayerKind::Drive(_));
+            let verb = if drive { "not taken by" } else { "stopped by" };
+            (Some(format!("no: {verb} {}", name(by))), Some(why))
+        }
+        DiscardArrival::Unknown { why } => (None, Some(why)),
     };
-    [shown].into_iter().chain(drive_facts::guards(&for_databases)).collect()
+    let source = value.is_some().then_some(Source::Derived);
+    let mut facts = vec![Fact { key: "trim".into(), value, source, reason }];
+    if let Some(grain) = path.grain {
+        let fact = |key: &'static str, value: String, reason: Option<String>| Fact {
+            key: key.into(),
+            value: Some(value),
+            source: Some(Source::Derived),
+            reason,
+        };
+        let of = Some(format!("unit of {}", name(grain.layer)));
+        facts.push(fact("trim-piece-bytes", grain.bytes.to_string(), of));
+        let start = grain.offset_bytes.map(|bytes| bytes.to_string());
+        facts.extend(start.map(|start| fact("trim-offset-bytes", start, None)));
+    }
+    facts
 }
 
 /// A finding as the user wants it; `None` when its rule is off, or its layer is not shown.

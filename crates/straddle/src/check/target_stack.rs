@@ -107,7 +107,12 @@ pub(super) fn result(
     // Where one of them is a file, or stands for all that it is joined to, all is shown.
     let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, inspected)).collect();
     let meant = meant.unwrap_or_default();
-    let view = ReportSettings { told: check.on.as_ref(), rules: &check.rules, meant: &meant };
+    let view = ReportSettings {
+        told: check.on.as_ref(),
+        rules: &check.rules,
+        meant: &meant,
+        wear: check.explain.then(|| inspected.tree()),
+    };
     let target = document::target(name(members), assembled, &view);
     report::Target { joined: joined(members, inspected), ..target }
 }

@@ -118,7 +118,7 @@ mod tests {
             ])
             .chain([
                 "rotation",
-                "RMW turns",
+                "RMW cost",
                 "granule",
                 "p99",
                 "power-loss protection",

@@ -82,7 +82,7 @@ pub(super) fn verified(
         over.contains(&one.layer)
             && !matches!(stack.layer(one.layer).kind, LayerKind::Partition(..))
     };
-    let left = findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect();
+    let left = findings.iter().filter(inside).filter_map(|one| left(stack, one, None)).collect();
     let old = worst(&before.stack, &self::findings(&before.stack, on));
     Ok(EffectOnDisk { left, worse: worse(&old, &worst(stack, &findings)) })
 }
@@ -135,26 +135,35 @@ pub(super) fn is_priced(stack: &Stack, on: Option<&Condition>) -> bool {
 }
 
 /// Returns the findings on the image formats that hold the disk: no move in it mends them.
-pub(super) fn in_format(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
+/// `copy` is the name of its raw copy.
+pub(super) fn in_format(
+    stack: &Stack,
+    disk: LayerId,
+    on: Option<&Condition>,
+    copy: &str,
+) -> Vec<String> {
     let judgments = judge::judge_all(stack);
     let findings = rule::findings(&RuleInput { stack, judgments: &judgments, told: on });
     let under = stack.under(disk);
     let about = findings.iter().filter(|one| {
         under.contains(&one.layer)
             && matches!(stack.layer(one.layer).kind, LayerKind::ImageFormat(_))
+            // The plan writes the table for the sectors of the disk.
+            && one.rule.code != "ST301"
             && judgments[one.layer.0].verdict != Verdict::Aligned
     });
-    about.filter_map(|one| left(stack, one)).collect()
+    about.filter_map(|one| left(stack, one, Some(copy))).collect()
 }
 
-/// A finding that stays after the plan, in a sentence; `None` for one that needs no action.
-fn left(stack: &Stack, one: &Finding) -> Option<String> {
+/// A finding that stays after the plan, in a sentence; `None` for one that needs no action. `copy`
+/// is the name of the raw copy that is planned in place of an image.
+fn left(stack: &Stack, one: &Finding, copy: Option<&str>) -> Option<String> {
     let evidence = one.evidence.first().cloned().unwrap_or_default();
     let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
     // What an image's own clusters bring.
-    let then = match matches!(code, "ST501" | "ST502" | "ST504") {
-        true => "a raw copy does not have this".to_owned(),
-        false => format!("no move helps: straddle explain {code}"),
+    let then = match copy.filter(|_| matches!(code, "ST501" | "ST502" | "ST504")) {
+        Some(copy) => format!("true of this image only, not of its raw copy {copy}"),
+        None => format!("no move helps: straddle explain {code}"),
     };
     (one.severity >= Severity::Warning).then(|| format!("{code} {name}: {evidence}; {then}"))
 }

@@ -102,7 +102,10 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
         LayerKind::ImageFormat(image) => Some(image.kind),
         _ => None,
     };
-    let of_format = if copy.is_some() { effect::in_format(&stack, disk, on) } else { Vec::new() };
+    let of_format = match copy {
+        Some(_) => effect::in_format(&stack, disk, on, &script::copy_of(plan)),
+        None => Vec::new(),
+    };
     // Where nothing in an image has a place, no write in it has a cost.
     let is_priced = copy.is_none() || effect::is_priced(&stack, on);
     let (stack, disk) = match copy {

@@ -80,13 +80,23 @@ pub(super) fn next(plan: &Plan, found: &PlannedDisk) -> Vec<String> {
     let own = [
         format!("straddle plan {disk}{on} --script -o {file}"),
         format!("read {file}, and back up the disk"),
-        format!("sh {file} {disk} DIR    # DIR: a directory on another disk"),
+        format!("sh {file} {disk} DIR    # DIR: {}", room(found)),
     ];
     copy.into_iter().chain(own).collect()
 }
 
+/// Directories that may keep the pieces that move: those of an image file are safe in any file
+/// system, those of a disk only on another one.
+fn room(found: &PlannedDisk) -> &'static str {
+    match &found.stack.layer(found.plan.disk).kind {
+        LayerKind::ImageFile => "any directory with free space, not in tmpfs",
+        _ if found.copy.is_some() => "any directory with free space, not in tmpfs",
+        _ => "a directory on another disk",
+    }
+}
+
 /// The file in which the guest's disk of an image is copied.
-fn copy_of(plan: &Plan) -> String {
+pub(super) fn copy_of(plan: &Plan) -> String {
     rule::copy_name(&shown(&plan.target), "raw", |_| false)
 }
 

@@ -6,8 +6,8 @@ use measure::probe::{ArmComparison, Estimate, PanelKind, Reading, WriteAnswers};
 use report::Envelope;
 use report::probe::{
     Answers, FoundAlignment, FoundBytes, FoundCount, FoundDepth, FoundTurn, FoundTurns,
-    PROBE_SCHEMA, Probe as Document, ProbeAnswer as Said, ProbeComparison, ProbeTarget, Reported,
-    ResultFate, SAVED_SCHEMA, Saved, SavedGranule, Spent, tools,
+    KernelVersion, PROBE_SCHEMA, Probe as Document, ProbeAnswer as Said, ProbeComparison,
+    ProbeTarget, Reported, ResultFate, SAVED_SCHEMA, Saved, SavedGranule, Spent, ToolHost, tools,
 };
 use stack::UnitKind;
 
@@ -112,7 +112,9 @@ pub(super) fn answer(
     let granule = granule.or(answers.alignment.value.map(|found| found.bytes));
     document.reported.physical_sector_lies =
         physical.zip(granule).map(|(physical, granule)| physical != granule);
-    document.tools = tools(&answers);
+    let release = document.envelope.run.kernel.as_deref();
+    let kernel = release.and_then(KernelVersion::of_release);
+    document.tools = tools(&answers, &ToolHost { kernel, physical_sector_bytes: physical });
     document.answers = answers;
     document.kept = kept(run, bed, found, document);
 }

@@ -1,7 +1,9 @@
 //! Knowledge of a drive, as facts of the document.
 
+use format::identify::nvme_namespace_hints::NamespaceHints;
 use format::identify::{nvme, scsi};
 use report::Fact;
+use stack::drive::wear::{CoarseBytes, WearBounds, WearReading};
 use stack::drive::{KernelDrive, NamespacePath};
 use units::{Known, Source};
 
@@ -56,6 +58,7 @@ fn queue(drive: &KernelDrive) -> Vec<Fact> {
     let queue = &drive.queue;
     let mut facts = vec![
         number("discard-alignment-bytes", &drive.discard_alignment_bytes),
+        number("discard-max-bytes", &queue.discard_max_bytes),
         fact("write-cache", &queue.write_cache, String::clone),
         flag("forced-unit-access", &queue.forced_unit_access),
         flag("stable-writes", &queue.stable_writes),
@@ -80,6 +83,9 @@ fn said(drive: &KernelDrive) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(namespace) = drive.said.namespace.value() {
         facts.extend(namespace_facts(namespace));
+    }
+    if let Some(hints) = drive.said.hints.value() {
+        facts.extend(hint_facts(hints));
     }
     if let Some(controller) = drive.said.controller.value() {
         facts.push(own("volatile-write-cache", Some(controller.volatile_cache)));
@@ -106,6 +112,54 @@ fn said(drive: &KernelDrive) -> Vec<Fact> {
     facts
 }
 
+/// Returns what the drive says of its wear, with what follows from it.
+pub(crate) fn wear_facts(wear: &WearReading) -> Vec<Fact> {
+    let bytes = |host: &CoarseBytes| host.bytes().to_string();
+    let mut facts = vec![
+        fact("host-written-bytes", &wear.host, bytes),
+        fact("life-used-percent", &wear.used_percent, u8::to_string),
+    ];
+    // One reason is enough for all that a page would say.
+    let Some(media) = wear.media.value() else {
+        let none: Known<u64> = Known::no(wear.media.reason().unwrap_or_default());
+        facts.push(number("media-written-bytes", &none));
+        return facts;
+    };
+    let amplification = wear.write_amplification();
+    let resolution = amplification.value().map(|bounds| {
+        format!("media over host bytes since new, to {}", decimals(bounds.resolution()))
+    });
+    let unaligned = media.unaligned_writes.value();
+    let starts = unaligned.map(|_| "since power-on, by their start alone".to_owned());
+    facts.extend([
+        number("media-written-bytes", &media.bytes),
+        noted(fact("write-amplification", &amplification, WearBounds::to_string), resolution),
+        noted(number("unaligned-writes", &media.unaligned_writes), starts),
+        number("endurance-bytes", &media.endurance_bytes),
+        number("endurance-left-bytes", &media.endurance_left_bytes()),
+        fact("free-blocks-percent", &media.free_percent, u8::to_string),
+        number("erases-min", &media.erases_min),
+        number("erases-max", &media.erases_max),
+    ]);
+    facts
+}
+
+/// `resolution` with one digit that counts, and at least two decimals.
+fn decimals(resolution: f64) -> String {
+    let places = (2..9).find(|&places| resolution * 10_f64.powi(places) >= 1.0);
+    let places = places.and_then(|places| usize::try_from(places).ok());
+    match places {
+        Some(places) => format!("{resolution:.places$}"),
+        None => "0.00000001".to_owned(),
+    }
+}
+
+/// `fact` with a remark beside its value; a reason that it has stays.
+fn noted(fact: Fact, remark: Option<String>) -> Fact {
+    let reason = fact.reason.or(remark);
+    Fact { reason, ..fact }
+}
+
 fn namespace_facts(said: &nvme::Namespace) -> Vec<Fact> {
     let mut facts = vec![
         own("preferred-write-granularity-bytes", said.write_granularity_bytes),
@@ -114,6 +168,7 @@ fn namespace_facts(said: &nvme::Namespace) -> Vec<Fact> {
         own("preferred-discard-alignment-bytes", said.discard_alignment_bytes),
         own("optimal-write-bytes", said.optimal_write_bytes),
         own("optimal-boundary-bytes", said.boundary_bytes),
+        own("atomic-write-multiples", said.features.several_atomic.then_some(true)),
     ];
     for format in &said.formats {
         let used = if said.format == Some(*format) { ", in use" } else { "" };
@@ -127,6 +182,16 @@ fn namespace_facts(said: &nvme::Namespace) -> Vec<Fact> {
         facts.push(own("format", Some(words)));
     }
     facts
+}
+
+fn hint_facts(said: &NamespaceHints) -> [Fact; 5] {
+    [
+        own("preferred-large-discard-granularity-bytes", said.discard_granularity_bytes),
+        own("preferred-large-discard-alignment-bytes", said.discard_alignment_bytes),
+        own("preferred-read-granularity-bytes", said.read_granularity_bytes),
+        own("preferred-read-alignment-bytes", said.read_alignment_bytes),
+        own("optimal-read-bytes", said.optimal_read_bytes),
+    ]
 }
 
 fn limits(said: &scsi::BlockLimits) -> Vec<Fact> {
@@ -166,21 +231,11 @@ fn flag(key: &'static str, known: &Known<bool>) -> Fact {
     fact(key, known, bool::to_string)
 }
 
-pub(crate) fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
+fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
     Fact {
         key: key.into(),
         value: known.value().map(shown),
         source: known.source(),
         reason: known.reason().map(str::to_owned),
     }
-}
-
-/// Returns what untorn writes of `largest` bytes allow a database.
-pub(crate) fn guards(largest: &Known<u64>) -> impl Iterator<Item = Fact> {
-    durability::untorn::guards(largest).into_iter().map(|guard| Fact {
-        key: guard.setting.word().into(),
-        value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
-        source: Some(Source::Derived),
-        reason: Some(guard.reason),
-    })
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use device::ExtentFlags;
-use durability::untorn::GuardSetting;
 use report::trace::{
     TRACE_SCHEMA, Trace as Document, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent,
     TraceLayer, TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold,
@@ -18,8 +17,8 @@ use stack::{LayerId, LayerKind, Stack};
 use units::{ByteRange, Known, text};
 
 use crate::arguments::Trace;
+use crate::shared::title;
 use crate::shared::tracer::{Traced, Tracer};
-use crate::shared::{drive_facts, title};
 
 /// Number of extents the document holds.
 const EXTENTS_MAX: usize = 1 << 16;
@@ -125,40 +124,7 @@ fn facts(traced: &Traced) -> Vec<Fact> {
         number("direct-io-memory-alignment-bytes", &facts.direct_memory_bytes),
         number("atomic-write-max-bytes", &facts.atomic_write_bytes),
     ];
-    numbers.into_iter().chain(drive_facts::guards(&facts.atomic_write_bytes)).collect()
-}
-
-/// Returns what untorn writes allow the database whose file this is by its name, a line for each
-/// setting.
-pub(super) fn guard_notes(traced: &Traced, file: &Path) -> Vec<String> {
-    let guards = durability::untorn::guards(&traced.facts.atomic_write_bytes).into_iter();
-    guards
-        .filter(|guard| is_guarded(guard.setting, file))
-        .map(|guard| {
-            let value = if guard.is_allowed_off { "could be off" } else { "keep it on" };
-            format!("{}: {value}: {}", guard.setting.word(), guard.reason)
-        })
-        .collect()
-}
-
-/// Returns whether a file is one of those that `setting` is about: InnoDB's tablespaces, or a
-/// relation of PostgreSQL, which is a number in `base/DATABASE`, `global` or a tablespace.
-fn is_guarded(setting: GuardSetting, file: &Path) -> bool {
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let mut above = file.components().rev().skip(1).filter_map(|part| part.as_os_str().to_str());
-    match setting {
-        GuardSetting::InnodbDoublewrite => {
-            name.ends_with(".ibd")
-                || name.ends_with(".ibu")
-                || name.starts_with("ibdata")
-                || name.starts_with("undo_")
-        }
-        GuardSetting::FullPageWrites => {
-            name.split('.').all(is_number)
-                && above.any(|part| part == "base" || part == "global" || part.starts_with("PG_"))
-        }
-    }
+    numbers.to_vec()
 }
 
 /// Lists extents with their pieces, as many as there is room for.

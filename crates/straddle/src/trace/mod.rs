@@ -29,7 +29,6 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<CommandOutcome> {
         }
     };
     tracer.note(&traced, &trace.file);
-    tracer.notes.extend(document::guard_notes(&traced, &trace.file));
     let range = range(trace, &traced);
     let document = document::of(run, trace, &tracer, &traced, range);
     let said = Said::or(print(trace, &document)?, "nothing of the file has a known address");

@@ -98,7 +98,7 @@ fn exit_codes() -> String {
     for code in table::CODES {
         text += &format!("| {} | {} |\n", code.number, code.means);
     }
-    text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync) turns 5 into 0.\n\
+    text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync, atomic) turns 5 into 0.\n\
         `check --format nagios` and `npd` follow those monitors' codes: \
         [monitoring.md](monitoring.md).\n\n\
         | command | code | means | walked by, in `crates/straddle` |\n|---|---|---|---|\n";

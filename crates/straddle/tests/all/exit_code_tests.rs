@@ -37,6 +37,11 @@ pub(crate) const WALKS: &[Walk] = &[
     ),
     (
         "tests/exits.rs",
+        "every_ending_of_atomic_has_its_code_and_says_why",
+        &[("atomic", 0), ("atomic", 1), ("atomic", 2), ("atomic", 5)],
+    ),
+    (
+        "tests/exits.rs",
         "a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict",
         &[("bench", 0), ("bench", 1), ("bench", 5)],
     ),

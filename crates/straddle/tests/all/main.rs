@@ -2,11 +2,13 @@
 
 mod amplify;
 mod amplify_drive;
+mod atomic;
 mod captured;
 mod check;
 mod docs;
 mod drive;
 mod drive_stack;
+mod drive_wear;
 mod exit_code_tests;
 mod generate;
 mod inputs;

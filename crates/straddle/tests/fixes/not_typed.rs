@@ -24,4 +24,5 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST608", "nothing to do"),
     ("ST609", "nvme format erases a drive, and needs one"),
     ("ST610", "firmware"),
+    ("ST611", "cryptsetup asks for a passphrase, and lvchange needs a pool with its volume group"),
 ];

@@ -46,6 +46,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Parsed<Luks>> {
         detached: false,
         reencrypting,
         integrity: None,
+        allows_discards: false,
     };
     let mut problems = slot_problems(&header, offset_bytes);
     if value.cipher.is_none() {

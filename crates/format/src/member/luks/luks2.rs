@@ -205,6 +205,7 @@ fn described(copy: &Copy) -> (Luks, Vec<Problem>) {
         detached: false,
         reencrypting: false,
         integrity: None,
+        allows_discards: false,
     };
     if copy.json.is_empty() {
         return (luks, Vec::new());

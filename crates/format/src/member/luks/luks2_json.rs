@@ -37,6 +37,7 @@ pub(super) fn fill(luks: &mut Luks, area: &[u8], at_bytes: u64, headers_end: u64
     for (number, segment) in &numbered {
         wrong.extend(add(luks, *number, segment, headers_end));
     }
+    luks.allows_discards = metadata.config.flags.0.iter().any(|flag| flag.0 == "allow-discards");
     wrong.extend(requirements(luks, &metadata.config));
     if luks.segments.is_empty() {
         wrong.push((ProblemKind::Field, "no data segment".to_owned()));
@@ -118,6 +119,8 @@ struct Metadata {
 struct Config {
     #[serde(default)]
     requirements: Requirements,
+    #[serde(default)]
+    flags: Names,
 }
 
 #[derive(Default, Deserialize)]

@@ -41,6 +41,9 @@ pub struct Luks {
     pub reencrypting: bool,
     /// The integrity algorithm, when data is interleaved with tags by dm-integrity.
     pub integrity: Option<DiskText>,
+    /// True if the header says that discards are let through whenever it is opened (LUKS2's flag
+    /// `allow-discards`); LUKS1 has no flags.
+    pub allows_discards: bool,
 }
 
 /// A run of encrypted data.

@@ -141,6 +141,16 @@ fn segments_come_in_order_of_their_numbers_without_backups() {
 }
 
 #[test]
+fn the_flag_for_discards_is_read() {
+    let text = json(&segment(DATA), "");
+    assert!(!read(&pair(&text)).value.allows_discards);
+    let flags = r#""flags":["no-read-workqueue","allow-discards"],"requirements""#;
+    let found = read(&pair(&text.replacen(r#""requirements""#, flags, 1)));
+    assert_eq!(found.problems, []);
+    assert!(found.value.allows_discards);
+}
+
+#[test]
 fn opal_segments_and_integrity_are_named() {
     let segments = r#""0":{"type":"hw-opal-crypt","offset":"16777216","size":"33554432",
         "encryption":"aes-xts-plain64","sector_size":512,"opal_segment_number":1,

@@ -1,7 +1,8 @@
 //! Identifiers within what drives answer.
 //!
-//! Source: NVM Express Base Specification (Identify Controller and Namespace), ATA8-ACS (IDENTIFY
-//! DEVICE), SPC-5 (INQUIRY, VPD pages 80h, 83h), SAT-4 (VPD page 89h).
+//! Source: NVM Express Base Specification (Identify Controller and Namespace), OCP Datacenter NVMe
+//! SSD Specification (log page C0h), ATA8-ACS (IDENTIFY DEVICE), SPC-5 (INQUIRY, VPD pages 80h,
+//! 83h), SAT-4 (VPD page 89h).
 
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ enum Field {
     Swapped,
     /// A number.
     Number,
+    /// Anything: only its length stays.
+    Any,
 }
 
 type Fields = &'static [(Range<usize>, Field)];
@@ -34,6 +37,10 @@ const ATA: Fields =
 /// The same, at offset 60 of the page.
 const ATA_PAGE: Fields =
     &[(80..100, Field::Swapped), (276..284, Field::Number), (412..472, Field::Swapped)];
+/// Bytes that the specification reserves.
+const NVME_HEALTH: Fields = &[(232..512, Field::Any)];
+/// The build of the firmware and its label; bytes that the specification reserves.
+const NVME_OCP_HEALTH: Fields = &[(278..494, Field::Any)];
 const SERIAL_PAGE: Fields = &[(4..usize::MAX, Field::Text)];
 /// Bytes of vendors after the revision, often a serial.
 const INQUIRY: Fields = &[(36..56, Field::Text), (96..usize::MAX, Field::Text)];
@@ -44,6 +51,8 @@ pub(super) fn answer(secrets: &mut Secrets, question: Question, content: &[u8]) 
         Question::NvmeController => NVME_CONTROLLER,
         Question::NvmeNamespace => NVME_NAMESPACE,
         Question::AtaIdentify => ATA,
+        Question::NvmeHealth => NVME_HEALTH,
+        Question::NvmeOcpHealth => NVME_OCP_HEALTH,
         _ => &[],
     };
     let bytes = std::str::from_utf8(content).ok().and_then(answer::to_bytes);
@@ -82,6 +91,7 @@ fn mask(secrets: &mut Secrets, bytes: &mut [u8], fields: Fields) {
         match field {
             Field::Text => text(secrets, bytes),
             Field::Number => number(secrets, bytes),
+            Field::Any => bytes.fill(0),
             Field::Swapped => {
                 swap(bytes);
                 text(secrets, bytes);

@@ -159,3 +159,29 @@ fn a_second_mask_of_a_masked_capture_changes_no_shape() {
     let twice = Mask::new(false).apply(&once);
     assert_eq!(twice.entries().count(), once.entries().count());
 }
+
+#[test]
+fn pages_about_wear_keep_their_counters_and_nothing_that_makers_put_behind() {
+    let mut page = vec![7_u8; 512];
+    page[300..306].copy_from_slice(b"SECRET");
+    let at = |question| answer::of_drive("nvme0n1", question);
+    let captured = [Question::NvmeHealth, Question::NvmeOcpHealth, Question::AtaStatistics];
+    let tree = captured
+        .into_iter()
+        .chain([Question::AtaHealth])
+        .fold(machine(), |tree, it| tree.with_file(&at(it), &answer::to_text(&page)));
+    let text = Mask::new(false).apply(&crate::capture::capture(&tree)).to_text();
+    let tree = TextTree::parse(text).unwrap();
+    for question in captured {
+        let masked = answer::to_bytes(&tree.read(&at(question)).unwrap()).unwrap();
+        let hidden = match question {
+            Question::NvmeHealth => 232..512,
+            Question::NvmeOcpHealth => 278..494,
+            _ => 0..0,
+        };
+        assert!(masked[hidden.clone()].iter().all(|&byte| byte == 0), "{question:?}");
+        assert_eq!(masked[..hidden.start], page[..hidden.start]);
+        assert_eq!(masked[hidden.end..], page[hidden.end..]);
+    }
+    assert!(tree.read(&at(Question::AtaHealth)).is_err(), "makers' attributes are not captured");
+}

@@ -11,7 +11,7 @@ use report::fsync::fsync_json;
 use report::html::{Report, ResultFile, Unread, page, read};
 use report::probe::{
     Answers, FoundAlignment, PROBE_SCHEMA, Probe, ProbeAnswer, ProbeComparison as Compared,
-    ProbeTarget, Reported, ResultFate, Spent, probe_json, tools,
+    ProbeTarget, Reported, ResultFate, Spent, ToolHost, probe_json, tools,
 };
 use report::{Document, Envelope, Run};
 use serde_json::Value;
@@ -86,7 +86,7 @@ pub(crate) fn probe() -> Probe {
     };
     let mut answers = Answers::not_tried("the drive does not rotate");
     answers.alignment = found(FoundAlignment { bytes: 16384, origin_bytes: 4096 });
-    let tools = tools(&answers);
+    let tools = tools(&answers, &ToolHost::default());
     let run = Run {
         command: vec![text("straddle"), text("probe"), text("/data")],
         started: text("2026-03-01T12:00:00Z"),

@@ -164,7 +164,14 @@ impl Live<'_> {
         // An array that does not run has the limits of nothing.
         let stacked = !matches!(node.kind, NodeKind::Partition { .. } | NodeKind::Md(None));
         let base = format!("/sys/block/{}", node.name);
-        let limits = stacked.then(|| Box::new(DeviceLimits::read(self.world.tree, &base)));
+        let mut limits = stacked.then(|| Box::new(DeviceLimits::read(self.world.tree, &base)));
+        if let (Some(limits), NodeKind::Dm { name, uuid }) = (&mut limits, &node.kind) {
+            let tables = self.world.machine.tables.as_ref().ok();
+            let targets = tables.and_then(|tables| tables.get(name)).map(Vec::as_slice);
+            limits.table_discards =
+                targets.and_then(|targets| targets.iter().find_map(|it| it.discards.clone()));
+            limits.keeps_flags = uuid.starts_with("CRYPT-LUKS2-");
+        }
         let claimed = self.assembler.stack.layer_mut(layer);
         match &node.kind {
             NodeKind::Partition { .. } | NodeKind::Md(_) => claimed.name.clone_from(&name),
@@ -233,7 +240,8 @@ impl Live<'_> {
             let Some(id) = self.world.machine.of_mount(mount) else { continue };
             let Some(&layer) = self.places.get(&id) else { continue };
             let point = mount.point.to_string();
-            self.mounted(layer, &mount.kind, Some(point));
+            let discards = mount.options.iter().any(|it| it.split('=').next() == Some("discard"));
+            self.mounted(layer, &mount.kind, Some((point, discards)));
         }
         for swap in self.world.machine.swaps.iter().filter(|swap| swap.is_device) {
             let Some(id) = self.world.machine.of_path(&swap.path.to_string()) else { continue };
@@ -244,7 +252,7 @@ impl Live<'_> {
 
     /// A file system of this type is mounted from a layer: the one that the bytes showed, or one
     /// that only the kernel tells of.
-    fn mounted(&mut self, on: LayerId, kind: &str, point: Option<String>) {
+    fn mounted(&mut self, on: LayerId, kind: &str, point: Option<(String, bool)>) {
         let stack = &self.assembler.stack;
         let system = stack.above(on).iter().copied().find(|&above| {
             matches!(
@@ -253,8 +261,10 @@ impl Live<'_> {
             )
         });
         let system = system.or_else(|| self.unseen_system(on, kind));
-        if let (Some(system), Some(point)) = (system, point) {
-            let points = &mut self.assembler.stack.layer_mut(system).mount_points;
+        if let (Some(system), Some((point, discards))) = (system, point) {
+            let layer = self.assembler.stack.layer_mut(system);
+            layer.discards |= discards;
+            let points = &mut layer.mount_points;
             if points.len() < POINTS_MAX && !points.contains(&point) {
                 points.push(point);
             }

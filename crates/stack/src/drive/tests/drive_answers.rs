@@ -107,6 +107,46 @@ fn a_drive_that_prefers_512_confirms_nothing() {
 }
 
 #[test]
+fn minimum_io_size_above_physical_block_size_is_the_sign_of_a_coarse_unit() {
+    let values = [
+        ("queue/logical_block_size", "4096"),
+        ("queue/physical_block_size", "4096"),
+        ("queue/minimum_io_size", "16384"),
+    ];
+    let drive = KernelDrive::read(&nvme(&values), "nvme0n1");
+    assert_eq!(used(&drive), (16384, 0, Source::Sysfs));
+    let units = drive.units(None);
+    let used = units.facts().iter().find(|fact| fact.used && fact.unit == UnitKind::Granule);
+    assert!(used.unwrap().reason.contains("a coarse indirection unit"));
+}
+
+#[test]
+fn a_drives_own_word_for_discards_counts_where_the_kernel_has_a_block() {
+    let discards = |sysfs: &str, features: u8, npdg: u16, npdgl: u32| {
+        let values = [NVME_512[0], ("queue/discard_granularity", sysfs)];
+        let said = namespace(8, 8).put(24, &[features]).put(68, &npdg.to_le_bytes());
+        let hints = Answer::of(4096).put(268, &npdgl.to_le_bytes());
+        let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &said);
+        let tree = asked(tree, "nvme0n1", Question::NvmeNvmNamespace, &hints);
+        KernelDrive::read(&tree, "nvme0n1").discard_unit().map(Unit::length_bytes)
+    };
+    assert_eq!(discards("512", 0x10, 31, 0), Some(16384));
+    assert_eq!(discards("512", 0x30, 31, 4096), Some(2 << 20), "NPDGL counts, not NPDG");
+    assert_eq!(discards("512", 0x10, 31, 4096), Some(16384), "NPDGL needs its bit");
+    assert_eq!(discards("65536", 0x10, 31, 0), Some(65536), "the kernel says more");
+    assert_eq!(discards("0", 0x10, 31, 0), None, "no discards at all");
+    assert_eq!(discards("512", 0x30, 31, u32::MAX), Some(16384), "absurd values are unknown");
+}
+
+#[test]
+fn an_old_capture_without_the_hints_is_read_as_before() {
+    let tree = asked(nvme(&NVME_512), "nvme0n1", Question::NvmeNamespace, &namespace(32, 8));
+    let drive = KernelDrive::read(&tree, "nvme0n1");
+    assert!(drive.said.hints.value().is_none());
+    assert_eq!(drive.said.problems, Vec::<String>::new());
+}
+
+#[test]
 fn nows_is_a_hint_and_no_granule() {
     let said = namespace(8, 8).put(72, &u16::MAX.to_le_bytes());
     let tree = asked(nvme(&NVME_512), "nvme0n1", Question::NvmeNamespace, &said);

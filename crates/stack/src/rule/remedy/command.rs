@@ -43,6 +43,15 @@ pub(in crate::rule) enum Command {
         /// The new file, as it is typed.
         new: String,
     },
+    /// Copies a guest's disk from a raw file into a new image.
+    FromRaw {
+        /// The raw file, as it is typed.
+        raw: String,
+        /// The format, with its options.
+        format: String,
+        /// The new file, as it is typed.
+        new: String,
+    },
     /// Copies the first bytes of a file into a new one.
     Head {
         /// Number of bytes.
@@ -102,6 +111,17 @@ pub(in crate::rule) enum Command {
     ReadAhead(String),
     /// Allows flushes to pass a device.
     WriteBack(String),
+    /// Passes discards through an open LUKS container.
+    AllowDiscards {
+        /// The container's mapping, as it is typed.
+        name: String,
+        /// True if its header keeps that, which takes LUKS2.
+        is_kept: bool,
+        /// The options that keep what the mapping has.
+        others: Vec<&'static str>,
+    },
+    /// Makes a thin pool hand discards down.
+    PassDiscards(String),
 }
 
 /// A file and a length above its own.
@@ -140,6 +160,9 @@ impl fmt::Display for Command {
             Command::Convert { kind, image, format, new } => {
                 f.write_str(&copy_command(*kind, format, image, new))
             }
+            Command::FromRaw { raw, format, new } => {
+                write!(f, "test ! -e {new} && qemu-img convert -f raw -O {format} {raw} {new}")
+            }
             Command::Head { bytes, file, new } => {
                 write!(f, "test ! -e {new} && head -c {bytes} {file} > {new}")
             }
@@ -174,6 +197,12 @@ impl fmt::Display for Command {
                 write!(f, "losetup --sector-size {} -P -f --show {file}", sector.bytes())
             }
             Command::ReadAhead(device) => write!(f, "blockdev --setra 256 {device}"),
+            Command::AllowDiscards { name, is_kept, others } => {
+                f.write_str("cryptsetup refresh --allow-discards")?;
+                others.iter().try_for_each(|option| write!(f, " {option}"))?;
+                write!(f, "{} {name}", if *is_kept { " --persistent" } else { "" })
+            }
+            Command::PassDiscards(pool) => write!(f, "lvchange --discards passdown {pool}"),
             Command::WriteBack(name) => {
                 write!(f, "echo write back > /sys/block/{name}/queue/write_cache")
             }

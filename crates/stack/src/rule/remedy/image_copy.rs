@@ -10,10 +10,19 @@ use crate::judge::Miss;
 use crate::layer::LayerKind;
 use crate::mapping::Mapping;
 use crate::rule::RuleInput;
+use crate::unit::UnitKind;
+
+/// A VHD that is aligned and of exactly the size of its guest's disk.
+const FIXED_VHD: &str = "vpc -o subformat=fixed,force_size=on";
 
 /// Planned in a raw copy, since no partitioner opens the guest of an image format.
 pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Option<Remedy> {
     let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
+    guest_planned_as_raw(case, disk)
+}
+
+/// The guest's disk of image format `disk`, planned in a raw copy; `None` for any other layer.
+pub(in crate::rule) fn guest_planned_as_raw(case: &RuleInput<'_>, disk: LayerId) -> Option<Remedy> {
     image_file(case, disk)?;
     let on = case.told.map(ToString::to_string);
     let (copy, new) = raw_copy(case, disk);
@@ -23,11 +32,39 @@ pub(in crate::rule) fn planned_as_raw(case: &RuleInput<'_>, id: LayerId) -> Opti
 /// Mended in a raw copy, for the same reason.
 pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Remedy {
     let (copy, new) = raw_copy(case, image);
-    let is_vhd = matches!(&case.stack.layer(image).kind, LayerKind::ImageFormat(image)
-        if matches!(image.kind, ImageKind::VhdDynamic | ImageKind::VhdFixed));
-    let size = if is_vhd { " -O vpc -o force_size=on" } else { "" };
-    copy.then(Remedy::tell(format!("then repair the copy; to see how: straddle check {new}")))
-        .then(Remedy::tell(format!("then convert it into a new image: qemu-img convert{size}")))
+    let repaired =
+        copy.then(Remedy::tell(format!("then repair the copy; to see how: straddle check {new}")));
+    let Some(format) = aligned_format(case, image) else {
+        return repaired.then(Remedy::tell(format!(
+            "then convert the copy into a new image: qemu-img convert -f raw -O FORMAT {new} NEW"
+        )));
+    };
+    // A raw file is aligned as it is.
+    if format == "raw" {
+        return repaired.then(Remedy::tell(format!("then use {new} in place of the image")));
+    }
+    let (_, name) = convert(case, image, format.clone());
+    let back = Command::FromRaw { raw: new, format, new: name };
+    repaired.then(Remedy::when("then convert the copy into an aligned image", back))
+}
+
+/// The format, with its options, of a new image that puts the guest on the granule: a VHD stays a
+/// VHD; `None` where the image does so already.
+fn aligned_format(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
+    let LayerKind::ImageFormat(image) = &case.stack.layer(id).kind else { return None };
+    if matches!(image.kind, ImageKind::VhdDynamic | ImageKind::VhdFixed) {
+        return Some(FIXED_VHD.to_owned());
+    }
+    let (_, leaf) = case.stack.leaves(id).next()?;
+    let granule = leaf.units.used_bytes(UnitKind::Granule)?;
+    let cluster = image.subblock_bytes.or(image.block_bytes).unwrap_or(0);
+    if !case.misaligned(id) && cluster.is_multiple_of(granule) {
+        return None;
+    }
+    Some(match cluster_size(granule) {
+        Some(size) => format!("qcow2 -o cluster_size={size}"),
+        None => "raw".to_owned(),
+    })
 }
 
 /// The guest's disk of a fixed VHD whose footer is damaged, so that qemu-img does not open it: the
@@ -35,10 +72,10 @@ pub(in crate::rule) fn as_raw(case: &RuleInput<'_>, image: LayerId) -> Remedy {
 pub(in crate::rule) fn without_footer(case: &RuleInput<'_>, image: LayerId, bytes: u64) -> Remedy {
     let file = image_file(case, image).unwrap_or_else(|| "IMAGE".to_owned());
     let new = convert(case, image, "raw".to_owned()).1;
-    let copy = Command::Head { bytes, file, new };
-    Remedy::when("copy the guest's disk without the footer", copy).then(Remedy::tell(
-        "then convert it into a new VHD: qemu-img convert -O vpc -o subformat=fixed,force_size=on",
-    ))
+    let copy = Command::Head { bytes, file, new: new.clone() };
+    Remedy::when("copy the guest's disk without the footer", copy).then(Remedy::tell(format!(
+        "then convert the copy into a new VHD: qemu-img convert -f raw -O {FIXED_VHD} {new} NEW"
+    )))
 }
 
 /// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.
@@ -118,7 +155,7 @@ pub(super) fn converted(
         None => remedies.push(Remedy::command(convert("raw".to_owned()))),
     }
     if matches!(kind, ImageKind::VhdDynamic | ImageKind::VhdFixed) {
-        let fixed = convert("vpc -o subformat=fixed,force_size=on".to_owned());
+        let fixed = convert(FIXED_VHD.to_owned());
         remedies.push(Remedy::when("if it must stay a VHD", fixed));
     }
     remedies

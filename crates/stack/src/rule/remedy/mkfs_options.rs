@@ -26,7 +26,7 @@ pub(super) fn fat(case: &RuleInput<'_>, id: LayerId, unit: u64) -> Remedy {
     match unit.div_ceil(sector) {
         clusters if clusters.is_power_of_two() && clusters <= 128 => Remedy::recreate_noted(
             mkfs_fat(sector, clusters),
-            "without -a its data starts on a multiple of that",
+            "without -a, so that the data area starts on a cluster",
         ),
         _ => other_file_system(unit),
     }

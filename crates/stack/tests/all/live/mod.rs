@@ -1,5 +1,6 @@
 //! The running machine: the kernel's devices and the bytes on them, put together.
 
+mod discards;
 mod hostile;
 mod world;
 

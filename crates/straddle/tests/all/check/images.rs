@@ -313,6 +313,42 @@ fn what_has_no_offset_says_why_also_on_a_format_that_is_misaligned() {
 }
 
 #[test]
+fn an_image_with_a_backing_file_is_planned_in_a_raw_copy_for_other_sectors() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    partitioned(&scratch, "base.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let image = scratch.path().join("disk.qcow2");
+    let options = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", "base.raw"];
+    tool::run("qemu-img", &[&options[..], &[text(&image)]].concat());
+    let checked = check(&[text(&image), "--on", "4Kn"]);
+    assert!(checked.has("ST301", "error"), "{:?}", checked.findings());
+    let remedies = checked.target["findings"][0]["remedies"].to_string();
+    assert!(remedies.contains("copy the guest's disk to a raw file"), "{remedies}");
+    assert!(remedies.contains("disk.qcow2.raw --on 4Kn"), "{remedies}");
+    let shown = straddle(&["check", text(&image)]).stdout;
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("holds data of qcow2, shown above"), "{shown}");
+}
+
+#[test]
+fn a_list_names_the_finding_of_its_verdict_and_a_worse_one() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "disk.raw", 24 * MIB, "label: gpt\nstart=2048\n");
+    let image = scratch.path().join("disk.vhd");
+    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "vpc", text(&raw), text(&image)]);
+    let shown = |on: &str| {
+        let shown = straddle(&["check", text(&raw), text(&image), "--on", on]).stdout;
+        String::from_utf8_lossy(&shown).into_owned()
+    };
+    let list = shown("512e");
+    // The damaged table, ST406, is not what the word "misaligned" is about.
+    assert!(list.contains("ST501") && !list.contains("ST406"), "{list}");
+    let list = shown("4Kn");
+    assert!(list.contains("ST501 warning, ST301 error"), "{list}");
+}
+
+#[test]
 fn no_plan_is_offered_of_a_table_that_is_damaged() {
     need_tools!("sgdisk");
     let scratch = Scratch::new();
@@ -322,7 +358,7 @@ fn no_plan_is_offered_of_a_table_that_is_damaged() {
     let checked = check(&[text(&image)]);
     assert!(checked.has("ST102", "warning"), "{:?}", checked.findings());
     let said = checked.target["findings"].to_string();
-    assert!(said.contains("first repair the table (see ST4"), "{said}");
+    assert!(said.contains("first do the fix of ST4"), "{said}");
     assert!(!said.contains("straddle plan"), "{said}");
 }
 

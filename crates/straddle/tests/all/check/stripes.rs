@@ -2,7 +2,7 @@
 
 use testkit::{Scratch, need_tools, tool};
 
-use super::run::{check, partitioned, text};
+use super::run::{check, partitioned, straddle, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -15,6 +15,9 @@ fn a_partition_at_1_mib_on_three_data_disks_of_512_kib_is_chunk_only() {
     assert_eq!(told.verdict("partition", "#1"), "chunk-only");
     assert!(told.has("ST202", "info"), "{:?}", told.findings());
     assert_eq!(told.status, 0);
+    let shown = straddle(&["check", text(&image), "--on", "512e,stripe=512Kx3"]).stdout;
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("on a chunk, but 1 MiB off the 1.5 MiB full stripe"), "{shown}");
     let parity = check(&[text(&image), "--on", "512e,stripe=512Kx3+1"]);
     assert!(parity.has("ST202", "warning"), "{:?}", parity.findings());
     assert_eq!(parity.status, 1);

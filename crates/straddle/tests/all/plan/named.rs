@@ -97,7 +97,9 @@ fn the_plan_of_an_image_without_places_names_no_cost_and_no_finding_that_the_cop
     let ran = straddle(&["plan", scratch::text(&dynamic)]);
     assert!(ran.out.contains("ST501") && !ran.out.contains("no move helps"), "{ran:?}");
     assert!(
-        ran.out.replace("\n           ", " ").contains("a raw copy does not have this"),
+        ran.out
+            .replace("\n           ", " ")
+            .contains("true of this image only, not of its raw copy"),
         "{ran:?}"
     );
     // The guest's own start is reported beside the format, and one copy mends both.

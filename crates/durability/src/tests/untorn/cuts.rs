@@ -1,0 +1,113 @@
+//! Power cuts on a drive model: a yes has no torn page, a no has one.
+
+use drive::power::{Cut, HostPromises, Logged, Sectors, Survivors};
+use drive::{CommandKind, DriveCommand, Flash, FlashPlan, Model as _};
+use units::random::Random;
+
+use super::made::{Answers, Made};
+use crate::untorn::UntornAnswer;
+
+/// Cuts of each stack.
+const CUTS: u64 = 1000;
+/// Mapping unit of the model, which it programs whole: its untorn write, with a boundary at each.
+const UNIT_BYTES: u64 = 16384;
+
+fn plan(origin_bytes: u64) -> FlashPlan {
+    FlashPlan {
+        capacity_bytes: 16 << 20,
+        logical_bytes: 512,
+        unit_bytes: UNIT_BYTES,
+        origin_bytes,
+        page_bytes: 4096,
+        pages_per_block: 64,
+        dies: 4,
+        channels: 1,
+        channel_bytes_per_second: 400_000_000,
+        read_ns: 50_000,
+        program_ns: 600_000,
+        erase_ns: 3_000_000,
+        host_ns: 2_000,
+        unit_ns: 5_000,
+        run_unit_ns: 1_000,
+        command_ns: 5_000,
+        flush_ns: 20_000,
+        link_bytes_per_second: 550_000_000,
+        buffer_bytes: 128 << 10,
+        is_volatile: true,
+        flush_programs: 2,
+        rmw_slots: 2,
+        slc_program_ns: 200_000,
+        slc_idle_ns: 1_000_000,
+        spare_bytes: 4 << 20,
+        used_bytes: 16 << 20,
+        ..FlashPlan::default()
+    }
+}
+
+/// Returns how many of [`CUTS`] cuts leave a torn page.
+fn torn(made: &Made, origin_bytes: u64, seed: u64) -> u64 {
+    let flash = Flash::new(plan(origin_bytes)).expect("such a drive can be");
+    let sectors = Sectors { logical_bytes: 512, physical_bytes: UNIT_BYTES, origin_bytes };
+    let told = HostPromises { sectors, has_volatile_cache: true };
+    let mut model = Logged::new(flash, told, 10_000).expect("it keeps a log");
+    let (mut done, mut now_ns, mut id) = (Vec::new(), 0, 0);
+    let placements = made.placements();
+    for pieces in placements.iter().take(12) {
+        for &(offset_bytes, length_bytes) in pieces {
+            let action = CommandKind::Write { fua: false };
+            model.submit(
+                DriveCommand { id, action, offset_bytes, length_bytes },
+                now_ns,
+                &mut done,
+            );
+            id += 1;
+            now_ns += 20_000;
+        }
+    }
+    while let Some(next) = model.next_ns().filter(|&next| next < 50_000_000) {
+        now_ns = next;
+        model.advance(next, &mut done);
+    }
+    let mut random = Random::new(seed);
+    let is_torn = |_: &u64| {
+        let at_ns = random.below(now_ns + 1);
+        let survivors = Survivors::Random(random.next_u64());
+        let after = model.cut(&Cut { survivors, ..Cut::at(at_ns) }).expect("it can be cut");
+        let is_new = |lba: u64| after.changed().any(|(changed, _)| changed == lba);
+        placements.iter().take(12).any(|pieces| {
+            let lbas = pieces.iter().flat_map(|(at, length)| at / 512..(at + length) / 512);
+            let new: Vec<bool> = lbas.map(is_new).collect();
+            new.contains(&true) && new.contains(&false)
+        })
+    };
+    (0..CUTS).filter(is_torn).count() as u64
+}
+
+#[test]
+fn each_no_has_a_torn_page_and_no_yes_has_one_in_a_thousand_cuts() {
+    let mut random = testkit::random(25);
+    let (mut yes, mut no) = (0, 0);
+    for origin in [0, 4096] {
+        for start in [0, 4096, 8192, 12288] {
+            for (volume, unit) in [(0, 16384), (4096, 16384), (12288, 16384), (0, 4096)] {
+                let sectors = |bytes: u64| u16::try_from(bytes / 512).expect("it is small");
+                let unit_sectors = sectors(UNIT_BYTES);
+                let drive = Answers::plain().promising(unit_sectors, unit_sectors, sectors(origin));
+                let made = Made { start, volume, unit, page: 16384, drive };
+                let verdict = made.verdict();
+                let torn = torn(&made, origin, random.next_u64());
+                let case = format!("{origin} {start} {volume} {unit}: {}", verdict.because);
+                match verdict.answer {
+                    UntornAnswer::Yes => assert_eq!(torn, 0, "{case}"),
+                    UntornAnswer::No => assert!(torn > 0, "{case}"),
+                    UntornAnswer::Unknown => panic!("{case}"),
+                }
+                match verdict.answer {
+                    UntornAnswer::Yes => yes += 1,
+                    _ => no += 1,
+                }
+            }
+        }
+    }
+    assert!(yes >= 4 && no >= 16, "{yes} yes, {no} no");
+}

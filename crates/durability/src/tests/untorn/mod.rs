@@ -1,0 +1,8 @@
+//! Verdicts on made stacks, against an oracle that takes each page's bytes to the drive.
+
+mod cuts;
+mod hostile;
+mod lines;
+mod made;
+mod matrix;
+mod oracle;
