@@ -51,6 +51,8 @@ pub struct BlockFilter {
     /// Only those that start or end off multiples of this many bytes: a power of two. All that move
     /// data where it is `None`; none where it is no more than a sector of 512 bytes.
     pub off_bytes: Option<u64>,
+    /// True if only the start counts, whatever the length.
+    pub starts_only: bool,
 }
 
 impl BlockFilter {
@@ -72,7 +74,12 @@ impl BlockFilter {
             Some(0 | 1) => " && nr_sector < 0".to_owned(),
             Some(sectors) => {
                 let mask = sectors - 1;
-                format!(" && nr_sector > 0 && (sector & {mask} || nr_sector & {mask})")
+                match self.starts_only {
+                    true => format!(" && nr_sector > 0 && sector & {mask}"),
+                    false => {
+                        format!(" && nr_sector > 0 && (sector & {mask} || nr_sector & {mask})")
+                    }
+                }
             }
         };
         text
@@ -100,11 +107,14 @@ mod tests {
             level: BlockLevel::Requests,
             direction: Direction::Write,
             off_bytes,
+            starts_only: false,
         };
         let head = "(dev == 7340033 || dev == 271581187) && (rwbs ~ \"W*\" || rwbs ~ \"FW*\")";
         assert_eq!(filter(None).text(), format!("{head} && nr_sector > 0"));
         let off = "nr_sector > 0 && (sector & 7 || nr_sector & 7)";
         assert_eq!(filter(Some(4096)).text(), format!("{head} && {off}"));
+        let starts = BlockFilter { starts_only: true, ..filter(Some(16384)) };
+        assert_eq!(starts.text(), format!("{head} && nr_sector > 0 && sector & 31"));
         assert_eq!(filter(Some(512)).text(), format!("{head} && nr_sector < 0"));
         assert_eq!(device_number(kernel_number((259, 3))), (259, 3));
     }

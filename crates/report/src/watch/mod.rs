@@ -8,6 +8,7 @@ use measure::live::{Consequence, OffWriter, WriterIdentity};
 use serde::{Deserialize, Serialize};
 use units::Source;
 
+use crate::check_document::Fact;
 use crate::envelope::Envelope;
 
 mod cause_words;
@@ -92,6 +93,10 @@ pub struct WatchedDevice {
     pub extra_reads: Option<u64>,
     /// Causes that can be named, that of the most writes first.
     pub consequences: Vec<Consequence>,
+    /// The drive's own word since the watch began, from its pages: rates in bytes a second, write
+    /// amplification, years left, writes off its own unit, and the unit that fits them. Empty where
+    /// it has none.
+    pub wear: Vec<Fact>,
 }
 
 /// Kind of work that is counted.

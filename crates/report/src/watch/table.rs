@@ -9,7 +9,7 @@ use super::{CountedWork, LayerTraffic, OffCount, Watch, WatchScope, WatchedDevic
 use crate::bench::figure_rounding::time;
 use crate::bench::grid::{Sheet, SheetRow, cell, quiet};
 use crate::colored_line::NAME;
-use crate::quantity_words::share;
+use crate::quantity_words::{quantity, share};
 use crate::text::shorten_middle;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
@@ -67,6 +67,7 @@ impl WatchText<'_> {
         self.traffic(device);
         self.off(device);
         self.writers(device);
+        self.wear(device);
         for cause in &device.consequences {
             let (text, command) = sentence(cause, device);
             self.page.labeled("cause", vec![cell(words.text(&text))]);
@@ -226,6 +227,23 @@ impl WatchText<'_> {
             (Region::Raw, _) => on("directly to"),
             (Region::Unknown, _) => "unknown".to_owned(),
         }
+    }
+
+    /// The drive's own word: what it knows, else the first reason why it does not.
+    fn wear(&mut self, device: &WatchedDevice) {
+        let words = self.page.words;
+        let known = device.wear.iter().filter_map(|fact| {
+            let value = words.value(&fact.key, fact.value.as_ref()?);
+            Some(format!("{} {value}", quantity(&fact.key).replace('-', " ")))
+        });
+        let known: Vec<String> = known.collect();
+        let reason = device.wear.iter().find_map(|fact| fact.reason.as_ref());
+        let text = match (known.is_empty(), reason) {
+            (false, _) => known.join(", "),
+            (true, Some(reason)) => format!("cannot tell: {}", words.text(reason)),
+            (true, None) => return,
+        };
+        self.page.labeled("drive says", vec![cell(text)]);
     }
 
     fn syncs(&mut self) {

@@ -231,7 +231,8 @@ fn flag(key: &'static str, known: &Known<bool>) -> Fact {
     fact(key, known, bool::to_string)
 }
 
-fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
+/// A fact of a document.
+pub(crate) fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
     Fact {
         key: key.into(),
         value: known.value().map(shown),

@@ -7,11 +7,13 @@
 //! | `off_counters` | operations off the granule, counted in the kernel |
 //! | `writer_sample` | who wrote off the granule, from a sample |
 //! | `written_places` | what is at an address: layer, journal, swap, file |
+//! | `drive_wear` | the drive's own word: rates between readings of its pages |
 //! | `sync_calls` | calls that sync, of one process |
 //! | `watched_scope` | those whose operations are counted: all, a process, a control group |
 //! | `watcher` | all counters of all devices, and the document that they make |
 //! | `screen` | the table on a terminal, drawn again and again |
 
+mod drive_wear;
 mod layer_traffic;
 mod off_counters;
 mod screen;
@@ -77,7 +79,7 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
         while now_ns() < until_ns && !interrupt.is_raised() && !screen.is_ended() {
             watcher.step(STEP.min(Duration::from_nanos(until_ns.saturating_sub(now_ns()))));
         }
-        watcher.end_second();
+        watcher.end_second(now_ns() - begun_ns);
         seconds += 1;
         let is_last = interrupt.is_raised() || screen.is_ended() || ends.is_over(seconds);
         if watch.jsonl && !print_line(&watcher.document(now_ns() - begun_ns))? {

@@ -165,7 +165,7 @@ pub(super) fn filter(
     if level == BlockLevel::Bios {
         devices.extend(&device.partitions);
     }
-    BlockFilter { devices, level, direction, off_bytes }
+    BlockFilter { devices, level, direction, off_bytes, starts_only: false }
 }
 
 fn stream(events: &BlockEvents, filter: &BlockFilter) -> Result<TracepointStream, TracepointError> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host::PathIdentity;
 use report::Refusal;
+use stack::drive::KernelDrive;
 use stack::kernel::{Machine, NodeId, NodeKind, Number};
 use stack::{Condition, Layer, LayerKind, UnitKind};
 use units::{Source, Unit, text};
@@ -26,6 +27,8 @@ pub(super) struct WatchedNode {
     pub(super) granule: Option<(Unit, Source)>,
     /// Numbers of its partitions.
     pub(super) partitions: Vec<(u32, u32)>,
+    /// The drive, where it is one.
+    pub(super) drive: Option<Box<KernelDrive>>,
     /// True if requests are counted; a device without a queue of them has bios alone.
     pub(super) has_requests: bool,
 }
@@ -150,6 +153,10 @@ fn described(
         title: layer.map_or(String::new(), |(layer, _)| title::title(layer)),
         granule,
         partitions: partitions.map(|number| (number.major, number.minor)).collect(),
+        drive: layer.and_then(|(layer, _)| match &layer.kind {
+            LayerKind::Drive(drive) => Some(drive.clone()),
+            _ => None,
+        }),
         has_requests: inspected.tree().list(&format!("/sys/block/{}/mq", node.name)).is_ok(),
         name,
     })

@@ -11,6 +11,7 @@ use report::watch::{
 use report::{Envelope, Run};
 use units::number::{real, whole};
 
+use super::drive_wear::DriveWear;
 use super::layer_traffic::LayerCounters;
 use super::off_counters::{self, OffCounters};
 use super::sync_calls::SyncCounters;
@@ -38,6 +39,7 @@ struct DeviceCounters<'a> {
     layers: Option<LayerCounters>,
     off: Result<OffCounters<'a>, String>,
     writers: Result<WriterSample<'a>, String>,
+    wear: Option<DriveWear<'a>>,
 }
 
 impl<'a> Watcher<'a> {
@@ -87,7 +89,10 @@ impl<'a> Watcher<'a> {
                         .map_err(|error| error.to_string())
                 });
                 let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
-                DeviceCounters { device, layers, off, writers }
+                let wear = device.drive.as_ref().and_then(|drive| {
+                    DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
+                });
+                DeviceCounters { device, layers, off, writers, wear }
             })
             .collect();
         Watcher { run, scope, devices: started, syncs, notes }
@@ -113,9 +118,12 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Ends a second.
-    pub(super) fn end_second(&mut self) {
+    /// Ends a second, `watched_ns` after the start.
+    pub(super) fn end_second(&mut self, watched_ns: u64) {
         self.each_sample(WriterSample::end_second);
+        for wear in self.devices.iter_mut().filter_map(|one| one.wear.as_mut()) {
+            wear.read(watched_ns);
+        }
     }
 
     /// Does `step` to each sample; one that fails is given up, with the reason.
@@ -207,6 +215,7 @@ impl DeviceCounters<'_> {
             sample,
             extra_reads,
             consequences,
+            wear: self.wear.as_ref().map_or(Vec::new(), DriveWear::facts),
         }
     }
 }

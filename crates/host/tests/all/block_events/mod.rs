@@ -49,7 +49,7 @@ fn filter(
     direction: Direction,
     off_bytes: Option<u64>,
 ) -> BlockFilter {
-    BlockFilter { devices: vec![number], level, direction, off_bytes }
+    BlockFilter { devices: vec![number], level, direction, off_bytes, starts_only: false }
 }
 
 /// Does `count` direct reads or writes at random places of random lengths, and returns
