@@ -28,7 +28,7 @@ pub struct DocumentSchema {
 }
 
 /// Every document that has one.
-pub const SCHEMAS: [DocumentSchema; 14] = [
+pub const SCHEMAS: [DocumentSchema; 15] = [
     DocumentSchema { name: SCHEMA, make: made::<Document> },
     DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
     DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },

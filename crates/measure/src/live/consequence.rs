@@ -9,6 +9,8 @@ use super::off_writes::OffWriter;
 const AGREED_SHARE: f64 = 0.8;
 /// Share of all writes that are off the granule below which a writer is not worth a sentence.
 const WORTH_SHARE: f64 = 0.05;
+/// Smallest page, in bytes: the kernel's sector.
+const PAGE_BYTES_MIN: u64 = 512;
 /// Sampled writes below which no cause is named.
 const SAMPLED_MIN: u64 = 20;
 
@@ -26,8 +28,8 @@ pub enum Consequence {
         /// Share of all writes that are off the granule, from 0 to 1.
         share: f64,
     },
-    /// Pages smaller than the granule, on multiples of their own length: no layer below can mend
-    /// that.
+    /// Pages smaller than the granule, or several of them that begin and end within one: no layer
+    /// below can mend that.
     SmallPages {
         /// Name of the process that writes them; `null` where it is not known.
         process: Option<String>,
@@ -78,17 +80,14 @@ fn consequence(writer: &OffWriter<WriterIdentity>, granule_bytes: u64) -> Option
         let layer = identity.layer.clone();
         return Some(Consequence::Shifted { layer, offset_bytes: offset, share });
     }
-    let is_small = length > 0
-        && length < granule_bytes
-        && granule_bytes.is_multiple_of(length)
-        && offset.is_multiple_of(length)
-        && writer.usual_length_share >= AGREED_SHARE;
+    let page_bytes = writer.piece_bytes;
+    let is_small = page_bytes >= PAGE_BYTES_MIN && page_bytes < granule_bytes;
     if identity.region == Region::Journal && writer.whole_length_share < AGREED_SHARE {
         let layer = identity.layer.clone();
         return Some(Consequence::JournalBlocks { layer, length_bytes: length, share });
     }
     let process = identity.process.clone();
-    is_small.then_some(Consequence::SmallPages { process, page_bytes: length, share })
+    is_small.then_some(Consequence::SmallPages { process, page_bytes, share })
 }
 
 impl Consequence {
@@ -144,6 +143,7 @@ mod tests {
             usual_offset_bytes: 0,
             usual_offset_share: 0.5,
             whole_length_share: 0.0,
+            piece_bytes: 8192,
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn mixed_writes_few_writes_and_small_shares_name_no_cause() {
-        let mixed = OffWriter { usual_length_share: 0.3, ..writer("a", Region::File) };
+        let mixed = OffWriter { piece_bytes: 1, ..writer("a", Region::File) };
         let small = OffWriter { share: 0.01, ..writer("a", Region::File) };
         assert_eq!(consequences(&[mixed, small], 16384, 100), []);
         assert_eq!(consequences(&[writer("a", Region::File)], 16384, 19), []);

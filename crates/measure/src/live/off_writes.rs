@@ -31,6 +31,8 @@ struct WriterCounts {
     partial_granules: u64,
     whole_length: u64,
     lengths: BTreeMap<u64, u64>,
+    /// Writes by the largest power of two that divides start and length: its exponent.
+    powers: BTreeMap<u32, u64>,
     offsets: BTreeMap<u64, u64>,
 }
 
@@ -57,6 +59,9 @@ pub struct OffWriter<W> {
     pub usual_offset_share: f64,
     /// The share of its writes that are whole granules long, from 0 to 1.
     pub whole_length_share: f64,
+    /// The largest power of two, in bytes, on multiples of which four of five of its writes start
+    /// and end.
+    pub piece_bytes: u64,
 }
 
 impl<W: Ord + Clone> OffWriteTally<W> {
@@ -78,6 +83,8 @@ impl<W: Ord + Clone> OffWriteTally<W> {
         counts.writes += 1;
         counts.partial_granules += partial;
         counts.whole_length += u64::from(length_bytes.is_multiple_of(self.granule.length_bytes()));
+        let power = start_bytes.trailing_zeros().min(length_bytes.trailing_zeros());
+        *counts.powers.entry(power).or_default() += 1;
         add_one(&mut counts.lengths, length_bytes);
         add_one(&mut counts.offsets, self.granule.misalignment(start_bytes));
     }
@@ -114,6 +121,7 @@ impl<W: Ord + Clone> OffWriteTally<W> {
                     usual_offset_bytes,
                     usual_offset_share: ratio(offset_count, counts.writes),
                     whole_length_share: ratio(counts.whole_length, counts.writes),
+                    piece_bytes: piece_bytes(counts),
                 }
             })
             .collect();
@@ -127,6 +135,18 @@ fn add_one(kinds: &mut BTreeMap<u64, u64>, key: u64) {
     if kinds.len() < KINDS_MAX || kinds.contains_key(&key) {
         *kinds.entry(key).or_default() += 1;
     }
+}
+
+/// The largest power of two on whose multiples four of five writes start and end.
+fn piece_bytes(counts: &WriterCounts) -> u64 {
+    let mut held = 0;
+    for (power, count) in counts.powers.iter().rev() {
+        held += count;
+        if held.saturating_mul(5) >= counts.writes.saturating_mul(4) {
+            return 1_u64.checked_shl(*power).unwrap_or(1);
+        }
+    }
+    1
 }
 
 /// The most frequent kind and its count; the smallest of those that are equally frequent.
@@ -161,6 +181,7 @@ mod tests {
         assert!((postgres.share - 0.9).abs() < 1e-9, "{postgres:?}");
         assert!((postgres.usual_length_share - 1.0).abs() < 1e-9);
         assert!((postgres.partial_granules_per_write - 1.0).abs() < 1e-9);
+        assert_eq!((postgres.piece_bytes, cp.piece_bytes), (8192, 512));
         assert_eq!((cp.usual_offset_bytes, cp.usual_length_bytes), (3584, 16384));
         assert!((cp.whole_length_share - 1.0).abs() < 1e-9);
         assert!((cp.partial_granules_per_write - 2.0).abs() < 1e-9);

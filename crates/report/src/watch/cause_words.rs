@@ -31,8 +31,8 @@ pub(super) fn sentence(cause: &Consequence, device: &WatchedDevice) -> (String, 
             let page = Exact(*page_bytes);
             (
                 format!(
-                    "{share} are pieces{whose}{process} of {page}, on multiples of {page}: smaller \
-                     than the {granule}. No layer below can mend that; larger pages would"
+                    "{share} are pages of {page}{whose}{process}, or several of them: a page is \
+                     smaller than the {granule}. No layer below can mend that; larger pages would"
                 ),
                 None,
             )

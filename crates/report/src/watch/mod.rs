@@ -15,6 +15,7 @@ mod cause_words;
 mod prometheus;
 mod rate;
 mod table;
+mod writer_rows;
 
 pub use prometheus::textfile;
 pub use table::table;

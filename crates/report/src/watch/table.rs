@@ -1,25 +1,20 @@
 //! The watch for people: for each device its layers, what is off the granule, who wrote it, why.
 
-use measure::live::{OffWriter, Region, WriterIdentity};
 use units::prefix::Exact;
 
 use super::cause_words::sentence;
 use super::rate::{bytes_per_second, grouped, per_second};
+use super::writer_rows;
 use super::{CountedWork, LayerTraffic, OffCount, Watch, WatchScope, WatchedDevice};
 use crate::bench::figure_rounding::time;
 use crate::bench::grid::{Sheet, SheetRow, cell, quiet};
 use crate::colored_line::NAME;
 use crate::quantity_words::{quantity, share};
-use crate::text::shorten_middle;
 use crate::text_page::TextPage;
 use crate::view_options::Look;
 
 /// Most writers that are shown; `--json` has them all.
 const WRITERS_MAX: usize = 8;
-/// Most columns of a control group's name.
-const GROUP_MAX: usize = 20;
-/// Most columns of a place that is written to.
-const PLACE_MAX: usize = 40;
 
 /// The whole watch as text, with its last line feed. A refused one is empty: errors are not data.
 #[must_use]
@@ -82,19 +77,23 @@ impl WatchText<'_> {
             "layer",
             "kind",
             "writes/s",
-            "written/s",
+            "bytes written/s",
             "reads/s",
-            "read/s",
+            "bytes read/s",
             "flushes/s",
             "written for 1 byte above",
         ];
+        // Nothing stands in the last column where nothing lies above.
+        let is_stacked = device.traffic.iter().any(|layer| layer.written_per_byte_above.is_some());
+        let shown = if is_stacked { heads.len() } else { heads.len() - 1 };
         let rows = device.traffic.iter().map(|layer| SheetRow {
             group: String::new(),
-            cells: self.traffic_row(layer).to_vec(),
+            cells: self.traffic_row(layer)[..shown].to_vec(),
         });
         let rows = rows.collect();
         let limit = self.page.limit;
-        Sheet { heads: &heads, droppable: &[1, 5, 4], rows }.write(limit, &mut self.page.text);
+        Sheet { heads: &heads[..shown], droppable: &[1, 5, 4], rows }
+            .write(limit, &mut self.page.text);
     }
 
     fn traffic_row(&self, layer: &LayerTraffic) -> [String; 8] {
@@ -155,15 +154,16 @@ impl WatchText<'_> {
             self.page.labeled("writers", vec![cell(words.text(reason))]);
             return;
         }
-        let heads = ["off the granule, by", "share", "usual length", "starts off by", "written to"];
-        let rows = device.writers.iter().take(WRITERS_MAX).map(|writer| SheetRow {
-            group: String::new(),
-            cells: self.writer_row(writer).to_vec(),
-        });
+        let heads = ["written off the granule by", "share", "usual length", "written to"];
+        let found = writer_rows::rows(&device.writers);
+        let rows = found
+            .iter()
+            .take(WRITERS_MAX)
+            .map(|row| SheetRow { group: String::new(), cells: row.cells(words).to_vec() });
         let rows = rows.collect();
         let limit = self.page.limit;
-        Sheet { heads: &heads, droppable: &[3], rows }.write(limit, &mut self.page.text);
-        let hidden = device.writers.len().saturating_sub(WRITERS_MAX);
+        Sheet { heads: &heads, droppable: &[], rows }.write(limit, &mut self.page.text);
+        let hidden = found.len().saturating_sub(WRITERS_MAX);
         if hidden > 0 {
             self.page.labeled("more", vec![cell(format!("{hidden} writers; --json has them"))]);
         }
@@ -183,49 +183,6 @@ impl WatchText<'_> {
                 per_second(reads, self.watch.watched_ns)
             );
             self.page.labeled("predicted", vec![cell(text)]);
-        }
-    }
-
-    fn writer_row(&self, writer: &OffWriter<WriterIdentity>) -> [String; 5] {
-        let words = self.page.words;
-        let identity = &writer.writer;
-        let mut name = identity.process.as_ref().map_or("unknown".to_owned(), |it| words.text(it));
-        if let (Some(number), false) = (identity.process_id, identity.is_kernel) {
-            name += &format!(" ({number})");
-        }
-        if let Some(group) = identity.control_group.as_ref().filter(|group| *group != "/") {
-            let group = words.text(last_part(group));
-            name += " in ";
-            name += &shorten_middle(&group, GROUP_MAX, words.glyphs().ellipsis);
-        }
-        let usual = |value: u64, share: f64| match share {
-            share if share >= 0.995 => words.exact(value),
-            share => format!("{} ({})", words.exact(value), percent(share)),
-        };
-        [
-            name,
-            percent(writer.share),
-            usual(writer.usual_length_bytes, writer.usual_length_share),
-            usual(writer.usual_offset_bytes, writer.usual_offset_share),
-            shorten_middle(&self.place(identity), PLACE_MAX, words.glyphs().ellipsis),
-        ]
-    }
-
-    fn place(&self, identity: &WriterIdentity) -> String {
-        let words = self.page.words;
-        let on = identity.layer.as_ref().map(|layer| words.text(layer));
-        let on = |what: &str| match &on {
-            Some(layer) => format!("{what} {layer}"),
-            None => what.split(' ').next().unwrap_or_default().to_owned(),
-        };
-        match (&identity.region, &identity.file) {
-            (Region::File, Some(file)) => words.text(file),
-            (Region::File, None) => on("file on"),
-            (Region::Journal, _) => on("journal of"),
-            (Region::Swap, _) => on("swap on"),
-            (Region::FileSystem, _) => on("somewhere in"),
-            (Region::Raw, _) => on("directly to"),
-            (Region::Unknown, _) => "unknown".to_owned(),
         }
     }
 
@@ -278,13 +235,4 @@ fn off_row(off: &OffCount, ns: u64) -> [String; 5] {
 /// The share in percent; `-` of nothing.
 fn share_of(part: u64, all: u64) -> String {
     if all == 0 { "-".to_owned() } else { share(part.min(all), all) }
-}
-
-fn percent(share: f64) -> String {
-    crate::quantity_words::percent(share * 100.0)
-}
-
-/// The last part of a control group's path, which names the unit or container.
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }

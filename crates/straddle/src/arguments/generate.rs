@@ -81,6 +81,7 @@ pub(crate) enum SchemaOf {
     Fsync,
     FsyncPlan,
     Atomic,
+    Watch,
     Drives,
     Simulation,
     Published,

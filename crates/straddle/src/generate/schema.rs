@@ -18,6 +18,7 @@ pub(super) const fn text(of: SchemaOf) -> &'static str {
         SchemaOf::FsyncPlan => {
             include_str!("../../../report/schema/straddle.fsync.plan.1.schema.json")
         }
+        SchemaOf::Watch => include_str!("../../../report/schema/straddle.watch.1.schema.json"),
         SchemaOf::Atomic => include_str!("../../../report/schema/straddle.atomic.1.schema.json"),
         SchemaOf::Drives => include_str!("../../../report/schema/straddle.drives.1.schema.json"),
         SchemaOf::Simulation => {
