@@ -108,7 +108,7 @@ fn path_end(path: &str, ellipsis: &str) -> String {
     if length <= FILE_MAX {
         return path.to_owned();
     }
-    let kept: String = path.chars().skip(length + ellipsis.len() - FILE_MAX).collect();
+    let kept: String = path.chars().skip(length + ellipsis.chars().count() - FILE_MAX).collect();
     let end = kept.find('/').map_or(kept.as_str(), |at| &kept[at..]);
     format!("{ellipsis}{end}")
 }
