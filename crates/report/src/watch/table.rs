@@ -117,7 +117,8 @@ impl WatchText<'_> {
     fn off(&mut self, device: &WatchedDevice) {
         let words = self.page.words;
         if let Some(reason) = &device.off_unknown {
-            self.page.labeled("not counted", vec![cell(words.text(reason))]);
+            self.page
+                .labeled("granule", vec![cell(format!("nothing counted: {}", words.text(reason)))]);
             return;
         }
         let work = match device.counted {
@@ -151,6 +152,10 @@ impl WatchText<'_> {
     fn writers(&mut self, device: &WatchedDevice) {
         let words = self.page.words;
         if let Some(reason) = &device.writers_unknown {
+            // One reason is said once.
+            if device.off_unknown.as_ref() == Some(reason) {
+                return;
+            }
             self.page.labeled("writers", vec![cell(words.text(reason))]);
             return;
         }
