@@ -311,12 +311,12 @@ impl TraceText<'_> {
 }
 
 /// The I/Os of an average: `6 I/Os`, `80 of 1536 I/Os` where the others have no cost that can be
-/// told, or `80 reads and 70 writes, of 1536 I/Os`.
+/// told, or `80 reads and 70 writes, of 1536 each`.
 fn averaged(cost: &TraceCost) -> String {
     let all = count(cost.ios, "I/O");
     match (cost.read.told_ios, cost.write.told_ios) {
         (read, write) if read != write => {
-            format!("{} and {}, of {all}", count(read, "read"), count(write, "write"))
+            format!("{} and {}, of {} each", count(read, "read"), count(write, "write"), cost.ios)
         }
         (told, _) if told < cost.counted_ios => format!("{told} of {all}"),
         _ => all,

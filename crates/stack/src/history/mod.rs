@@ -199,7 +199,7 @@ impl RecognizedLayout {
             }
             (layout, None) => layout.words().to_owned(),
         };
-        format!("{seen}: the default of {tools}")
+        format!("{seen}, as with {tools}")
     }
 }
 

@@ -62,7 +62,8 @@ pub const RULES: &[Rule] = &[
         title: "off its granule, chunk or full stripe, but rarely written",
         why: "BIOS boot partitions, EFI system partitions and reserved areas are written a few \
               times in their life. ISO 9660 and the parts of a bootable ISO, squashfs, EROFS, \
-              cramfs, romfs and a UDF marked read-only are never written in place.",
+              cramfs, romfs and a UDF marked read-only are never written in place. So they do not \
+              count in the verdict of their disk.",
         fix: "Nothing to do.",
     },
     Rule {
@@ -257,9 +258,9 @@ pub const RULES: &[Rule] = &[
         title: "copies of a structure disagree, or one is missing",
         why: "Copies of one structure (such as the primary and backup GPT) differ. Different tools \
               use different copies.",
-        fix: "GPT: type the command that straddle check prints. A plain sgdisk -e writes an empty \
-              table if the first copy is broken and the disk has grown. First extend a truncated \
-              image to its old size: truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's \
+        fix: "GPT: type the command that straddle check prints; it is a plain sgdisk -e only where \
+              the first copy is sound. (Where that is broken and the disk has grown, a plain \
+              sgdisk -e writes an empty table.) First extend a truncated image to its old size: truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's \
               disk to a raw file, repair that, and convert it back. If both copies are sound but \
               differ, choose by hand: gdisk's recovery menu.",
     },
