@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use testkit::running_program::Ran;
+use testkit::running_program::{Ran, by_signals, signal, until};
 use testkit::scratch::text;
 use testkit::void_by_chance::says_void_by_chance;
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
@@ -181,6 +181,35 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     ends(&["trace", text(&file), "--offset", "1T", "--length", "4K"], 2, "hint: trace all");
     ends(&["trace", text(&file)], 5, "deleted");
     ends(&["trace", "--allow-unknown", text(&file)], 0, "deleted");
+}
+
+#[test]
+fn every_ending_of_watch_has_its_code_and_says_why() {
+    need_loops!();
+    need_tools!("kill");
+    let scratch = Scratch::new();
+    let device = Loop::attach(&scratch.image("image", 64 << 20), 512);
+    let node = text(device.path());
+    ends(&["watch", node, "--seconds", "1"], 0, "watched; nothing was written");
+    ends(&["watch", "/nonexistent"], 2, "hint: ");
+    ends(&["watch", node, "--pid", "4194305"], 2, "4194305");
+    ends(&["watch", node, "--cgroup", "/nonexistent"], 2, "hint: ");
+    ends(&["watch", node, "--pid", "1", "--cgroup", "/"], 2, "Usage");
+    for (more, code, why) in
+        [(&[][..], 0, ""), (&["--seconds", "1h"], 130, "interrupted; nothing is left behind")]
+    {
+        let lines = scratch.path().join("lines");
+        let [output, errors] = [&lines, &scratch.path().join("errors")]
+            .map(|path| std::fs::File::create(path).expect("a file can be made"));
+        let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+        command.args(["watch", node, "--jsonl"]).args(more).stdout(output).stderr(errors);
+        let mut held = Held(command.spawn().expect("the program runs"));
+        until("it counts", || std::fs::metadata(&lines).is_ok_and(|lines| lines.len() > 0));
+        signal(held.0.id(), "INT");
+        assert_eq!(held.0.wait().expect("it can be waited for").code(), Some(code), "{more:?}");
+        let errors = std::fs::read_to_string(scratch.path().join("errors")).expect("it is text");
+        assert!(errors.contains(why), "{more:?}: {errors}");
+    }
 }
 
 #[test]

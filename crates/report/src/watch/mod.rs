@@ -128,7 +128,8 @@ pub struct LayerTraffic {
     /// Layers that lie right on this one and are listed.
     pub above: Vec<String>,
     /// Bytes written here for each byte that was written to the layers right above; `null` where
-    /// none are listed or nothing was written to them.
+    /// none are listed, nothing was written to them, or they are files' contents, beside which other
+    /// files are written.
     pub written_per_byte_above: Option<f64>,
 }
 

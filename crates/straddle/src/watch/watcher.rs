@@ -95,7 +95,9 @@ impl<'a> Watcher<'a> {
 
     /// Begins a second.
     pub(super) fn begin_second(&mut self) {
-        self.each_sample(WriterSample::begin_second);
+        // What was started since the last second counts too.
+        let only = self.scope.processes();
+        self.each_sample(|sample| sample.begin_second(only.as_ref()));
     }
 
     /// Waits for `longest`, or until there is something to take, and takes it.

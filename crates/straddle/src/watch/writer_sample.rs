@@ -29,6 +29,11 @@ const RING_BYTES: usize = 128 << 10;
 const SECTOR_BYTES: u64 = 512;
 /// Most processes whose open files are looked at where the writer is a thread of the kernel.
 const PROCESSES_MAX: usize = 512;
+/// Most processes of a second whose open files are looked at as soon as they write: they may end
+/// before the second does.
+const EARLY_LOOKS: u32 = 32;
+/// Most threads whose processes are remembered.
+const OWNERS_MAX: usize = 65_536;
 /// Least time between two looks at the open files of one process: less than a second, so that each
 /// second's writes are looked up after they were made.
 const LOOK_AGAIN_NS: u64 = 500_000_000;
@@ -51,9 +56,10 @@ pub(super) struct WriterSample<'a> {
     pending_bios: Vec<BlockRecord>,
     pending_requests: Vec<BlockRecord>,
     copies: usize,
+    early_looks: u32,
     since_ns: Option<u64>,
     taken_ns: u64,
-    /// Only what these threads hand in; all where it is `None`.
+    /// Only what these processes hand in; all where it is `None`.
     only: Option<BTreeSet<u32>>,
 }
 
@@ -89,15 +95,23 @@ impl<'a> WriterSample<'a> {
             pending_bios: Vec::new(),
             pending_requests: Vec::new(),
             copies: 0,
+            early_looks: 0,
             since_ns: None,
             taken_ns: 0,
             only,
         })
     }
 
-    /// Begins a second: listens again.
-    pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
-        self.copies = 0;
+    /// Begins a second: listens again. `only` names the processes that count now.
+    pub(super) fn begin_second(
+        &mut self,
+        only: Option<&BTreeSet<u32>>,
+    ) -> Result<(), TracepointError> {
+        if let (Some(known), Some(only)) = (&mut self.only, only) {
+            known.extend(only);
+        }
+        (self.copies, self.early_looks) = (0, 0);
+        self.places.forget_files();
         self.listen(true)
     }
 
@@ -139,12 +153,7 @@ impl<'a> WriterSample<'a> {
             let (requests, fields) = (&mut self.pending_requests, *fields);
             stream.drain(|time_ns, raw| requests.extend(fields.record(time_ns, raw)));
         }
-        // Who handed a bio in may end soon: it is looked at now.
-        for bio in &self.pending_bios {
-            if self.owners.len() < 65_536 {
-                self.owners.entry(bio.thread).or_insert_with(|| thread_owner(bio.thread));
-            }
-        }
+        self.look_at_new_writers();
         let copies = self.pending_bios.len() + self.pending_requests.len();
         if self.since_ns.is_some() && self.copies + copies >= COPIES_A_SECOND {
             self.listen(false)?;
@@ -152,6 +161,24 @@ impl<'a> WriterSample<'a> {
             return self.drain();
         }
         Ok(())
+    }
+
+    /// Looks at those who handed a bio in for the first time, and at their files: they may end soon.
+    fn look_at_new_writers(&mut self) {
+        let mut processes = BTreeSet::new();
+        for bio in &self.pending_bios {
+            if self.owners.len() < OWNERS_MAX && !self.owners.contains_key(&bio.thread) {
+                let owner = thread_owner(bio.thread);
+                processes.extend(owner.iter().filter(|one| !one.is_kernel).map(|one| one.process));
+                self.owners.insert(bio.thread, owner);
+            }
+        }
+        for process in processes {
+            if self.early_looks < EARLY_LOOKS {
+                self.early_looks += 1;
+                self.learn(process);
+            }
+        }
     }
 
     /// Ends a second: adds up what was copied out in it.
@@ -218,7 +245,11 @@ impl<'a> WriterSample<'a> {
             return place;
         }
         match owner {
-            Some(owner) if !owner.is_kernel => self.learn(owner.process),
+            Some(owner) if !owner.is_kernel => {
+                if self.may_look(owner.process) {
+                    self.learn(owner.process);
+                }
+            }
             _ => self.learn_all(),
         }
         self.places.at(address)
@@ -226,14 +257,17 @@ impl<'a> WriterSample<'a> {
 
     fn learn_all(&mut self) {
         if self.may_look(0) {
+            self.places.learn_loop_files();
             for process in processes().into_iter().take(PROCESSES_MAX) {
-                self.learn(process);
+                if self.may_look(process) {
+                    self.learn(process);
+                }
             }
         }
     }
 
     fn learn(&mut self, process: u32) {
-        if process == std::process::id() || !self.may_look(process) {
+        if process == std::process::id() {
             return;
         }
         for file in open_for_writing(process).unwrap_or_default() {

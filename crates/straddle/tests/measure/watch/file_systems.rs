@@ -52,6 +52,7 @@ fn the_log_of_xfs_is_named() {
     need_tools!("mkfs.xfs", "python3");
     let volume = Volume::made(320 << 20, &["mkfs.xfs", "-q", "-f"]);
     let watching = Watching::start(volume.node(), &[]);
+    // fsync(2) writes the log itself.
     let body = "
 place, number = sys.argv[2], 0
 while goes_on():
@@ -63,7 +64,7 @@ while goes_on():
 ";
     let _writer = Writer::named("maker", body, &[text(volume.path())]);
     let layer = volume.layer("xfs");
-    let culprit = Culprit { process: "kworker", layer: &layer, region: "journal", file: None };
+    let culprit = Culprit { process: "maker", layer: &layer, region: "journal", file: None };
     let document = watching.shows(&culprit, 0.8);
     first_cause(&document, "journal-blocks");
     only(&document, &["kworker", "maker", &format!("xfsaild/{}", volume.device.name())]);

@@ -92,9 +92,7 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        until("it is unmounted", || {
-            tool::output("umount", &[text(&self.point)]).status.success()
-        });
+        until("it is unmounted", || tool::output("umount", &[text(&self.point)]).status.success());
     }
 }
 

@@ -118,11 +118,6 @@ impl Watching {
     pub(crate) fn last(&self) -> &Value {
         &self.last
     }
-
-    /// The number of its process.
-    pub(crate) fn process(&self) -> u32 {
-        self.child.id()
-    }
 }
 
 impl Drop for Watching {
