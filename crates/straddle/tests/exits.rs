@@ -166,7 +166,7 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     assert!(matches!(traced.status, Some(0 | 5)), "{traced:?}");
     let waiting = mounted.point.join("waiting");
     // Who syncs all file systems of the machine places it at once.
-    testkit::running_program::until("it waits in memory", || {
+    until("it waits in memory", || {
         std::fs::write(&waiting, vec![1; 65536]).expect("it takes a file");
         let ran = straddle(&["trace", text(&waiting)]);
         ran.status == Some(5) && ran.out.contains("not on the drive yet")
@@ -261,7 +261,7 @@ fn a_job_that_a_busy_drive_leaves_out_is_no_verdict_and_says_so() {
     let words = ["bench", text(&mounted.point), "--scratch", "8M", "--seconds", "1"];
     let words = [&words[..], &["--job", text(&job)]].concat();
     // A look of 150 ms decides how busy the drive is, and this machine has other work too.
-    testkit::running_program::until("the drive is seen to be busy", || {
+    until("the drive is seen to be busy", || {
         let ran = straddle(&words);
         let is_left_out = ran.errors.contains("above 1: the drive is busy");
         let is_silent = ran.out.is_empty() && ran.errors.is_empty();

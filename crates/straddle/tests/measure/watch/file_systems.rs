@@ -3,7 +3,7 @@
 use testkit::{Loop, need_loops, need_tools, scratch::text, tool};
 
 use super::volume::{Device, EXT4, Volume};
-use super::watching::{Culprit, Watching, first_cause, only};
+use super::watching::{Culprit, Watching, first_cause, only, writers};
 use super::writer::Writer;
 
 #[test]
@@ -165,4 +165,42 @@ write(file, 1024, 1024, 64)
     let (layer, name) = (volume.layer("ext4"), format!("{file} (deleted)"));
     let culprit = Culprit { process: "deleter", layer: &layer, region: "file", file: Some(&name) };
     watching.shows(&culprit, 0.8);
+}
+
+#[test]
+fn a_file_in_the_place_of_a_deleted_one_is_not_taken_for_it() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "python3");
+    let volume =
+        Volume::made(8 << 20, &["mkfs.ext4", "-q", "-F", "-b", "1024", "-O", "^has_journal"]);
+    // Each takes nearly all the room that there is, so the second lies where the first did.
+    let body = "
+def filled(path):
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    room = os.fstatvfs(file)
+    os.write(file, b'z' * (room.f_bavail * room.f_bsize * 9 // 10))
+    libc.syncfs(file)
+    os.close(file)
+    return direct(path)
+for path in sys.argv[2:]:
+    file = filled(path)
+    write(file, 1024, 1024, 2048)
+    os.close(file)
+    os.unlink(path)
+    sys.stdin.readline()
+";
+    let files = ["first", "second"].map(|name| format!("{}/{name}", text(volume.path())));
+    let mut watching = Watching::start(volume.node(), &[]);
+    let mut writer = Writer::named("replacing", body, &[&files[0], &files[1]]);
+    let writes = |seen: &serde_json::Value, file: &str| -> u64 {
+        let of = writers(seen).iter().filter(|writer| writer["file"].as_str() == Some(file));
+        of.filter_map(|writer| writer["writes"].as_u64()).sum()
+    };
+    watching.until("the first is named", |seen| writes(seen, &files[0]) > 100);
+    writer.say("next");
+    watching.until("the second is named", |seen| writes(seen, &files[1]) > 100);
+    let before = writes(watching.last(), &files[0]);
+    watching.two_seconds();
+    let document = watching.end();
+    assert_eq!(writes(&document, &files[0]), before, "{document:#}");
 }
