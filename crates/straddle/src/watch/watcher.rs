@@ -95,9 +95,7 @@ impl<'a> Watcher<'a> {
 
     /// Begins a second.
     pub(super) fn begin_second(&mut self) {
-        // What was started since the last second counts too.
-        let only = self.scope.processes();
-        self.each_sample(|sample| sample.begin_second(only.as_ref()));
+        self.each_sample(WriterSample::begin_second);
     }
 
     /// Waits for `longest`, or until there is something to take, and takes it.
@@ -117,7 +115,9 @@ impl<'a> Watcher<'a> {
 
     /// Ends a second.
     pub(super) fn end_second(&mut self) {
-        self.each_sample(WriterSample::end_second);
+        // What was started in this second counts too.
+        let only = self.scope.processes();
+        self.each_sample(|sample| sample.end_second(only.as_ref()));
     }
 
     /// Does `step` to each sample; one that fails is given up, with the reason.

@@ -23,6 +23,8 @@ use crate::shared::inspected_machine::InspectedMachine;
 
 /// Copies of a second after which nobody listens until the next.
 const COPIES_A_SECOND: usize = 2000;
+/// The same where only some processes count: what others write is copied too.
+const COPIES_OF_SOME: usize = 20_000;
 /// Room for the events of one processor, in bytes.
 const RING_BYTES: usize = 128 << 10;
 /// The kernel's sector, in bytes.
@@ -46,7 +48,7 @@ pub(super) struct WriterSample<'a> {
     granule: Unit,
     bios: TracepointStream,
     bio_fields: RecordFields<'a>,
-    /// `None` on a device that has no requests.
+    /// `None` on a device that has no requests, and where only some processes count: their bios do.
     requests: Option<(TracepointStream, RecordFields<'a>)>,
     places: WrittenPlaces<'a>,
     writers: RequestWriters<Thread>,
@@ -76,7 +78,7 @@ impl<'a> WriterSample<'a> {
         let off_bytes = is_plain.then_some(granule.length_bytes());
         let stream =
             |level| events.stream(&filter(device, level, Direction::Write, off_bytes), RING_BYTES);
-        let requests = match device.has_requests {
+        let requests = match device.has_requests && only.is_none() {
             true => Some((stream(BlockLevel::Requests)?, events.fields(BlockLevel::Requests))),
             false => None,
         };
@@ -102,14 +104,8 @@ impl<'a> WriterSample<'a> {
         })
     }
 
-    /// Begins a second: listens again. `only` names the processes that count now.
-    pub(super) fn begin_second(
-        &mut self,
-        only: Option<&BTreeSet<u32>>,
-    ) -> Result<(), TracepointError> {
-        if let (Some(known), Some(only)) = (&mut self.only, only) {
-            known.extend(only);
-        }
+    /// Begins a second: listens again.
+    pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
         (self.copies, self.early_looks) = (0, 0);
         self.places.forget_files();
         self.listen(true)
@@ -155,7 +151,8 @@ impl<'a> WriterSample<'a> {
         }
         self.look_at_new_writers();
         let copies = self.pending_bios.len() + self.pending_requests.len();
-        if self.since_ns.is_some() && self.copies + copies >= COPIES_A_SECOND {
+        let most = if self.only.is_some() { COPIES_OF_SOME } else { COPIES_A_SECOND };
+        if self.since_ns.is_some() && self.copies + copies >= most {
             self.listen(false)?;
             // What came between the last look and the end of listening.
             return self.drain();
@@ -181,8 +178,15 @@ impl<'a> WriterSample<'a> {
         }
     }
 
-    /// Ends a second: adds up what was copied out in it.
-    pub(super) fn end_second(&mut self) -> Result<(), TracepointError> {
+    /// Ends a second: adds up what was copied out in it. `only` names the processes that count
+    /// now, beside those that did before.
+    pub(super) fn end_second(
+        &mut self,
+        only: Option<&BTreeSet<u32>>,
+    ) -> Result<(), TracepointError> {
+        if let (Some(known), Some(only)) = (&mut self.only, only) {
+            known.extend(only);
+        }
         self.drain()?;
         let bios = std::mem::take(&mut self.pending_bios);
         let requests = std::mem::take(&mut self.pending_requests);

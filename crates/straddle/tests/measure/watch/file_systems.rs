@@ -3,7 +3,7 @@
 use testkit::{Loop, need_loops, need_tools, scratch::text, tool};
 
 use super::volume::{Device, EXT4, Volume};
-use super::watching::{Culprit, Watching, first_cause, only, writers};
+use super::watching::{Culprit, Watching, first_cause, mostly, writers};
 use super::writer::Writer;
 
 #[test]
@@ -43,7 +43,7 @@ while goes_on():
     let culprit = Culprit { process: &process, layer: &layer, region: "journal", file: None };
     let document = watching.shows(&culprit, 0.8);
     first_cause(&document, "journal-blocks");
-    only(&document, &[&process, "maker", "kworker"]);
+    mostly(&document, &[&process, "maker", "kworker"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ while goes_on():
     let culprit = Culprit { process: "maker", layer: &layer, region: "journal", file: None };
     let document = watching.shows(&culprit, 0.8);
     first_cause(&document, "journal-blocks");
-    only(&document, &["kworker", "maker", &format!("xfsaild/{}", volume.device.name())]);
+    mostly(&document, &["kworker", "maker", &format!("xfsaild/{}", volume.device.name())]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ while goes_on():
     let layer = volume.layer("ext4");
     let culprit = Culprit { process: "kworker", layer: &layer, region: "file", file: Some(&file) };
     let document = watching.shows(&culprit, 0.6);
-    only(&document, &["kworker", &format!("jbd2/{}-8", volume.device.name()), "buffering"]);
+    mostly(&document, &["kworker", &format!("jbd2/{}-8", volume.device.name()), "buffering"]);
 }
 
 #[test]

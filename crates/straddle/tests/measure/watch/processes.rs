@@ -9,6 +9,13 @@ use super::volume::{Device, Volume};
 use super::watching::{Culprit, Watching, off_granule, only, share_of, writers};
 use super::writer::Writer;
 
+/// Writes so seldom that a sample holds all of it.
+const SLOW: &str = "
+file, pages = direct(sys.argv[2]), memory(512)
+while not select.select([0], [], [], 0.005)[0]:
+    os.pwrite(file, pages, 4096)
+";
+
 #[test]
 fn two_writers_have_the_shares_of_their_writes() {
     need_loops!();
@@ -165,7 +172,7 @@ for line in sys.stdin:
         os.pwrite(file, pages, 8192 * (number % 100))
 ";
     let mut inside = Writer::named("inside", body, &[device.node(), text(&group.0)]);
-    let _outside = Writer::direct("outside", device.node(), 512, 4096);
+    let _outside = Writer::named("outside", SLOW, &[device.node()]);
     // It is in the group once it is listed there.
     testkit::running_program::until("it joins its group", || {
         std::fs::read_to_string(group.0.join("cgroup.procs")).is_ok_and(|text| !text.is_empty())
@@ -206,7 +213,7 @@ for line in sys.stdin:
         os._exit(0)
 ";
     let mut parent = Writer::named("parent", body, &[device.node()]);
-    let _outside = Writer::direct("outside", device.node(), 512, 4096);
+    let _outside = Writer::named("outside", SLOW, &[device.node()]);
     let process = parent.process().to_string();
     let mut watching = Watching::start(device.node(), &["--pid", &process]);
     parent.say("300");

@@ -179,6 +179,16 @@ pub(crate) fn only(document: &Value, names: &[&str]) {
     }
 }
 
+/// Asserts that nobody but `names` wrote much: whoever syncs all of the machine, as sfdisk does,
+/// writes here too.
+#[track_caller]
+pub(crate) fn mostly(document: &Value, names: &[&str]) {
+    let is_other =
+        |writer: &&Value| writer["process"].as_str().is_some_and(|name| !names.contains(&name));
+    let others: f64 = writers(document).iter().filter(is_other).map(share).sum();
+    assert!(others < 0.1, "{names:?}: {document:#}");
+}
+
 /// Asserts that the first cause is `cause`, and returns it.
 #[track_caller]
 pub(crate) fn first_cause<'a>(document: &'a Value, cause: &str) -> &'a Value {
