@@ -160,7 +160,8 @@ impl<'a> WriterSample<'a> {
         Ok(())
     }
 
-    /// Looks at those who handed a bio in for the first time, and at their files: they may end soon.
+    /// Looks at those who handed a bio in for the first time, and at their files: they may end
+    /// soon.
     fn look_at_new_writers(&mut self) {
         let mut processes = BTreeSet::new();
         for bio in &self.pending_bios {

@@ -1,4 +1,4 @@
-//! What is left of a watch, and what one without rights shows.
+//! Ends of a watch, which leave nothing, and a watch without rights.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

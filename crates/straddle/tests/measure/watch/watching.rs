@@ -197,7 +197,7 @@ pub(crate) fn first_cause<'a>(document: &'a Value, cause: &str) -> &'a Value {
     first
 }
 
-/// What was counted off the granule of the first device.
+/// Counts of operations off the granule of the first device.
 #[track_caller]
 pub(crate) fn off_granule(document: &Value) -> &Value {
     let counts = document["devices"][0]["off"].as_array().expect("a list");

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use testkit::tool;
 
-/// What all programs use. `argv[1]` is the name that the process gives itself.
+/// Functions that all programs use. `argv[1]` is the name that the process gives itself.
 const PRELUDE: &str = "
 import ctypes, mmap, os, select, sys, threading
 libc = ctypes.CDLL(None, use_errno=True)
