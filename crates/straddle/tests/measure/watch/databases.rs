@@ -15,8 +15,8 @@ use super::writer::Writer;
 /// A script of so many inserts that a test ends before them.
 fn inserts(volume: &Volume, begin: &str) -> PathBuf {
     let path = volume.device.scratch.path().join("inserts.sql");
-    let row = format!("INSERT INTO t (b) VALUES ('{}');\n", "x".repeat(300));
-    std::fs::write(&path, begin.to_owned() + &row.repeat(500_000)).expect("it can be written");
+    let row = format!("INSERT INTO t (b) VALUES ('{}');\n", "x".repeat(60));
+    std::fs::write(&path, begin.to_owned() + &row.repeat(300_000)).expect("it can be written");
     path
 }
 

@@ -34,7 +34,13 @@ impl Device {
         let table = format!("label: {label}\n{sector},,L\n");
         let words = ["-q", "--no-tell-kernel", "--no-reread", self.node()];
         tool::run_with_input("sfdisk", &words, &table);
-        self.device.partition(1)
+        // One of the number's last user may be there still, while somebody looks at it.
+        let node = self.node();
+        until("the kernel takes the partition", || {
+            let _ = tool::output("partx", &["--delete", node]);
+            tool::output("partx", &["--add", "--nr", "1", node]).status.success()
+        });
+        PathBuf::from(format!("{node}p1"))
     }
 
     /// Mounts what is at `node`, which is on it.
