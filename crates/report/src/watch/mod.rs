@@ -134,7 +134,8 @@ pub struct LayerTraffic {
     /// Layers that lie right on this one and are listed.
     pub above: Vec<String>,
     /// Bytes written here for each byte that was written to the layers right above; `null` where
-    /// none are listed or nothing was written to them.
+    /// none are listed, nothing was written to them, or files lie between, since other files are
+    /// written too.
     pub written_per_byte_above: Option<f64>,
 }
 

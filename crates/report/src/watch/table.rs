@@ -81,7 +81,7 @@ impl WatchText<'_> {
             "reads/s",
             "bytes read/s",
             "flushes/s",
-            "written for 1 byte above",
+            "write amplification",
         ];
         // Nothing stands in the last column where nothing lies above.
         let is_stacked = device.traffic.iter().any(|layer| layer.written_per_byte_above.is_some());
@@ -99,8 +99,11 @@ impl WatchText<'_> {
     fn traffic_row(&self, layer: &LayerTraffic) -> [String; 8] {
         let (words, ns) = (self.page.words, self.watch.watched_ns);
         let ratio = layer.written_per_byte_above.map_or("-".to_owned(), |ratio| {
-            let above: Vec<String> = layer.above.iter().map(|name| words.text(name)).collect();
-            format!("{ratio:.2} ({})", above.join(", "))
+            let above = match &layer.above[..] {
+                [one] => words.text(one),
+                several => format!("{} layers above", several.len()),
+            };
+            format!("{ratio:.2} over {above}")
         });
         [
             words.text(&layer.name),
@@ -138,7 +141,7 @@ impl WatchText<'_> {
         let rows = device
             .off
             .iter()
-            .map(|off| SheetRow { group: String::new(), cells: off_row(off, ns).to_vec() });
+            .map(|off| SheetRow { group: String::new(), cells: off_row(device, off, ns).to_vec() });
         let rows = rows.collect();
         let limit = self.page.limit;
         Sheet { heads: &heads, droppable: &[], rows }.write(limit, &mut self.page.text);
@@ -226,8 +229,12 @@ impl WatchText<'_> {
     }
 }
 
-fn off_row(off: &OffCount, ns: u64) -> [String; 5] {
-    let mark = if off.is_granule { " (granule)" } else { "" };
+fn off_row(device: &WatchedDevice, off: &OffCount, ns: u64) -> [String; 5] {
+    let mark = match (off.is_granule, device.granule_origin_bytes) {
+        (true, 0) => " (granule)".to_owned(),
+        (true, origin) => format!(" from {} on (granule)", Exact(origin)),
+        (false, _) => String::new(),
+    };
     [
         format!("{}{mark}", Exact(off.unit_bytes)),
         per_second(off.writes, ns),

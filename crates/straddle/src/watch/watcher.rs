@@ -120,7 +120,9 @@ impl<'a> Watcher<'a> {
 
     /// Ends a second, `watched_ns` after the start.
     pub(super) fn end_second(&mut self, watched_ns: u64) {
-        self.each_sample(WriterSample::end_second);
+        // What was started in this second counts too.
+        let only = self.scope.processes();
+        self.each_sample(|sample| sample.end_second(only.as_ref()));
         for wear in self.devices.iter_mut().filter_map(|one| one.wear.as_mut()) {
             wear.read(watched_ns);
         }

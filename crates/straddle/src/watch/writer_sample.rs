@@ -23,12 +23,19 @@ use crate::shared::inspected_machine::InspectedMachine;
 
 /// Copies of a second after which nobody listens until the next.
 const COPIES_A_SECOND: usize = 2000;
+/// The same where only some processes count: what others write is copied too.
+const COPIES_OF_SOME: usize = 20_000;
 /// Room for the events of one processor, in bytes.
 const RING_BYTES: usize = 128 << 10;
 /// The kernel's sector, in bytes.
 const SECTOR_BYTES: u64 = 512;
 /// Most processes whose open files are looked at where the writer is a thread of the kernel.
 const PROCESSES_MAX: usize = 512;
+/// Most processes of a second whose open files are looked at as soon as they write: they may end
+/// before the second does.
+const EARLY_LOOKS: u32 = 32;
+/// Most threads whose processes are remembered.
+const OWNERS_MAX: usize = 65_536;
 /// Least time between two looks at the open files of one process: less than a second, so that each
 /// second's writes are looked up after they were made.
 const LOOK_AGAIN_NS: u64 = 500_000_000;
@@ -41,7 +48,7 @@ pub(super) struct WriterSample<'a> {
     granule: Unit,
     bios: TracepointStream,
     bio_fields: RecordFields<'a>,
-    /// `None` on a device that has no requests.
+    /// `None` on a device that has no requests, and where only some processes count: their bios do.
     requests: Option<(TracepointStream, RecordFields<'a>)>,
     places: WrittenPlaces<'a>,
     writers: RequestWriters<Thread>,
@@ -51,9 +58,10 @@ pub(super) struct WriterSample<'a> {
     pending_bios: Vec<BlockRecord>,
     pending_requests: Vec<BlockRecord>,
     copies: usize,
+    early_looks: u32,
     since_ns: Option<u64>,
     taken_ns: u64,
-    /// Only what these threads hand in; all where it is `None`.
+    /// Only what these processes hand in; all where it is `None`.
     only: Option<BTreeSet<u32>>,
 }
 
@@ -70,7 +78,7 @@ impl<'a> WriterSample<'a> {
         let off_bytes = is_plain.then_some(granule.length_bytes());
         let stream =
             |level| events.stream(&filter(device, level, Direction::Write, off_bytes), RING_BYTES);
-        let requests = match device.has_requests {
+        let requests = match device.has_requests && only.is_none() {
             true => Some((stream(BlockLevel::Requests)?, events.fields(BlockLevel::Requests))),
             false => None,
         };
@@ -89,6 +97,7 @@ impl<'a> WriterSample<'a> {
             pending_bios: Vec::new(),
             pending_requests: Vec::new(),
             copies: 0,
+            early_looks: 0,
             since_ns: None,
             taken_ns: 0,
             only,
@@ -97,7 +106,8 @@ impl<'a> WriterSample<'a> {
 
     /// Begins a second: listens again.
     pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
-        self.copies = 0;
+        (self.copies, self.early_looks) = (0, 0);
+        self.places.forget_files();
         self.listen(true)
     }
 
@@ -139,14 +149,10 @@ impl<'a> WriterSample<'a> {
             let (requests, fields) = (&mut self.pending_requests, *fields);
             stream.drain(|time_ns, raw| requests.extend(fields.record(time_ns, raw)));
         }
-        // Who handed a bio in may end soon: it is looked at now.
-        for bio in &self.pending_bios {
-            if self.owners.len() < 65_536 {
-                self.owners.entry(bio.thread).or_insert_with(|| thread_owner(bio.thread));
-            }
-        }
+        self.look_at_new_writers();
         let copies = self.pending_bios.len() + self.pending_requests.len();
-        if self.since_ns.is_some() && self.copies + copies >= COPIES_A_SECOND {
+        let most = if self.only.is_some() { COPIES_OF_SOME } else { COPIES_A_SECOND };
+        if self.since_ns.is_some() && self.copies + copies >= most {
             self.listen(false)?;
             // What came between the last look and the end of listening.
             return self.drain();
@@ -154,8 +160,34 @@ impl<'a> WriterSample<'a> {
         Ok(())
     }
 
-    /// Ends a second: adds up what was copied out in it.
-    pub(super) fn end_second(&mut self) -> Result<(), TracepointError> {
+    /// Looks at those who handed a bio in for the first time, and at their files: they may end
+    /// soon.
+    fn look_at_new_writers(&mut self) {
+        let mut processes = BTreeSet::new();
+        for bio in &self.pending_bios {
+            if self.owners.len() < OWNERS_MAX && !self.owners.contains_key(&bio.thread) {
+                let owner = thread_owner(bio.thread);
+                processes.extend(owner.iter().filter(|one| !one.is_kernel).map(|one| one.process));
+                self.owners.insert(bio.thread, owner);
+            }
+        }
+        for process in processes {
+            if self.early_looks < EARLY_LOOKS {
+                self.early_looks += 1;
+                self.learn(process);
+            }
+        }
+    }
+
+    /// Ends a second: adds up what was copied out in it. `only` names the processes that count
+    /// now, beside those that did before.
+    pub(super) fn end_second(
+        &mut self,
+        only: Option<&BTreeSet<u32>>,
+    ) -> Result<(), TracepointError> {
+        if let (Some(known), Some(only)) = (&mut self.only, only) {
+            known.extend(only);
+        }
         self.drain()?;
         let bios = std::mem::take(&mut self.pending_bios);
         let requests = std::mem::take(&mut self.pending_requests);
@@ -218,7 +250,11 @@ impl<'a> WriterSample<'a> {
             return place;
         }
         match owner {
-            Some(owner) if !owner.is_kernel => self.learn(owner.process),
+            Some(owner) if !owner.is_kernel => {
+                if self.may_look(owner.process) {
+                    self.learn(owner.process);
+                }
+            }
             _ => self.learn_all(),
         }
         self.places.at(address)
@@ -226,14 +262,17 @@ impl<'a> WriterSample<'a> {
 
     fn learn_all(&mut self) {
         if self.may_look(0) {
+            self.places.learn_loop_files();
             for process in processes().into_iter().take(PROCESSES_MAX) {
-                self.learn(process);
+                if self.may_look(process) {
+                    self.learn(process);
+                }
             }
         }
     }
 
     fn learn(&mut self, process: u32) {
-        if process == std::process::id() || !self.may_look(process) {
+        if process == std::process::id() {
             return;
         }
         for file in open_for_writing(process).unwrap_or_default() {

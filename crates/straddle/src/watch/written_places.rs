@@ -137,8 +137,7 @@ impl<'a> WrittenPlaces<'a> {
         }
     }
 
-    /// Looks up where the file at `link` lies, which is called `name`, again where it was looked up
-    /// before: it may have grown.
+    /// Looks up where the file at `link` lies, which is called `name`.
     pub(super) fn learn(&mut self, link: &Path, name: &str) {
         let Ok(facts) = host::file_facts(link) else { return };
         let key = (facts.device.0, facts.device.1, facts.inode);
@@ -150,7 +149,28 @@ impl<'a> WrittenPlaces<'a> {
         let whole = ByteRange::new(0, length);
         let ranges = whole.map_or(Vec::new(), |whole| self.ranges(traced.id, whole));
         self.tracer.keep_devices();
-        self.files.insert(key, TracedFile { name: name.to_owned(), ranges });
+        // Of the many files that are elsewhere none takes the place of one that is here.
+        if !ranges.is_empty() {
+            self.files.insert(key, TracedFile { name: name.to_owned(), ranges });
+        }
+    }
+
+    /// Looks up where the files behind loop devices lie: the kernel writes to them, and no process
+    /// has them open.
+    pub(super) fn learn_loop_files(&mut self) {
+        let tree = self.tracer.inspected.tree();
+        let names = tree.list("/sys/block").unwrap_or_default();
+        let file = |name: &String| tree.read(&format!("/sys/block/{name}/loop/backing_file")).ok();
+        let files: Vec<String> = names.iter().filter_map(file).collect();
+        for file in &files {
+            let file = Path::new(file.trim_end_matches('\n'));
+            self.learn(file, &text::escape(file.as_os_str().as_encoded_bytes()));
+        }
+    }
+
+    /// Forgets where files lie: they may grow, move, or give their place to others.
+    pub(super) fn forget_files(&mut self) {
+        self.files.clear();
     }
 
     /// Looks up where swap files lie.
@@ -168,8 +188,11 @@ impl<'a> WrittenPlaces<'a> {
             let ranges = whole.map_or(Vec::new(), |whole| self.ranges(traced.id, whole));
             self.tracer.keep_devices();
             let name = text::escape(file.as_os_str().as_encoded_bytes());
-            let place = WrittenPlace { layer: None, region: Region::Swap, file: Some(name) };
-            self.areas.extend(ranges.into_iter().map(|range| Area { range, place: place.clone() }));
+            for range in ranges {
+                let layer = self.at(range.start_bytes()).layer;
+                let place = WrittenPlace { layer, region: Region::Swap, file: Some(name.clone()) };
+                self.areas.push(Area { range, place });
+            }
         }
     }
 }

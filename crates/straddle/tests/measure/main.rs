@@ -1,6 +1,7 @@
-//! The commands that measure, as a user runs them: `bench`, `fsync` and `probe`.
+//! The commands that measure, as a user runs them: `bench`, `fsync`, `probe` and `watch`.
 
 mod bench;
 mod engines;
 mod fsync;
 mod probe;
+mod watch;
