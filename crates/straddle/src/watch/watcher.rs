@@ -76,9 +76,18 @@ impl<'a> Watcher<'a> {
             }
             _ => None,
         };
-        let started = devices
+        // Samples first: to know places, each reads headers, which are no work of others.
+        let sampled: Vec<_> = devices
             .into_iter()
             .map(|device| {
+                let events = events.as_ref().copied();
+                let writers = writers(inspected, &device, scope, events, in_full);
+                (device, writers)
+            })
+            .collect();
+        let started = sampled
+            .into_iter()
+            .map(|(device, writers)| {
                 let layers = inspected
                     .machine()
                     .ok()
@@ -88,7 +97,6 @@ impl<'a> Watcher<'a> {
                     OffCounters::start(events, &device, &scope.counted(), with_sizes)
                         .map_err(|error| error.to_string())
                 });
-                let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
                 let wear = device.drive.as_ref().and_then(|drive| {
                     DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
                 });
