@@ -202,3 +202,16 @@ fn a_volume_one_sector_off_is_named_as_the_cause_with_the_process_that_writes() 
     // Each write covers two granules in part.
     assert_eq!(drive["extra_reads"], 200);
 }
+
+#[test]
+fn of_an_array_that_is_named_the_writers_are_sampled_however_many_disks_it_has() {
+    let Some(run) = run() else { return };
+    let [_, document] = documents(&run, "stripes");
+    let array = device(&document, "md0");
+    assert_eq!(array["sample"]["writes"], 230);
+    let writers = list(&array["writers"]);
+    assert!(writers.iter().all(|writer| writer["process"] == "dd"), "{writers:#?}");
+    let note = text(&list(&document["notes"])[0]);
+    assert!(!note.ends_with("/dev/md0"), "the command that was typed is no advice: {note}");
+    assert!(device(&document, &kernel_name(&run, "r0"))["sample"].is_null());
+}
