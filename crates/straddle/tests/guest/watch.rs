@@ -66,7 +66,7 @@ fn lies(run: &Answers, name: &str) -> Lies {
 }
 
 impl Lies {
-    /// What becomes of `operations` on the disk with this place in the list. A mirror reads from
+    /// The pieces of `operations` on the disk with this place in the list. A mirror reads from
     /// any disk, so its reads are left out.
     fn on_disk(&self, place: usize, operations: &[Operation]) -> Vec<Operation> {
         let mut found = Vec::new();
