@@ -21,8 +21,8 @@ const SECTOR_BYTES: u64 = 512;
 /// Counters of one device.
 pub(super) struct OffCounters<'a> {
     fields: RecordFields<'a>,
-    /// All writes and all reads.
-    all: [Vec<TracepointCounter>; 2],
+    /// All writes and all reads; `None` where the kernel counts them for everybody.
+    all: Option<[Vec<TracepointCounter>; 2]>,
     sizes: Vec<SizeCounters>,
 }
 
@@ -93,9 +93,9 @@ impl<'a> OffCounters<'a> {
             };
             sizes.push(SizeCounters { unit, is_granule, way });
         }
-        // Of the whole machine the kernel counts all without help, at no cost.
-        let is_all = matches!(scopes, [CountedScope::Machine]);
-        let all = if is_all { [Vec::new(), Vec::new()] } else { both(None)? };
+        // Requests are counted by the kernel for everybody, at no cost. Of bios its numbers are
+        // others: md counts one that it splits at the end of a chunk more than once.
+        let all = (level == BlockLevel::Bios).then(|| both(None)).transpose()?;
         Ok(OffCounters { fields: events.fields(level), all, sizes })
     }
 
@@ -116,13 +116,13 @@ impl<'a> OffCounters<'a> {
         }
     }
 
-    /// The counts since the start. `all` is the number of writes and of reads of the whole machine.
-    pub(super) fn counts(&mut self, all: [u64; 2]) -> Result<Vec<OffCount>, TracepointError> {
+    /// The counts since the start. `done` is the number of writes and of reads by the kernel's
+    /// counters for everybody.
+    pub(super) fn counts(&mut self, done: [u64; 2]) -> Result<Vec<OffCount>, TracepointError> {
         self.drain();
-        let [writes, reads] = &self.all;
-        let all = match writes.is_empty() && reads.is_empty() {
-            true => all,
-            false => [sum(writes)?, sum(reads)?],
+        let all = match &self.all {
+            None => done,
+            Some([writes, reads]) => [sum(writes)?, sum(reads)?],
         };
         let count = |size: &SizeCounters| -> Result<OffCount, TracepointError> {
             let (off, all, lost) = match &size.way {

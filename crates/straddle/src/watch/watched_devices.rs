@@ -31,6 +31,8 @@ pub(super) struct WatchedNode {
     pub(super) drive: Option<Box<KernelDrive>>,
     /// True if requests are counted; a device without a queue of them has bios alone.
     pub(super) has_requests: bool,
+    /// True if it lies on other devices: it was named, and the drives beneath are watched too.
+    pub(super) is_stacked: bool,
 }
 
 /// The devices that `paths` name; every drive where there are none.
@@ -158,6 +160,7 @@ fn described(
             _ => None,
         }),
         has_requests: inspected.tree().list(&format!("/sys/block/{}/mq", node.name)).is_ok(),
+        is_stacked: !is_drive(machine, id),
         name,
     })
 }

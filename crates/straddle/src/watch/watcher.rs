@@ -21,7 +21,8 @@ use super::writer_sample::WriterSample;
 use crate::shared::inspected_machine::InspectedMachine;
 
 /// Most devices of which sizes other than the granule are counted, and of which writers are
-/// sampled: each filter costs every operation of the machine some 20 ns.
+/// sampled: each filter costs every operation of the machine some 20 ns. Of devices that lie on
+/// others, which were named, as many, however many drives are beneath.
 const DEVICES_IN_FULL: usize = 2;
 
 /// All counters of all devices.
@@ -56,14 +57,19 @@ impl<'a> Watcher<'a> {
         let events: Result<&'static BlockEvents, TracepointError> =
             events.map(|events| &*Box::leak(Box::new(events)));
         host::raise_open_files_limit();
-        let in_full = devices.len() <= DEVICES_IN_FULL;
+        let stacked = devices.iter().filter(|device| device.is_stacked).count();
+        let is_in_full = |device: &WatchedNode| {
+            let like = if device.is_stacked { stacked } else { devices.len() };
+            like <= DEVICES_IN_FULL
+        };
+        let in_full: Vec<bool> = devices.iter().map(is_in_full).collect();
         let mut notes = Vec::new();
-        if !in_full {
+        if let Some(in_part) = in_full.iter().position(|is_in_full| !is_in_full) {
             notes.push(format!(
                 "{} devices: writers, and sizes other than the granule, are shown where one is \
                  named: straddle watch /dev/{}",
                 devices.len(),
-                devices[0].name
+                devices[in_part].name
             ));
         }
         let syncs = match (scope, &tracefs) {
@@ -76,9 +82,19 @@ impl<'a> Watcher<'a> {
             }
             _ => None,
         };
-        let started = devices
+        // Samples first: to know places, each reads headers, which are no work of others.
+        let sampled: Vec<_> = devices
             .into_iter()
-            .map(|device| {
+            .zip(in_full)
+            .map(|(device, in_full)| {
+                let events = events.as_ref().copied();
+                let writers = writers(inspected, &device, scope, events, in_full);
+                (device, in_full, writers)
+            })
+            .collect();
+        let started = sampled
+            .into_iter()
+            .map(|(device, in_full, writers)| {
                 let layers = inspected
                     .machine()
                     .ok()
@@ -88,7 +104,6 @@ impl<'a> Watcher<'a> {
                     OffCounters::start(events, &device, &scope.counted(), with_sizes)
                         .map_err(|error| error.to_string())
                 });
-                let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
                 let wear = device.drive.as_ref().and_then(|drive| {
                     DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
                 });
