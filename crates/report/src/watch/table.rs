@@ -247,7 +247,12 @@ impl WatchText<'_> {
 }
 
 fn off_row(off: &OffCount, ns: u64) -> [String; 5] {
-    let mark = if off.is_granule { " (granule)" } else { "" };
+    let mark = match off.taken_ns {
+        Some(taken_ns) => format!(" ({} of the time)", share(taken_ns.min(ns), ns)),
+        None if off.is_granule => " (granule)".to_owned(),
+        None => String::new(),
+    };
+    let ns = off.taken_ns.unwrap_or(ns);
     [
         format!("{}{mark}", Exact(off.unit_bytes)),
         per_second(off.writes, ns),

@@ -12,6 +12,7 @@ use report::{Envelope, Run};
 use units::number::{real, whole};
 
 use super::layer_traffic::LayerCounters;
+use super::listened_time::SecondBudget;
 use super::off_counters::{self, OffCounters};
 use super::sync_calls::SyncCounters;
 use super::watched_devices::WatchedNode;
@@ -38,6 +39,7 @@ struct DeviceCounters<'a> {
     layers: Option<LayerCounters>,
     off: Result<OffCounters<'a>, String>,
     writers: Result<WriterSample<'a>, String>,
+    budget: SecondBudget,
 }
 
 impl<'a> Watcher<'a> {
@@ -87,7 +89,8 @@ impl<'a> Watcher<'a> {
                         .map_err(|error| error.to_string())
                 });
                 let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
-                DeviceCounters { device, layers, off, writers }
+                let budget = SecondBudget::of(device.number);
+                DeviceCounters { device, layers, off, writers, budget }
             })
             .collect();
         Watcher { run, scope, devices: started, syncs, notes }
@@ -95,6 +98,10 @@ impl<'a> Watcher<'a> {
 
     /// Begins a second.
     pub(super) fn begin_second(&mut self) {
+        for one in &mut self.devices {
+            one.budget.begin_second();
+            one.count_by(OffCounters::begin_second);
+        }
         self.each_sample(WriterSample::begin_second);
     }
 
@@ -110,6 +117,10 @@ impl<'a> Watcher<'a> {
             if let Ok(off) = &mut one.off {
                 off.drain();
             }
+            if one.budget.is_spent() {
+                one.count_by(OffCounters::rest);
+                one.sample_by(WriterSample::rest);
+            }
         }
     }
 
@@ -118,14 +129,10 @@ impl<'a> Watcher<'a> {
         self.each_sample(WriterSample::end_second);
     }
 
-    /// Does `step` to each sample; one that fails is given up, with the reason.
+    /// Does `step` to each sample.
     fn each_sample(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
         for one in &mut self.devices {
-            if let Ok(sample) = &mut one.writers
-                && let Err(error) = step(sample)
-            {
-                one.writers = Err(error.to_string());
-            }
+            one.sample_by(&step);
         }
     }
 
@@ -163,7 +170,25 @@ fn writers<'a>(
     WriterSample::open(events, inspected, device, granule, only).map_err(|error| error.to_string())
 }
 
-impl DeviceCounters<'_> {
+impl<'a> DeviceCounters<'a> {
+    /// Does `step` to the counters; those that fail are given up, with the reason.
+    fn count_by(&mut self, step: impl Fn(&mut OffCounters<'a>) -> Result<(), TracepointError>) {
+        if let Ok(off) = &mut self.off
+            && let Err(error) = step(off)
+        {
+            self.off = Err(error.to_string());
+        }
+    }
+
+    /// Does `step` to the sample; one that fails is given up, with the reason.
+    fn sample_by(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
+        if let Ok(sample) = &mut self.writers
+            && let Err(error) = step(sample)
+        {
+            self.writers = Err(error.to_string());
+        }
+    }
+
     fn document(&mut self, scope: &WatchedScope) -> WatchedDevice {
         let traffic: Vec<LayerTraffic> =
             self.layers.as_mut().map_or(Vec::new(), LayerCounters::traffic);
