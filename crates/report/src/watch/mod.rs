@@ -151,10 +151,13 @@ pub struct OffCount {
     pub writes: u64,
     /// Reads off it.
     pub reads: u64,
-    /// All writes that were counted in the same way.
+    /// All writes that were counted in the same way, in the same time.
     pub all_writes: u64,
-    /// All reads that were counted in the same way.
+    /// All reads that were counted in the same way, in the same time.
     pub all_reads: u64,
+    /// Time for which this size was counted, in nanoseconds; `null` where that was all the time, as
+    /// it is for the granule. Other sizes rest while a device is busy.
+    pub taken_ns: Option<u64>,
     /// Events that were lost; 0 where the kernel counted. `null` where it does not tell.
     pub lost: Option<u64>,
 }

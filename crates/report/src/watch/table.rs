@@ -230,11 +230,13 @@ impl WatchText<'_> {
 }
 
 fn off_row(device: &WatchedDevice, off: &OffCount, ns: u64) -> [String; 5] {
-    let mark = match (off.is_granule, device.granule_origin_bytes) {
-        (true, 0) => " (granule)".to_owned(),
-        (true, origin) => format!(" from {} on (granule)", Exact(origin)),
-        (false, _) => String::new(),
+    let mark = match (off.taken_ns, off.is_granule, device.granule_origin_bytes) {
+        (Some(taken_ns), ..) => format!(" ({} of the time)", share(taken_ns.min(ns), ns)),
+        (None, true, 0) => " (granule)".to_owned(),
+        (None, true, origin) => format!(" from {} on (granule)", Exact(origin)),
+        (None, false, _) => String::new(),
     };
+    let ns = off.taken_ns.unwrap_or(ns);
     [
         format!("{}{mark}", Exact(off.unit_bytes)),
         per_second(off.writes, ns),

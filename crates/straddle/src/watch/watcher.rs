@@ -13,6 +13,7 @@ use units::number::{real, whole};
 
 use super::drive_wear::DriveWear;
 use super::layer_traffic::LayerCounters;
+use super::listened_time::SecondBudget;
 use super::off_counters::{self, OffCounters};
 use super::sync_calls::SyncCounters;
 use super::watched_devices::WatchedNode;
@@ -41,6 +42,7 @@ struct DeviceCounters<'a> {
     off: Result<OffCounters<'a>, String>,
     writers: Result<WriterSample<'a>, String>,
     wear: Option<DriveWear<'a>>,
+    budget: SecondBudget,
 }
 
 impl<'a> Watcher<'a> {
@@ -107,7 +109,8 @@ impl<'a> Watcher<'a> {
                 let wear = device.drive.as_ref().and_then(|drive| {
                     DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
                 });
-                DeviceCounters { device, layers, off, writers, wear }
+                let budget = SecondBudget::of(device.number);
+                DeviceCounters { device, layers, off, writers, wear, budget }
             })
             .collect();
         Watcher { run, scope, devices: started, syncs, notes }
@@ -115,6 +118,10 @@ impl<'a> Watcher<'a> {
 
     /// Begins a second.
     pub(super) fn begin_second(&mut self) {
+        for one in &mut self.devices {
+            one.budget.begin_second();
+            one.count_by(OffCounters::begin_second);
+        }
         self.each_sample(WriterSample::begin_second);
     }
 
@@ -130,6 +137,10 @@ impl<'a> Watcher<'a> {
             if let Ok(off) = &mut one.off {
                 off.drain();
             }
+            if one.budget.is_spent() {
+                one.count_by(OffCounters::rest);
+                one.sample_by(WriterSample::rest);
+            }
         }
     }
 
@@ -143,14 +154,10 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Does `step` to each sample; one that fails is given up, with the reason.
+    /// Does `step` to each sample.
     fn each_sample(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
         for one in &mut self.devices {
-            if let Ok(sample) = &mut one.writers
-                && let Err(error) = step(sample)
-            {
-                one.writers = Err(error.to_string());
-            }
+            one.sample_by(&step);
         }
     }
 
@@ -188,7 +195,25 @@ fn writers<'a>(
     WriterSample::open(events, inspected, device, granule, only).map_err(|error| error.to_string())
 }
 
-impl DeviceCounters<'_> {
+impl<'a> DeviceCounters<'a> {
+    /// Does `step` to the counters; those that fail are given up, with the reason.
+    fn count_by(&mut self, step: impl Fn(&mut OffCounters<'a>) -> Result<(), TracepointError>) {
+        if let Ok(off) = &mut self.off
+            && let Err(error) = step(off)
+        {
+            self.off = Err(error.to_string());
+        }
+    }
+
+    /// Does `step` to the sample; one that fails is given up, with the reason.
+    fn sample_by(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
+        if let Ok(sample) = &mut self.writers
+            && let Err(error) = step(sample)
+        {
+            self.writers = Err(error.to_string());
+        }
+    }
+
     fn document(&mut self, scope: &WatchedScope) -> WatchedDevice {
         let traffic: Vec<LayerTraffic> =
             self.layers.as_mut().map_or(Vec::new(), LayerCounters::traffic);

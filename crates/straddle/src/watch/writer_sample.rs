@@ -2,6 +2,7 @@
 //!
 //! All are copied out until there are enough of this second; then nobody listens until the next.
 //! So a quiet device is seen whole, and a busy one costs no more than a bounded number of copies.
+//! Nor does anybody listen once the device had many operations in this second, whatever they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -109,6 +110,15 @@ impl<'a> WriterSample<'a> {
         (self.copies, self.early_looks) = (0, 0);
         self.places.forget_files();
         self.listen(true)
+    }
+
+    /// Listens no more until the next second.
+    pub(super) fn rest(&mut self) -> Result<(), TracepointError> {
+        if self.since_ns.is_some() {
+            self.listen(false)?;
+            self.drain()?;
+        }
+        Ok(())
     }
 
     fn listen(&mut self, is_on: bool) -> Result<(), TracepointError> {
