@@ -260,8 +260,9 @@ pub const RULES: &[Rule] = &[
               use different copies.",
         fix: "GPT: type the command that straddle check prints; it is a plain sgdisk -e only where \
               the first copy is sound. (Where that is broken and the disk has grown, a plain \
-              sgdisk -e writes an empty table.) First extend a truncated image to its old size: truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's \
-              disk to a raw file, repair that, and convert it back. If both copies are sound but \
+              sgdisk -e writes an empty table.) First extend a truncated image to its old size: \
+              truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's disk to a raw file, \
+              repair that, and convert it back. If both copies are sound but \
               differ, choose by hand: gdisk's recovery menu.",
     },
     Rule {
