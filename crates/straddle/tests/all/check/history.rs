@@ -54,7 +54,7 @@ fn parted_told_to_begin_at_34_is_named() {
         ["mklabel", "gpt", "mkpart", "a", "34s", "200001s", "mkpart", "b", "200002s", "90%"];
     tool::run("parted", &[&["-s", "-a", "none", text(&image)][..], &table].concat());
     let evidence = evidence(&image);
-    assert!(evidence.contains("parted when asked to start at 0 or 34s"), "{evidence}");
+    assert!(evidence.contains("parted (when told to start at 0 or 34s)"), "{evidence}");
 }
 
 #[test]
