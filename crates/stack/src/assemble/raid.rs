@@ -149,7 +149,9 @@ impl Assembler<'_> {
                 problems.push(Problem::new(ProblemKind::Copies, 0, detail));
                 continue;
             }
-            if found.member.events != speaker.events {
+            // One behind is as good to md: its superblocks are written one after another
+            // (`super_1_validate` of Linux drivers/md/md.c).
+            if speaker.events.saturating_sub(found.member.events) > 1 {
                 let detail = format!(
                     "a member is at event {} and the newest at {}",
                     found.member.events, speaker.events
