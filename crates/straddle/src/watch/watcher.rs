@@ -90,7 +90,7 @@ impl<'a> Watcher<'a> {
                 });
                 let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
                 let wear = device.drive.as_ref().and_then(|drive| {
-                    DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
+                    DriveWear::start(inspected, drive, device.sampled.number, events.as_ref().ok().copied())
                 });
                 DeviceCounters { device, layers, off, writers, wear }
             })
