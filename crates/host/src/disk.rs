@@ -63,7 +63,7 @@ impl OpenError {
             (Errno::PERM, _) => "a container or a security policy may forbid it: try on the host",
             (error, _) => hint_of(error),
         };
-        OpenError::Refused { path: text(path), reason: words(error), hint }
+        OpenError::Refused { path: text(path), reason: crate::errno::words_of(error), hint }
     }
 
     /// Advice, in lower case and without a full stop; `None` when there is none.
@@ -72,12 +72,6 @@ impl OpenError {
         let (OpenError::Refused { hint, .. } | OpenError::NotADisk { hint, .. }) = self;
         (!hint.is_empty()).then_some(*hint)
     }
-}
-
-/// An error's own words, without the number that the standard library puts after them.
-fn words(error: Errno) -> String {
-    let text = crate::errno::text_of(error);
-    text.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
 fn hint_of(error: Errno) -> &'static str {

@@ -60,7 +60,7 @@ const NO_FILE: &str = "not a regular file; only those are followed";
 fn within(directory: &Path, named: &Path) -> Result<FileDisk, NotOpened> {
     let failed = |error: Errno| match error {
         Errno::XDEV => NotOpened::Outside,
-        error => NotOpened::Failed(crate::errno::text_of(error)),
+        error => NotOpened::Failed(crate::errno::words_of(error)),
     };
     let inner = inner(directory, named).ok_or(NotOpened::Outside)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -396,23 +396,37 @@ impl<'a> SurveyedDisk<'a> {
                 UnitKind::Granule => "stays misaligned".to_owned(),
                 unit => format!("stays off the {}", unit.words()),
             };
-            let why = match &piece.fixed {
-                Some(reason) => reason.clone(),
-                None => "there is no room for an aligned start".to_owned(),
-            };
             let start = piece.grid().after(row.new.start_bytes());
             let end = self.room.ends.before(row.new.end_bytes());
             let what = match start.zip(end).filter(|(start, end)| end > start) {
-                Some((start, end)) => format!(
-                    "partition {number} {stays}: {why}. Back it up, recreate it at \
-                     sector {} ({}) with {} sectors, restore",
-                    start.div_euclid(sector),
-                    Exact(start),
-                    (end - start).div_euclid(sector)
-                ),
-                None => format!(
-                    "partition {number} {stays}: {why}. Back it up, delete it, restore elsewhere"
-                ),
+                Some((start, end)) => {
+                    let length = end - start;
+                    let cut = row.new.length_bytes().saturating_sub(length).div_euclid(sector);
+                    let noun = if cut == 1 { "sector" } else { "sectors" };
+                    let (why, smaller) = match (&piece.fixed, cut) {
+                        (Some(reason), _) => (reason.clone(), ""),
+                        (None, 0) => ("there is no room for an aligned start".to_owned(), ""),
+                        (None, _) => (
+                            format!("it cannot be aligned without making it {cut} {noun} smaller"),
+                            " smaller,",
+                        ),
+                    };
+                    format!(
+                        "partition {number} {stays}: {why}. Back it up, recreate it{smaller} at \
+                         sector {} ({}) with {} sectors, restore",
+                        start.div_euclid(sector),
+                        Exact(start),
+                        length.div_euclid(sector)
+                    )
+                }
+                None => {
+                    let why = piece.fixed.as_deref();
+                    let why = why.unwrap_or("there is no room for an aligned start");
+                    format!(
+                        "partition {number} {stays}: {why}. Back it up, delete it, restore \
+                         elsewhere"
+                    )
+                }
             };
             put(what, piece.fixed.is_none());
         } else if piece.wants
@@ -433,8 +447,8 @@ impl<'a> SurveyedDisk<'a> {
         if piece.wants && !piece.unmet.is_empty() {
             let units: Vec<&str> = piece.unmet.iter().map(|unit| unit.words()).collect();
             let what = format!(
-                "partition {number} holds data at several offsets within the {}: no start aligns \
-                 all of it",
+                "the data of partition {number} is off the {} by differing amounts, so no start \
+                 aligns all of it",
                 units.join(" and the ")
             );
             put(what, false);
@@ -484,7 +498,8 @@ impl<'a> SurveyedDisk<'a> {
             let numbers = blank.join(", ");
             let noun = if blank.len() == 1 { "partition" } else { "partitions" };
             found.push(format!(
-                "check the content of {noun} {numbers}: nothing was recognized there"
+                "straddle knows no content in {noun} {numbers}; after the script, make sure that \
+                 what you keep there still works"
             ));
         }
         found.push(

@@ -132,7 +132,7 @@ fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
     let why = match tail.high_ns {
         None => format!(
             "No upper bound for the {quantile} yet: {} durable writes count as {} independent \
-             ones, since slow writes come in groups; {} are needed",
+             ones, since slow writes come in groups; {} independent ones are needed",
             tail.samples, tail.effective_samples, tail.needed_samples
         ),
         Some(_) => format!("The {quantile} may be on either side of the limit"),

@@ -184,17 +184,21 @@ pub fn ceilings(series_ns: &[u64], share: f64, around: &Around, seed: u64) -> Ve
     let batch = around.batch;
     let mut all = vec![
         Ceiling {
-            name: "one client that waits for each commit".to_owned(),
+            name: format!("one client that waits for each commit{}", answered(around.client_ns)),
             bound: Bound::PerSecond(single_client_per_second(mean_ns, around.client_ns)),
             assumption: format!(
-                "1 / (mean sync + round trip of {}), nothing batched",
+                "1 / (mean sync of {} + round trip of {}), nothing batched",
+                microseconds(mean_ns),
                 microseconds(around.client_ns)
             ),
         },
         Ceiling {
             name: format!("{batch} commits per sync (--batch)"),
             bound: Bound::PerSecond(batched_per_second(batch, mean_ns)),
-            assumption: "batch / mean sync, one sync after another".to_owned(),
+            assumption: format!(
+                "batch / mean sync of {}, one sync after another",
+                microseconds(mean_ns)
+            ),
         },
     ];
     for trips_ns in around.groups.iter().filter(|trips_ns| !trips_ns.is_empty()) {
@@ -236,6 +240,14 @@ fn commit(
             trips_ns.len(),
         ),
     })
+}
+
+/// The round trip to a client, which lowers its rate below that of the syncs alone.
+fn answered(client_ns: u64) -> String {
+    match client_ns {
+        0 => String::new(),
+        ns => format!(", with a round trip of {}", microseconds(ns)),
+    }
 }
 
 fn microseconds(ns: u64) -> String {

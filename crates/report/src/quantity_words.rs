@@ -117,8 +117,8 @@ impl ViewWords<'_> {
         let mut words = match (by.offset_bytes, by.unit) {
             (Some(offset), UnitKind::Granule) => format!(" by {}", self.exact(offset)),
             (Some(offset), _) => format!(": {} off {}", self.exact(offset), unit()),
-            (None, UnitKind::Granule) => " at several offsets".to_owned(),
-            (None, _) => format!(": off {} at several offsets", unit()),
+            (None, UnitKind::Granule) => " by differing amounts".to_owned(),
+            (None, _) => format!(": off {} by differing amounts", unit()),
         };
         if by.share_percent < 100.0 {
             let whole =

@@ -45,7 +45,7 @@ impl fmt::Display for ResultFault {
             }
             ResultFault::NotOurs(reason) => write!(f, "not a straddle result file: {reason}"),
             ResultFault::OtherSchema(found, Some(expected)) => {
-                write!(f, "expected schema `{expected}`, found `{found}`")
+                write!(f, "expected {}, found {}", written_by(expected), written_by(found))
             }
             ResultFault::OtherSchema(found, None) => {
                 write!(f, "expected a result of straddle, found schema `{found}`")
@@ -196,6 +196,23 @@ pub(crate) fn shown(text: &str) -> String {
 fn names_one(text: &str, schemas: &[&str]) -> bool {
     let head: String = text.chars().take(200).filter(|letter| !letter.is_whitespace()).collect();
     schemas.iter().any(|schema| head.contains(&format!("\"{schema}\"")))
+}
+
+/// The command that writes documents of a schema: "a result of `straddle check`"; the schema where
+/// none is known.
+fn written_by(schema: &str) -> String {
+    let family = schema.split_once('/').map_or(schema, |(family, _)| family);
+    let command = match family.strip_prefix("straddle.") {
+        Some(command @ ("bench" | "check" | "compare" | "fsync" | "plan" | "probe" | "trace")) => {
+            command
+        }
+        Some("bench.plan") => "bench --dry-run",
+        Some("fsync.plan") => "fsync --dry-run",
+        Some("check.changes") => "check --watch",
+        Some("drives" | "simulation" | "published") => "drives",
+        _ => return format!("schema `{schema}`"),
+    };
+    format!("a result of `straddle {command}`")
 }
 
 fn unknown(found: &str, schemas: &[&'static str]) -> ResultFault {

@@ -67,9 +67,9 @@ impl fmt::Display for ConditionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}`: {}; write 512n, 512e or 4Kn, and add qlc-16k, qlc-64k or iu=16K (an SSD's \
-             indirection unit), granule=16K, origin=3584, stripe=64Kx3 (chunk x data disks) or \
-             stripe=64Kx3+1 (with one disk's worth of parity), joined by commas",
+            "`{}`: {}; give one or more of these, separated by commas: 512n, 512e or 4Kn, \
+             qlc-16k, qlc-64k or iu=16K (an SSD's indirection unit), granule=16K, origin=3584, \
+             stripe=64Kx3 (chunk x data disks) or stripe=64Kx3+1 (with one disk's worth of parity)",
             self.word, self.reason
         )
     }

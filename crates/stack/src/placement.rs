@@ -18,6 +18,21 @@ use crate::work_budget::WorkBudget;
 /// Why nothing in a stream-optimized VMDK has a place.
 pub(crate) const COMPRESSED: &str = "every grain is compressed, so nothing has an alignment";
 
+/// Why blocks of `block_bytes` that are not allocated yet have no place: the first write of each
+/// decides. QEMU counts a qcow2 file in clusters from its start.
+fn unplaced(kind: ImageKind, block_bytes: u64) -> String {
+    match kind {
+        ImageKind::Qcow2 => format!(
+            "clusters of {block_bytes} bytes are placed at their first write, so each can land at \
+             any multiple of {block_bytes} bytes"
+        ),
+        _ => format!(
+            "blocks of {block_bytes} bytes are placed at their first write, so where each will \
+             land is not known"
+        ),
+    }
+}
+
 /// The most paths that one question follows; layouts that need more are called unknown.
 const PATHS_MAX: usize = 20_000;
 
@@ -322,7 +337,7 @@ impl PlacementWalk<'_> {
             self.branch(path, file, bytes, shift);
         }
         if let (true, Some(block)) = (shifts.is_empty(), image.block_bytes) {
-            let reason = format!("blocks of {block} bytes go anywhere when they are first written");
+            let reason = unplaced(image.kind, block);
             self.obstacle(Obstacle::NotExpressible(reason));
         } else if shifts.is_empty() {
             self.nowhere(bytes);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use testkit::running_program::Ran;
+use testkit::running_program::{Ran, by_signals, signal, until};
 use testkit::scratch::text;
 use testkit::void_by_chance::says_void_by_chance;
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
@@ -171,7 +171,7 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     assert!(matches!(traced.status, Some(0 | 5)), "{traced:?}");
     let waiting = mounted.point.join("waiting");
     // Who syncs all file systems of the machine places it at once.
-    testkit::running_program::until("it waits in memory", || {
+    until("it waits in memory", || {
         std::fs::write(&waiting, vec![1; 65536]).expect("it takes a file");
         let ran = straddle(&["trace", text(&waiting)]);
         ran.status == Some(5) && ran.out.contains("not on the drive yet")
@@ -243,6 +243,35 @@ fn every_ending_of_atomic_has_its_code_and_says_why() {
 }
 
 #[test]
+fn every_ending_of_watch_has_its_code_and_says_why() {
+    need_loops!();
+    need_tools!("kill");
+    let scratch = Scratch::new();
+    let device = Loop::attach(&scratch.image("image", 64 << 20), 512);
+    let node = text(device.path());
+    ends(&["watch", node, "--seconds", "1"], 0, "watched; nothing was written");
+    ends(&["watch", "/nonexistent"], 2, "hint: ");
+    ends(&["watch", node, "--pid", "4194305"], 2, "4194305");
+    ends(&["watch", node, "--cgroup", "/nonexistent"], 2, "hint: ");
+    ends(&["watch", node, "--pid", "1", "--cgroup", "/"], 2, "Usage");
+    for (more, code, why) in
+        [(&[][..], 0, ""), (&["--seconds", "1h"], 130, "interrupted; nothing is left behind")]
+    {
+        let lines = scratch.path().join("lines");
+        let [output, errors] = [&lines, &scratch.path().join("errors")]
+            .map(|path| std::fs::File::create(path).expect("a file can be made"));
+        let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+        command.args(["watch", node, "--jsonl"]).args(more).stdout(output).stderr(errors);
+        let mut held = Held(command.spawn().expect("the program runs"));
+        until("it counts", || std::fs::metadata(&lines).is_ok_and(|lines| lines.len() > 0));
+        signal(held.0.id(), "INT");
+        assert_eq!(held.0.wait().expect("it can be waited for").code(), Some(code), "{more:?}");
+        let errors = std::fs::read_to_string(scratch.path().join("errors")).expect("it is text");
+        assert!(errors.contains(why), "{more:?}: {errors}");
+    }
+}
+
+#[test]
 fn what_cannot_be_measured_is_misuse_and_says_why() {
     for command in ["bench", "probe", "fsync"] {
         ends(&[command, "/nonexistent"], 2, "/nonexistent");
@@ -291,7 +320,7 @@ fn a_job_that_a_busy_drive_leaves_out_is_no_verdict_and_says_so() {
     let words = ["bench", text(&mounted.point), "--scratch", "8M", "--seconds", "1"];
     let words = [&words[..], &["--job", text(&job)]].concat();
     // A look of 150 ms decides how busy the drive is, and this machine has other work too.
-    testkit::running_program::until("the drive is seen to be busy", || {
+    until("the drive is seen to be busy", || {
         let ran = straddle(&words);
         let is_left_out = ran.errors.contains("above 1: the drive is busy");
         let is_silent = ran.out.is_empty() && ran.errors.is_empty();

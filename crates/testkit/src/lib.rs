@@ -14,10 +14,12 @@ pub mod scratch;
 pub mod suppress;
 pub mod tool;
 pub mod void_by_chance;
+mod zram;
 
 pub use loops::Loop;
 pub use lvm::Lvm;
 pub use scratch::{FileDisk, Scratch};
+pub use zram::Zram;
 
 use units::random::Random;
 

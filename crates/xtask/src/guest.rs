@@ -13,12 +13,13 @@ const NEEDS: [&str; 6] = ["python3", "apt-get", "depmod", "xz", "zstd", "qemu-sy
 
 /// Each scenario, and the variable by which tests learn where its result is.
 /// The longest comes first, since as many run at once as there are processors.
-const SCENARIOS: [(&str, &str); 5] = [
+const SCENARIOS: [(&str, &str); 6] = [
     ("sync", "STRADDLE_GUEST_SYNC"),
     ("live", "STRADDLE_GUEST_LIVE"),
     ("use", "STRADDLE_GUEST_USE"),
     ("bench", "STRADDLE_GUEST_BENCH"),
     ("lvm", "STRADDLE_GUEST_RESULT"),
+    ("watch", "STRADDLE_GUEST_WATCH"),
 ];
 
 /// The longest that fetching, packing and two boots of each may take, in seconds. One boot of each,

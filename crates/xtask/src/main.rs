@@ -47,6 +47,9 @@ usage: cargo xtask CHORE
                                 --pairs N (10), --milliseconds N (500)
   bench fsync [DIR] [OPTION...] compare straddle fsync with pg_test_fsync in DIR (beside the build):
                                 --rounds N (10), --seconds N (16, of straddle), --program PATH
+  bench watch [OPTION...]       what straddle watch costs the load that it watches (root):
+                                --rounds N (10), --milliseconds N (1000, of each load),
+                                --program PATH
   record DIRECTORY [--here] [NAME...]
                                 record what ext3, ext4, xfs, btrfs, jfs and reiserfs, or those
                                 named, ask of a disk, as traces (root); what this kernel lacks in
@@ -71,6 +74,8 @@ usage: cargo xtask CHORE
                                 each soak fails when a promise does not hold
   ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
   loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
+  watched PROGRAM ROUNDS MILLISECONDS
+                                run loads with and without PROGRAM watching; bench watch runs this
   simulate N                    give drive models N commands each; bench drive runs this
   bare LIST                     read what a list says and nothing else; bench runs this
   install-tools                 install what tests and bench run (Debian, root)";
@@ -111,6 +116,9 @@ fn chore() -> anyhow::Result<bool> {
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),
         ["loop", arm, path, milliseconds] => {
             bench::harness::run_loop(arm, Path::new(path), number(milliseconds)?)
+        }
+        ["watched", program, rounds, milliseconds] => {
+            bench::watch::measure(Path::new(program), number(rounds)?, number(milliseconds)?)
         }
         ["simulate", count] => bench::models::simulate(number(count)?),
         ["bare", list] => bench::bare_program::run(Path::new(list)),

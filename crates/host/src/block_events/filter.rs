@@ -67,22 +67,22 @@ impl BlockFilter {
             Direction::Read => READS,
             Direction::Write => WRITES,
         };
-        let mut text = format!("({}) && {direction}", devices.join(" || "));
-        text += &match self.off_bytes.map(|bytes| bytes / SECTOR_BYTES) {
-            None => " && nr_sector > 0".to_owned(),
+        let devices = devices.join(" || ");
+        // The kernel tries from the left and stops at the first that does not hold. A mask tells
+        // most apart, as most operations fit, and costs less than letters.
+        match self.off_bytes.map(|bytes| bytes / SECTOR_BYTES) {
+            None => format!("({devices}) && {direction} && nr_sector > 0"),
             // A mask of nothing is refused by the kernel; nothing starts off a sector.
-            Some(0 | 1) => " && nr_sector < 0".to_owned(),
+            Some(0 | 1) => format!("({devices}) && nr_sector < 0"),
             Some(sectors) => {
                 let mask = sectors - 1;
-                match self.starts_only {
-                    true => format!(" && nr_sector > 0 && sector & {mask}"),
-                    false => {
-                        format!(" && nr_sector > 0 && (sector & {mask} || nr_sector & {mask})")
-                    }
-                }
+                let off = match self.starts_only {
+                    true => format!("sector & {mask}"),
+                    false => format!("sector & {mask} || nr_sector & {mask}"),
+                };
+                format!("({off}) && ({devices}) && {direction} && nr_sector > 0")
             }
-        };
-        text
+        }
     }
 }
 
@@ -109,13 +109,14 @@ mod tests {
             off_bytes,
             starts_only: false,
         };
-        let head = "(dev == 7340033 || dev == 271581187) && (rwbs ~ \"W*\" || rwbs ~ \"FW*\")";
-        assert_eq!(filter(None).text(), format!("{head} && nr_sector > 0"));
-        let off = "nr_sector > 0 && (sector & 7 || nr_sector & 7)";
-        assert_eq!(filter(Some(4096)).text(), format!("{head} && {off}"));
+        let devices = "(dev == 7340033 || dev == 271581187)";
+        let writes = "(rwbs ~ \"W*\" || rwbs ~ \"FW*\") && nr_sector > 0";
+        assert_eq!(filter(None).text(), format!("{devices} && {writes}"));
+        let off = "(sector & 7 || nr_sector & 7)";
+        assert_eq!(filter(Some(4096)).text(), format!("{off} && {devices} && {writes}"));
         let starts = BlockFilter { starts_only: true, ..filter(Some(16384)) };
-        assert_eq!(starts.text(), format!("{head} && nr_sector > 0 && sector & 31"));
-        assert_eq!(filter(Some(512)).text(), format!("{head} && nr_sector < 0"));
+        assert_eq!(starts.text(), format!("(sector & 31) && {devices} && {writes}"));
+        assert_eq!(filter(Some(512)).text(), format!("{devices} && nr_sector < 0"));
         assert_eq!(device_number(kernel_number((259, 3))), (259, 3));
     }
 }

@@ -62,7 +62,20 @@ impl TracepointCounter {
         Ok(TracepointCounter { event, files })
     }
 
-    /// The count since it was opened.
+    /// Starts or stops the counting; while it is stopped, events cost nothing and do not count.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn listen(&self, is_on: bool) -> Result<(), TracepointError> {
+        for file in &self.files {
+            switch(file.as_fd(), is_on).map_err(|errno| {
+                TracepointError::of_call(&self.event, "switching the counter", errno)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The count since it was opened, without the time for which it was stopped.
     ///
     /// # Errors
     /// When the kernel does not answer.

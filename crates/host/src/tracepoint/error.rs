@@ -3,13 +3,13 @@
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::errno::text_of;
+use crate::errno;
 
 /// Reason why a tracepoint cannot be watched.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TracepointError {
     /// The descriptions of the kernel's events cannot be reached.
-    #[error("cannot read tracefs, where the kernel describes its events: {reason}")]
+    #[error("the kernel's events cannot be read: {reason}")]
     NoTracefs {
         /// The kernel's error text, and what would be needed.
         reason: String,
@@ -24,7 +24,7 @@ pub enum TracepointError {
     },
     /// The kernel does not let this process count.
     #[error(
-        "cannot count events of the kernel: {reason}; it takes CAP_PERFMON or root \
+        "cannot count events of the kernel: {reason}; run it as root, or with CAP_PERFMON \
          (perf_event_paranoid is {paranoid})"
     )]
     NotAllowed {
@@ -50,7 +50,7 @@ impl TracepointError {
     pub(super) fn of_open(event: &str, errno: Errno) -> TracepointError {
         match errno {
             Errno::ACCESS | Errno::PERM => TracepointError::NotAllowed {
-                reason: text_of(errno),
+                reason: words_of(errno),
                 paranoid: paranoid().unwrap_or_else(|| "unknown".to_owned()),
             },
             _ => TracepointError::of_call(event, "perf_event_open", errno),
@@ -59,8 +59,14 @@ impl TracepointError {
 
     /// The error of `attempted` on a counter of `event`.
     pub(super) fn of_call(event: &str, attempted: &'static str, errno: Errno) -> TracepointError {
-        TracepointError::Refused { event: event.to_owned(), attempted, reason: text_of(errno) }
+        TracepointError::Refused { event: event.to_owned(), attempted, reason: words_of(errno) }
     }
+}
+
+/// Text of `error` without its number, which says the same.
+pub(super) fn words_of(error: Errno) -> String {
+    let text = errno::text_of(error);
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The number that says who may count (Linux `Documentation/admin-guide/sysctl/kernel.rst`).

@@ -6,9 +6,8 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
-use super::error::TracepointError;
+use super::error::{TracepointError, words_of};
 use super::event_format::EventFormat;
-use crate::errno::text_of;
 
 /// Directories in which tracefs is mounted, if it is.
 const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -41,10 +40,10 @@ impl Tracefs {
         }
         private_mount().map(|root| Tracefs { root }).map_err(|errno| {
             let reason = match denied {
-                Some(denied) => format!("{}: {}", MOUNTED[0], text_of(denied)),
-                None => format!("it is not mounted, and mounting it: {}", text_of(errno)),
+                Some(denied) => format!("{}: {}", MOUNTED[0], words_of(denied)),
+                None => format!("tracefs is not mounted, and cannot be: {}", words_of(errno)),
             };
-            TracepointError::NoTracefs { reason: format!("{reason}; it takes root") }
+            TracepointError::NoTracefs { reason: format!("{reason}; run it as root") }
         })
     }
 
@@ -58,8 +57,8 @@ impl Tracefs {
         let path = format!("events/{name}/format");
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(self.root.as_fd(), path, flags, Mode::empty());
-        let file = file.map_err(|errno| fault(text_of(errno)))?;
-        let text = read_all(&file).map_err(|errno| fault(text_of(errno)))?;
+        let file = file.map_err(|errno| fault(words_of(errno)))?;
+        let text = read_all(&file).map_err(|errno| fault(words_of(errno)))?;
         EventFormat::parse(name, &text).map_err(fault)
     }
 }

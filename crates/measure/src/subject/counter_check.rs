@@ -30,6 +30,7 @@
 use std::cmp::Ordering;
 
 use device::{Action, DiskCounts};
+use units::prefix::Size;
 
 use super::block::Block;
 use super::work::Work;
@@ -170,15 +171,25 @@ pub(super) fn remarks(work: &Work, seen: &[Observations], names: &[&str]) -> Vec
     if let Some((Some(first), rest)) = excesses.split_first()
         && rest.iter().all(|other| other.is_some_and(|other| other.is_like(first)))
     {
-        found.push(first.sentence(work, "in all arms"));
+        found.push(first.sentence(work, &format!("in {} alike", all(names))));
     } else {
         let each = excesses.iter().zip(names);
         found.extend(each.filter_map(|(excess, name)| {
-            excess.as_ref().map(|excess| excess.sentence(work, &format!("in {name}")))
+            excess.as_ref().map(|excess| excess.sentence(work, &format!("in {name} operations")))
         }));
     }
     found.extend(seen.iter().zip(names).filter_map(|(seen, name)| other_way(work, name, seen)));
     found
+}
+
+/// All arms of a comparison: `aligned, shifted and control operations`.
+fn all(names: &[&str]) -> String {
+    match names {
+        [front @ .., last] if !front.is_empty() => {
+            format!("{} and {last} operations", front.join(", "))
+        }
+        _ => format!("{} operations", names.concat()),
+    }
 }
 
 /// Number of bytes more than asked the drive typically counted in an arm.
@@ -212,8 +223,8 @@ impl Excess {
             "the journal or other programs added theirs, which may hide a part of the penalty"
         };
         format!(
-            "the drive moved {whole}.{tenths} times the bytes of bench's {}s {place}: {who}",
-            work.verb()
+            "the drive {moved} {whole}.{tenths} times what bench {moved}, {place}: {who}",
+            moved = work.past(),
         )
     }
 }
@@ -225,9 +236,10 @@ fn other_way(work: &Work, name: &str, seen: &Observations) -> Option<String> {
     let read_bytes = counts.read_sectors.saturating_mul(SECTOR_BYTES);
     (read_bytes >= seen.asked_bytes && read_bytes > 0).then(|| {
         format!(
-            "{read_bytes} bytes were read while {} were written in {name}: a layer above the drive \
-             reads before it writes, or other programs read",
-            seen.asked_bytes
+            "during the {name} operations, {} were read while {} were written: a layer above the \
+             drive reads before it writes, or other programs read",
+            Size(read_bytes),
+            Size(seen.asked_bytes)
         )
     })
 }

@@ -280,7 +280,8 @@ fn a_drive_that_counts_less_than_was_asked_voids_when_it_is_no_chance() {
 fn a_drive_that_counts_more_is_remarked_and_voids_nothing() {
     let plain = observed(Counting::Twice, work(1, None, 0, 1), 10);
     assert_eq!((plain.accounting(), plain.seen(1).more), (None, 10));
-    let said = "the drive moved 2.0 times the bytes of bench's writes in all arms: other programs";
+    let said = "the drive wrote 2.0 times what bench wrote, in aligned and shifted operations \
+                alike: other programs";
     let remarks = plain.remarks(&NAMES);
     assert_eq!(remarks.len(), 1, "what all arms meet is said once");
     assert!(remarks[0].starts_with(said), "{remarks:?}");

@@ -46,4 +46,9 @@ impl Work {
     pub(super) fn verb(&self) -> &'static str {
         if self.action == Action::Read { "read" } else { "write" }
     }
+
+    /// "read" or "wrote".
+    pub(super) fn past(&self) -> &'static str {
+        if self.action == Action::Read { "read" } else { "wrote" }
+    }
 }

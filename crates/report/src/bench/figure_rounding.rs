@@ -108,8 +108,8 @@ pub(crate) fn ratio_bounds(interval: Interval) -> String {
 pub(crate) fn time_bounds(tail: &Tail, words: ViewWords<'_>) -> String {
     match [tail.low_ns, tail.high_ns].map(|end| end.map(|end| time(end, words))) {
         [Some(low), Some(high)] => format!("{low} to {high}"),
-        [Some(low), None] => format!("{low} or more, upper end not known"),
-        [None, Some(high)] => format!("{high} or less, lower end not known"),
+        [Some(low), None] => format!("at least {low}, upper limit not known yet"),
+        [None, Some(high)] => format!("at most {high}, lower limit not known yet"),
         [None, None] => "interval not known".to_owned(),
     }
 }

@@ -72,6 +72,8 @@ struct Side {
     multiple: &'static str,
     /// Size of a change that way, as a factor of 1 and more, relative to the earlier value.
     factor: fn(f64) -> f64,
+    /// True for a change that takes away, of which 100 % is all.
+    is_less: bool,
 }
 
 /// The words for more and for less of a measure.
@@ -82,8 +84,8 @@ fn sides(measure: Measure) -> [Side; 2] {
     };
     // "50 % shorter" is half the earlier value, so percents agree with the ratio after / before.
     [
-        Side { word: more, multiple, factor: |times| times },
-        Side { word: less, multiple, factor: |times| 2.0 - times },
+        Side { word: more, multiple, factor: |times| times, is_less: false },
+        Side { word: less, multiple, factor: |times| 2.0 - times, is_less: true },
     ]
 }
 
@@ -132,7 +134,7 @@ impl Side {
     fn range(self, near: f64, far: f64) -> String {
         let (from, to) = ((self.factor)(near), (self.factor)(far));
         let is_multiple = to > PERCENT_MAX;
-        let (from, to) = (rounded(from, is_multiple, down), rounded(to, is_multiple, up));
+        let (from, to) = (self.rounded(from, is_multiple, down), self.rounded(to, is_multiple, up));
         match from == to {
             true => self.said(&from, is_multiple),
             false => self.said(&format!("{from} to {to}"), is_multiple),
@@ -142,13 +144,27 @@ impl Side {
     /// A change, rounded so that an upper bound stays one.
     fn up(self, times: f64) -> String {
         let times = (self.factor)(times);
-        self.said(&rounded(times, times > PERCENT_MAX, up), times > PERCENT_MAX)
+        self.said(&self.rounded(times, times > PERCENT_MAX, up), times > PERCENT_MAX)
     }
 
     /// A change, rounded so that a lower bound stays one.
     fn down(self, times: f64) -> String {
         let times = (self.factor)(times);
-        self.said(&rounded(times, times > PERCENT_MAX, down), times > PERCENT_MAX)
+        self.said(&self.rounded(times, times > PERCENT_MAX, down), times > PERCENT_MAX)
+    }
+
+    /// A factor in words. Less than all is never rounded to 100 %: `99.95`.
+    fn rounded(self, factor: f64, is_multiple: bool, whole: fn(f64) -> f64) -> String {
+        let percent = (factor - 1.0) * 100.0;
+        if !self.is_less || percent <= 99.0 || percent >= 100.0 {
+            return rounded(factor, is_multiple, whole);
+        }
+        let finer = [(10.0, 1), (100.0, 2), (1000.0, 3), (10_000.0, 4)];
+        let shown =
+            finer.into_iter().map(|(scale, places)| (whole(percent * scale) / scale, places));
+        let mut near = shown.filter(|&(value, _)| value < 100.0);
+        near.next()
+            .map_or_else(|| "over 99.99".to_owned(), |(value, places)| format!("{value:.places$}"))
     }
 
     fn said(self, number: &str, is_multiple: bool) -> String {
@@ -200,6 +216,9 @@ mod tests {
             (None, Some(0.5), "at least 50 % shorter"),
             (Some(0.9), None, "up to 10 % shorter or any amount longer"),
             (Some(0.25), Some(0.4), "60 to 75 % shorter"),
+            (Some(0.004), Some(0.006), "99.4 to 99.6 % shorter"),
+            (Some(0.0004), Some(0.5), "50 to 99.96 % shorter"),
+            (None, Some(0.0004), "at least 99.9 % shorter"),
             (Some(0.9), Some(3.5), "between 10 % shorter and 3.5 times as long"),
             (Some(1.0), Some(1.004), "0 to 0.4 % longer"),
             (Some(1.0), Some(1.0), "0 % longer"),

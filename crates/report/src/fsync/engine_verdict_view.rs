@@ -81,9 +81,14 @@ fn headline(verdict: &FsyncVerdict, words: ViewWords<'_>) -> String {
     };
     let (percent, value) = (quantile.quantile_percent, time(quantile.value_ns, words));
     let mut line = match has_figure(quantile) {
-        true => {
-            format!("p{percent} of {operation} is {value} ({})", time_bounds(quantile, words))
-        }
+        true => match (quantile.low_ns, quantile.high_ns) {
+            (Some(low_ns), None) => format!(
+                "p{percent} of {operation}: measured {value}; the true p{percent} is at least {}, \
+                 with no upper limit yet",
+                time(low_ns, words)
+            ),
+            _ => format!("p{percent} of {operation} is {value} ({})", time_bounds(quantile, words)),
+        },
         // The nearest rank of so few is that of the slowest.
         false => {
             let samples = quantile.samples;

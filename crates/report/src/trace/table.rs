@@ -264,11 +264,11 @@ impl TraceText<'_> {
         };
         let left = match range_bytes.saturating_sub(cost.ios.saturating_mul(cost.io_bytes)) {
             0 => String::new(),
-            left => format!("; the last {} are left out", self.words.exact(left)),
+            left => format!("; without the last {}", self.words.exact(left)),
         };
         let mut text = format!(
             "\ncost   average of one I/O of {size}, over {}{drawn}{left}\n",
-            count(cost.ios, "I/O")
+            averaged(cost)
         );
         text += &self.effort("read ", &cost.read, "");
         let mut extra = String::new();
@@ -307,6 +307,19 @@ impl TraceText<'_> {
             text += &format!("  {name}  {} not counted: {reason}\n", count(untold.ios, "I/O"));
         }
         text
+    }
+}
+
+/// The I/Os of an average: `6 I/Os`, `80 of 1536 I/Os` where the others have no cost that can be
+/// told, or `80 reads and 70 writes, of 1536 each`.
+fn averaged(cost: &TraceCost) -> String {
+    let all = count(cost.ios, "I/O");
+    match (cost.read.told_ios, cost.write.told_ios) {
+        (read, write) if read != write => {
+            format!("{} and {}, of {} each", count(read, "read"), count(write, "write"), cost.ios)
+        }
+        (told, _) if told < cost.counted_ios => format!("{told} of {all}"),
+        _ => all,
     }
 }
 

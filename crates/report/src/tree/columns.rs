@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use stack::LayerType;
+
 use crate::check_document::LayerReport;
 use crate::colored_line::{GAP, gapped};
 use crate::layer_order::{Branch, ForestEntry};
@@ -35,6 +37,10 @@ impl Cells {
             name: crate::text::shorten_middle(&name, 40, ellipsis),
             start: match layer.start_bytes {
                 None | Some(0) => String::new(),
+                // Of a file system that is counted from its own start, not from the disk's.
+                Some(start) if layer.kind == LayerType::FileSystem => {
+                    format!("data at +{}", words.place(start, sector_bytes))
+                }
                 Some(start) => format!("at {}", words.place(start, sector_bytes)),
             },
             size: layer.length_bytes.map_or_else(String::new, |length| words.size(length)),

@@ -134,7 +134,8 @@ pub struct LayerTraffic {
     /// Layers that lie right on this one and are listed.
     pub above: Vec<String>,
     /// Bytes written here for each byte that was written to the layers right above; `null` where
-    /// none are listed or nothing was written to them.
+    /// none are listed, nothing was written to them, or files lie between, since other files are
+    /// written too.
     pub written_per_byte_above: Option<f64>,
 }
 
@@ -150,10 +151,13 @@ pub struct OffCount {
     pub writes: u64,
     /// Reads off it.
     pub reads: u64,
-    /// All writes that were counted in the same way.
+    /// All writes that were counted in the same way, in the same time.
     pub all_writes: u64,
-    /// All reads that were counted in the same way.
+    /// All reads that were counted in the same way, in the same time.
     pub all_reads: u64,
+    /// Time for which this size was counted, in nanoseconds; `null` where that was all the time, as
+    /// it is for the granule. Other sizes rest while a device is busy.
+    pub taken_ns: Option<u64>,
     /// Events that were lost; 0 where the kernel counted. `null` where it does not tell.
     pub lost: Option<u64>,
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Watch, WatchedDevice};
+use super::{OffCount, Watch, WatchedDevice};
 
 /// A metric: its name, its help, and its values by device and unit.
 struct Metric {
@@ -18,7 +18,7 @@ struct Metric {
 #[must_use]
 pub fn textfile(watch: &Watch) -> String {
     let mut text = String::new();
-    for metric in metrics(&watch.devices) {
+    for metric in metrics(watch) {
         if metric.samples.is_empty() {
             continue;
         }
@@ -31,12 +31,13 @@ pub fn textfile(watch: &Watch) -> String {
     text
 }
 
-fn metrics(devices: &[WatchedDevice]) -> Vec<Metric> {
-    let off = |value: fn(&super::OffCount) -> u64| {
+fn metrics(watch: &Watch) -> Vec<Metric> {
+    let (devices, watched_ns) = (&watch.devices, watch.watched_ns);
+    let off = |value: &dyn Fn(&OffCount) -> u64| {
         let each = |device: &WatchedDevice| -> Vec<(String, u64)> {
             let name = label(&device.name);
             let work = device.counted.word();
-            let labels = |off: &super::OffCount| {
+            let labels = |off: &OffCount| {
                 format!(
                     "device=\"{name}\",unit_bytes=\"{}\",granule=\"{}\",counted=\"{work}\"",
                     off.unit_bytes, off.is_granule
@@ -68,12 +69,17 @@ fn metrics(devices: &[WatchedDevice]) -> Vec<Metric> {
         Metric {
             name: "straddle_off_unit_writes_total",
             help: "Writes that start or end off multiples of unit_bytes.",
-            samples: off(|off| off.writes),
+            samples: off(&|off: &OffCount| off.writes),
         },
         Metric {
             name: "straddle_off_unit_reads_total",
             help: "Reads that start or end off multiples of unit_bytes.",
-            samples: off(|off| off.reads),
+            samples: off(&|off: &OffCount| off.reads),
+        },
+        Metric {
+            name: "straddle_off_unit_counted_milliseconds_total",
+            help: "Time for which multiples of unit_bytes were counted.",
+            samples: off(&|off: &OffCount| off.taken_ns.unwrap_or(watched_ns) / 1_000_000),
         },
         Metric {
             name: "straddle_written_bytes_total",

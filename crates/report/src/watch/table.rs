@@ -81,7 +81,7 @@ impl WatchText<'_> {
             "reads/s",
             "bytes read/s",
             "flushes/s",
-            "written for 1 byte above",
+            "write amplification",
         ];
         // Nothing stands in the last column where nothing lies above.
         let is_stacked = device.traffic.iter().any(|layer| layer.written_per_byte_above.is_some());
@@ -99,8 +99,11 @@ impl WatchText<'_> {
     fn traffic_row(&self, layer: &LayerTraffic) -> [String; 8] {
         let (words, ns) = (self.page.words, self.watch.watched_ns);
         let ratio = layer.written_per_byte_above.map_or("-".to_owned(), |ratio| {
-            let above: Vec<String> = layer.above.iter().map(|name| words.text(name)).collect();
-            format!("{ratio:.2} ({})", above.join(", "))
+            let above = match &layer.above[..] {
+                [one] => words.text(one),
+                several => format!("{} layers above", several.len()),
+            };
+            format!("{ratio:.2} over {above}")
         });
         [
             words.text(&layer.name),
@@ -117,7 +120,8 @@ impl WatchText<'_> {
     fn off(&mut self, device: &WatchedDevice) {
         let words = self.page.words;
         if let Some(reason) = &device.off_unknown {
-            self.page.labeled("not counted", vec![cell(words.text(reason))]);
+            self.page
+                .labeled("granule", vec![cell(format!("nothing counted: {}", words.text(reason)))]);
             return;
         }
         let work = match device.counted {
@@ -137,7 +141,7 @@ impl WatchText<'_> {
         let rows = device
             .off
             .iter()
-            .map(|off| SheetRow { group: String::new(), cells: off_row(off, ns).to_vec() });
+            .map(|off| SheetRow { group: String::new(), cells: off_row(device, off, ns).to_vec() });
         let rows = rows.collect();
         let limit = self.page.limit;
         Sheet { heads: &heads, droppable: &[], rows }.write(limit, &mut self.page.text);
@@ -151,6 +155,10 @@ impl WatchText<'_> {
     fn writers(&mut self, device: &WatchedDevice) {
         let words = self.page.words;
         if let Some(reason) = &device.writers_unknown {
+            // One reason is said once.
+            if device.off_unknown.as_ref() == Some(reason) {
+                return;
+            }
             self.page.labeled("writers", vec![cell(words.text(reason))]);
             return;
         }
@@ -221,8 +229,14 @@ impl WatchText<'_> {
     }
 }
 
-fn off_row(off: &OffCount, ns: u64) -> [String; 5] {
-    let mark = if off.is_granule { " (granule)" } else { "" };
+fn off_row(device: &WatchedDevice, off: &OffCount, ns: u64) -> [String; 5] {
+    let mark = match (off.taken_ns, off.is_granule, device.granule_origin_bytes) {
+        (Some(taken_ns), ..) => format!(" ({} of the time)", share(taken_ns.min(ns), ns)),
+        (None, true, 0) => " (granule)".to_owned(),
+        (None, true, origin) => format!(" from {} on (granule)", Exact(origin)),
+        (None, false, _) => String::new(),
+    };
+    let ns = off.taken_ns.unwrap_or(ns);
     [
         format!("{}{mark}", Exact(off.unit_bytes)),
         per_second(off.writes, ns),

@@ -86,7 +86,7 @@ impl WriterRow<'_> {
         };
         let file = |file: &String| {
             let more = self.files.len().saturating_sub(1);
-            let shown = shorten_middle(&words.text(file), FILE_MAX, words.glyphs().ellipsis);
+            let shown = path_end(&words.text(file), words.glyphs().ellipsis);
             if more == 0 { shown } else { format!("{shown} and {more} more") }
         };
         match (&identity.region, &identity.file) {
@@ -100,6 +100,17 @@ impl WriterRow<'_> {
             (Region::Unknown, _) => "unknown".to_owned(),
         }
     }
+}
+
+/// The end of a path, whose last parts say the most: `…/pg_wal/000000010000000000000005`.
+fn path_end(path: &str, ellipsis: &str) -> String {
+    let length = path.chars().count();
+    if length <= FILE_MAX {
+        return path.to_owned();
+    }
+    let kept: String = path.chars().skip(length + ellipsis.chars().count() - FILE_MAX).collect();
+    let end = kept.find('/').map_or(kept.as_str(), |at| &kept[at..]);
+    format!("{ellipsis}{end}")
 }
 
 /// The last part of a control group's path, which names the unit or container.

@@ -149,7 +149,7 @@ fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
         "granule off by 512 B",
         "2 more",
         "granule of 4 KiB (sda, assumed)  0 % aligned, off by 512 B",
-        "cost   average of one I/O of 4 KiB, over 6 I/Os",
+        "cost   average of one I/O of 4 KiB, over 2 of 6 I/Os",
         "  atomic writes  unknown: not answered",
         "2 read-modify-writes (2 granules read, 2.5 written); 100 % need a read-modify-write",
         "4 I/Os not counted: it lies in a hole",
@@ -163,11 +163,11 @@ fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
 fn what_is_shorter_than_an_io_at_the_end_of_the_range_is_named_as_left_out() {
     let shown = |length_bytes| table(&Trace { length_bytes, ..sample() }, &Look::default());
     assert!(
-        shown(6 * 4096).contains("average of one I/O of 4 KiB, over 6 I/Os\n"),
+        shown(6 * 4096).contains("average of one I/O of 4 KiB, over 2 of 6 I/Os\n"),
         "{}",
         shown(6 * 4096)
     );
-    let said = "average of one I/O of 4 KiB, over 6 I/Os; the last 1 KiB are left out\n";
+    let said = "average of one I/O of 4 KiB, over 2 of 6 I/Os; without the last 1 KiB\n";
     assert!(shown(6 * 4096 + 1024).contains(said), "{}", shown(6 * 4096 + 1024));
 }
 

@@ -182,7 +182,7 @@ sda  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agr
    │          4 TiB
    └─ md127   raid5, 4 members, 512 KiB chunk  12 TiB  inherits it
       └─ xfs  4 KiB blocks, su 512 KiB, sw 3, /srv     misaligned: 1 MiB off the 1.5 MiB full stripe
-              at 1 MiB (sector 2048)  12 TiB
+              data at +1 MiB (sector 2048)  12 TiB
             ST301  warning: data does not start on a full stripe of the array
                    straddle explain ST301
             ST302  info: the log is not on a chunk     straddle explain ST302

@@ -42,12 +42,15 @@ pub(super) fn work_within(
     }
     // Reading a hole costs the drive nothing; where a write into one goes is known only afterward.
     match (count.is_in_hole, count.done.is_empty(), io.write) {
-        (true, true, true) => Err("in a hole: placed only when it is written".to_owned()),
-        (true, false, true) => Err("partly in a hole: placed only when it is written".to_owned()),
-        (true, true, false) => Err("in a hole: reads as zeros, without the drive".to_owned()),
+        (true, true, true) => Err(IN_HOLE.to_owned()),
+        (true, false, true) => Err(format!("partly {IN_HOLE}")),
+        (true, true, false) => Err("in a hole, which reads as zeros without the drive".to_owned()),
         _ => Ok(count.joined()),
     }
 }
+
+/// Why a write into a hole has no cost yet.
+const IN_HOLE: &str = "in a hole, which has no place on the drive before its first write";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum OperationKind {

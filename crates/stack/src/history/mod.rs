@@ -65,29 +65,46 @@ impl PartitionerLayout {
         PartitionerLayout::Sector256,
     ];
 
-    /// Returns what is to be seen, as the beginning of a sentence.
+    /// Returns the pattern of the starts, as the beginning of a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            PartitionerLayout::Cylinders => "sector 63, then cylinders",
-            PartitionerLayout::SecondCylinder => "the second cylinder, sector 16065",
-            PartitionerLayout::Reserved128 => {
-                "a reserved partition at sector 34, data from 129 MiB"
+            PartitionerLayout::Cylinders => {
+                "the first partition starts at sector 63, later ones on cylinder boundaries"
             }
-            PartitionerLayout::Reserved16 => "a reserved partition at sector 34, data from 16 MiB",
+            PartitionerLayout::SecondCylinder => {
+                "the only partition starts at the second cylinder, sector 16065"
+            }
+            PartitionerLayout::Reserved128 => {
+                "a reserved partition starts at sector 34, the first data \
+                 partition at 129 MiB"
+            }
+            PartitionerLayout::Reserved16 => {
+                "a reserved partition starts at sector 34, the first data \
+                 partition at 16 MiB"
+            }
             PartitionerLayout::ReservedPacked => {
-                "a reserved partition at sector 34, data right behind it"
+                "a reserved partition starts at sector 34, and a data partition \
+                 follows it directly"
             }
             PartitionerLayout::FirstFree => {
-                "the first sector that the GPT leaves free, nothing rounded"
+                "the first partition starts in the first free sector after the \
+                 GPT, and no start is rounded"
             }
-            PartitionerLayout::Sector40Efi => "sectors 40 and 409640",
-            PartitionerLayout::EightSectors => "sector 40, then multiples of 8",
-            PartitionerLayout::Sector256 => "sector 256",
-            PartitionerLayout::Label16 => "16 sectors into the slice",
-            PartitionerLayout::Small64K => "multiples of 64 KiB on a disk below 4 GiB",
-            PartitionerLayout::Bogus65535 => "multiples of 65535 sectors",
-            PartitionerLayout::Mebibyte => "multiples of 1 MiB",
+            PartitionerLayout::Sector40Efi => {
+                "the first two partitions start at sectors 40 and 409640"
+            }
+            PartitionerLayout::EightSectors => {
+                "the first partition starts at sector 40, later ones at multiples \
+                 of 8 sectors"
+            }
+            PartitionerLayout::Sector256 => "partitions start at multiples of 256 sectors",
+            PartitionerLayout::Label16 => "the first partition starts 16 sectors into its slice",
+            PartitionerLayout::Small64K => {
+                "on a disk below 4 GiB, partitions start at multiples of 64 KiB"
+            }
+            PartitionerLayout::Bogus65535 => "partitions start at multiples of 65535 sectors",
+            PartitionerLayout::Mebibyte => "partitions start at multiples of 1 MiB",
         }
     }
 
@@ -175,11 +192,14 @@ impl RecognizedLayout {
             [front @ .., last] if !front.is_empty() => format!("{} and {last}", front.join(", ")),
             _ => tools.concat(),
         };
-        let heads = match self.heads {
-            Some(heads) => format!(" of {heads} heads x {TRACK} sectors"),
-            None => String::new(),
+        let seen = match (self.layout, self.heads) {
+            (PartitionerLayout::Cylinders, None) => "the only partition starts at sector 63".into(),
+            (layout, Some(heads)) => {
+                format!("{} of {heads} heads x {TRACK} sectors", layout.words())
+            }
+            (layout, None) => layout.words().to_owned(),
         };
-        format!("partitions start at {}{heads}: the default of {tools}", self.layout.words())
+        format!("{seen}, as with {tools}")
     }
 }
 

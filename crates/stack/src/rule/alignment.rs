@@ -168,7 +168,7 @@ fn predicted(case: &RuleInput<'_>, id: LayerId) -> String {
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
             format!(
-                "; {} are not allocated yet and count where new blocks go, at the end of the file",
+                "; the {} not allocated yet is judged by where its blocks would be appended",
                 Size(bytes)
             )
         }

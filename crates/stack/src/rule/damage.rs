@@ -45,9 +45,9 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                         problem.detail.clone()
                     }
                     Some(sector) => {
-                        format!("{}; at {sector} of {}", problem.detail, layer.name)
+                        format!("{}; found at {sector} of {}", problem.detail, layer.name)
                     }
-                    None => format!("{}; at byte {at} of {}", problem.detail, layer.name),
+                    None => format!("{}; found at byte {at} of {}", problem.detail, layer.name),
                 },
             };
             by_kind.entry(problem.kind).or_default().push(text);

@@ -168,7 +168,8 @@ fn granule_below(case: &RuleInput<'_>, id: LayerId) -> Option<(u64, bool)> {
         .max()
 }
 
-/// Blocks below the granule: even an aligned write of one is a read-modify-write.
+/// Blocks that are not a multiple of the granule: even an aligned write of one is a
+/// read-modify-write.
 fn small_block(
     case: &RuleInput<'_>,
     id: LayerId,
@@ -177,7 +178,7 @@ fn small_block(
 ) -> Option<Finding> {
     let block = block.filter(|&bytes| bytes > 0)?;
     let (granule, assumed) = granule_below(case, id)?;
-    if block >= granule || rarely_written::why(case, id).is_some() {
+    if block.is_multiple_of(granule) || rarely_written::why(case, id).is_some() {
         return None;
     }
     let code = if kind == "zfs_member" { "ST306" } else { "ST303" };
@@ -238,7 +239,12 @@ fn larger_xfs(case: &RuleInput<'_>, id: LayerId, kind: &str, block: u64) -> Reme
     let below = case.stack.layer(id).mapping.below();
     let room = below.iter().filter_map(|&below| case.stack.layer(below).length()).min();
     if room.is_some_and(|room| room < XFS_BYTES_MIN) {
-        return Remedy::tell(format!("nothing to do: XFS has {size} blocks, but needs 300 MiB"));
+        return Remedy::tell(match kind {
+            "xfs" => format!("XFS with {size} blocks needs 300 MiB: nothing to do"),
+            kind => {
+                format!("{kind} has no {size} blocks; XFS has, but needs 300 MiB: nothing to do")
+            }
+        });
     }
     let make = Remedy::recreate_noted(
         format!("mkfs.xfs -b size={block}"),

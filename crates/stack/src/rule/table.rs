@@ -59,10 +59,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST104",
-        title: "misaligned, but rarely written",
+        title: "off its granule, chunk or full stripe, but rarely written",
         why: "BIOS boot partitions, EFI system partitions and reserved areas are written a few \
               times in their life. ISO 9660 and the parts of a bootable ISO, squashfs, EROFS, \
-              cramfs, romfs and a UDF marked read-only are never written in place.",
+              cramfs, romfs and a UDF marked read-only are never written in place. So they do not \
+              count in the verdict of their disk.",
         fix: "Nothing to do.",
     },
     Rule {
@@ -165,11 +166,13 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST303",
-        title: "block size is smaller than the granule",
-        why: "Even an aligned write of one block covers only part of a granule. Severity: warning \
-              if the granule is reported or specified; info if it is assumed.",
-        fix: "Back up, recreate with blocks of at least the granule, restore: mkfs.ext4 -b, \
-              mkfs.xfs -b size=, mkfs.fat -s.",
+        title: "block size is not a multiple of the granule",
+        why: "Even an aligned write of one block covers part of a granule: a smaller block always \
+              does, and so does a larger one that is not a multiple of it (4 KiB blocks on a \
+              granule of 3 KiB). Severity: warning if the granule is reported or specified; info \
+              if it is assumed.",
+        fix: "Back up, recreate with blocks that are a multiple of the granule, restore: mkfs.ext4 \
+              -b, mkfs.xfs -b size=, mkfs.fat -s.",
     },
     Rule {
         code: "ST304",
@@ -190,7 +193,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST306",
-        title: "ashift is smaller than the granule",
+        title: "blocks of 2^ashift bytes are not a multiple of the granule",
         why: "ZFS writes in units of 2^ashift bytes for the life of the vdev. Each write smaller \
               than a granule is a read-modify-write.",
         fix: "Back up, recreate the pool with zpool create -o ashift=12 (4 KiB) or more, \
@@ -255,10 +258,11 @@ pub const RULES: &[Rule] = &[
         title: "copies of a structure disagree, or one is missing",
         why: "Copies of one structure (such as the primary and backup GPT) differ. Different tools \
               use different copies.",
-        fix: "GPT: type the command that straddle check prints. A plain sgdisk -e writes an empty \
-              table if the first copy is broken and the disk has grown. First extend a truncated \
-              image to its old size: truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's \
-              disk to a raw file, repair that, and convert it back. If both copies are sound but \
+        fix: "GPT: type the command that straddle check prints; it is a plain sgdisk -e only where \
+              the first copy is sound. (Where that is broken and the disk has grown, a plain \
+              sgdisk -e writes an empty table.) First extend a truncated image to its old size: \
+              truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's disk to a raw file, \
+              repair that, and convert it back. If both copies are sound but \
               differ, choose by hand: gdisk's recovery menu.",
     },
     Rule {

@@ -119,13 +119,13 @@ fn an_io_partly_in_a_hole_is_read_where_it_has_data_and_named_apart_as_a_write()
     let cost = cost(&stack, file, range(0, 32768), 16384);
     assert_eq!((cost.told(false), cost.read.reads), (1, 1));
     let reads: Vec<&str> = cost.untold_reads.keys().map(String::as_str).collect();
-    assert_eq!(reads, ["in a hole: reads as zeros, without the drive"]);
+    assert_eq!(reads, ["in a hole, which reads as zeros without the drive"]);
     let writes: Vec<&str> = cost.untold_writes.keys().map(String::as_str).collect();
     assert_eq!(
         writes,
         [
-            "in a hole: placed only when it is written",
-            "partly in a hole: placed only when it is written",
+            "in a hole, which has no place on the drive before its first write",
+            "partly in a hole, which has no place on the drive before its first write",
         ]
     );
 }

@@ -12,15 +12,15 @@ use super::values::{seconds, size, size_above_0};
 /// Measure what misalignment costs on a drive, with a confidence interval
 ///
 /// Writes only to its own scratch file in TARGET, within limits of bytes and time. The file is gone
-/// however the program ends. Three arms take turns in random order: aligned operations, shifted
-/// (misaligned) ones, and a control: a second aligned arm, which must show no difference.
+/// however the program ends. Operations run in groups of three, in random order: one aligned, one
+/// shifted (misaligned), and a control: a second aligned one, which must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
 #[command(next_help_heading = "What to do")]
 #[command(after_help = help("bench", "\
 Examples:
   straddle bench /data                     4 KiB write + fdatasync, 1 sector off
-  straddle bench /data --dry-run           what would be written, how long
+  straddle bench /data --dry-run           how many bytes, for how long
   straddle bench /data --shift 2K --read   random reads, 2 KiB off
   straddle bench /data --full              reads and writes at depths 1, 8, 32
   straddle bench /data --job job.fio       a fio job on shifted devices

@@ -11,8 +11,8 @@ use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
-/// Without a target, shows every disk of this machine except loop devices; to see one, name it.
-/// Targets are only read.
+/// Without a target, shows every disk of this machine except loop devices; name a loop device to
+/// see it. Targets are only read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
@@ -31,7 +31,8 @@ Examples:
 pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
     ///
-    /// Default: every disk of this machine; with --watch, the targets of the baseline.
+    /// A mount point means the device under it; any other directory, the images in it. Default:
+    /// every disk of this machine; with --watch, the targets of the baseline.
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) targets: Vec<PathBuf>,
 
@@ -87,8 +88,8 @@ pub(crate) struct Check {
     ///
     /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
     /// are checked again, with its --on and --sysroot. Exit codes: 0 nothing became worse;
-    /// 1 something became worse, at or above --fail-on (a changed fact counts as info); 5 cannot
-    /// tell, and nothing became worse: a target became unknown, or it or its content is gone.
+    /// 1 something became worse, at or above --fail-on (a changed fact counts as info); 5 nothing
+    /// is known to be worse, but a target is now unknown, missing, or without its content.
     #[arg(
         long,
         value_name = "BASELINE",

@@ -66,7 +66,7 @@ pub(crate) struct Start {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Show what would be written, for how long, and the effect on the drive; then stop
+    /// Show how many bytes would be written, for how long, and the effect on the drive; then stop
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }

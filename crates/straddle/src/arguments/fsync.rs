@@ -28,7 +28,7 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 Examples:
   straddle fsync /var/lib/postgresql       pg_test_fsync's rows and log patterns
   straddle fsync /var/lib/etcd --for etcd  fast enough for etcd?
-  straddle fsync /data --dry-run           what would be written, how long
+  straddle fsync /data --dry-run           how many bytes, for how long
   straddle fsync /data --rows pg           only the rows of pg_test_fsync
   straddle fsync /data --rows none         only check whether syncs are real
   straddle fsync /data --pid 4711          are 4711's syncs intercepted?

@@ -44,8 +44,8 @@ pub(crate) const VERSION: &str =
 
 /// Finds misalignment in every layer of a storage stack.
 ///
-/// By default no command writes to your disks or files. bench, probe and fsync measure in a scratch
-/// file, which they make and remove.
+/// No command changes your data by default. bench, probe and fsync write only to a scratch file,
+/// which they make and remove.
 #[derive(Debug, Parser)]
 #[command(
     name = "straddle",

@@ -17,7 +17,7 @@ use super::values::{seconds, size_above_0};
 #[command(after_help = help("probe", "\
 Examples:
   straddle probe /data                     the drive under /data
-  straddle probe /data --dry-run           what would be written, how long
+  straddle probe /data --dry-run           how many bytes, for how long
   straddle probe /dev/sdb                  reads only: chunk, members, depth
   straddle probe /dev/sdb --write-device --dry-run
                                            what would be overwritten

@@ -25,8 +25,12 @@ use crate::shared::write_sample::{
 /// Most drives that are watched at once.
 const DRIVES_MAX: usize = 16;
 /// Bounds of the sample of one drive.
-const BOUNDS: SampleBounds =
-    SampleBounds { copies_a_second: 4000, ring_bytes: 512 << 10, off_bytes: None };
+const BOUNDS: SampleBounds = SampleBounds {
+    copies_a_second: 4000,
+    ring_bytes: 512 << 10,
+    off_bytes: None,
+    is_by_bios: false,
+};
 /// A second, in nanoseconds.
 const SECOND_NS: u64 = 1_000_000_000;
 /// Longest wait before it is looked whether the user wants to end.
@@ -64,7 +68,7 @@ pub(super) fn watch(
         while now_ns() < end_ns && !interrupt.is_raised() {
             let left = Duration::from_nanos(end_ns.saturating_sub(now_ns()));
             drives[0].writes.wait(STEP.min(left));
-            each(&mut drives, SampledWrites::drain)?;
+            each(&mut drives, |writes| writes.drain().map(|_| ()))?;
             let left = u64::from(seconds).saturating_sub(second);
             line.show(now_ns(), |look| {
                 report::fsync::doing(&format!("watching writes to data files: {left} s left"), look)
@@ -142,9 +146,9 @@ fn drives_beneath(
     }
     match drives.len() {
         0 => Err("no drive was found beneath the data files".to_owned()),
-        many if many > DRIVES_MAX => {
-            Err(format!("the data files lie on {many} drives, and at most {DRIVES_MAX} are watched"))
-        }
+        many if many > DRIVES_MAX => Err(format!(
+            "the data files lie on {many} drives, and at most {DRIVES_MAX} are watched"
+        )),
         _ => Ok(drives.into_values().collect()),
     }
 }
@@ -196,9 +200,8 @@ impl<'a> WatchedFiles<'a> {
                         file.key = Some(key);
                         self.numbers.insert(key, number);
                         placed_bytes += bytes;
-                        let unplaced = unplaced.map(|reason| {
-                            format!("part of {name} has no known place: {reason}")
-                        });
+                        let unplaced = unplaced
+                            .map(|reason| format!("part of {name} has no known place: {reason}"));
                         file.problem = file.problem.take().or(unplaced);
                     }
                     Err(reason) => {

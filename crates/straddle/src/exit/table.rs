@@ -51,7 +51,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("check", 0, "no finding at or above --fail-on"),
     end("check", 1, "a finding at or above --fail-on; with --watch: something became worse"),
     end("check", 2, "usage error, or a target cannot be opened"),
-    end("check", 5, "no finding at or above --fail-on, but a target has no verdict"),
+    end("check", 5, "no finding at or above --fail-on, but the verdict of a target is unknown"),
     end("explain", 0, "a page was shown"),
     end("explain", 2, "no page fits the words"),
     end("trace", 0, "traced, or the file has only holes"),

@@ -6,6 +6,7 @@ use host::ImageFiles;
 use report::Refusal;
 use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
+use units::text::shell_word;
 
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
@@ -18,7 +19,13 @@ pub(super) fn assembled(
     on: Option<&Condition>,
 ) -> Result<(Assembled, Option<String>), Refusal> {
     match &target.what {
-        What::Refused(refusal) => Err(refusal.clone()),
+        What::Refused(refusal) => Err(match target::image_around(&target.name) {
+            Some(image) => {
+                let hint = format!("straddle plan {} plans all of it", shell_word(image));
+                Refusal::hinted(refusal.message.clone(), hint)
+            }
+            None => refusal.clone(),
+        }),
         What::File(path) | What::Found(path) | What::Again { path, .. } => {
             let start = target::start_file(path)?;
             Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))

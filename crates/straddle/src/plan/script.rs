@@ -40,12 +40,13 @@ pub(super) fn show(
         let left: String =
             document.unmended.iter().map(|line| format!("# left: {line}\n")).collect();
         let comment = format!("# {target}: {}\n{left}", document.verdict());
-        let Some(destination) = destination else {
-            printer::print(&format!("#!/bin/sh\n{comment}"))?;
-            return Ok(());
-        };
-        // An older script in its place would still do what it was made for.
-        destination.write(&format!("{}\n{comment}", SCRIPT.mark()))?;
+        match destination {
+            None => {
+                printer::print(&format!("#!/bin/sh\n{comment}"))?;
+            }
+            // An older script in its place would still do what it was made for.
+            Some(destination) => destination.write(&format!("{}\n{comment}", SCRIPT.mark()))?,
+        }
         printer::note(&format!("{} on {target}: the script does nothing", document.verdict()));
         for line in &document.unmended {
             printer::note(&format!("left: {line}"));

@@ -21,7 +21,7 @@ const READ_EVERY_NS: u64 = 60_000_000_000;
 /// Most readings that are kept: a day of them.
 const READINGS_MAX: usize = 24 * 60;
 
-/// What a drive said when the watch began, and since.
+/// The drive's word when the watch began, and since.
 pub(super) struct DriveWear<'a> {
     inspected: &'a InspectedMachine,
     drive: Box<KernelDrive>,

@@ -28,6 +28,8 @@ struct CountedLayer {
     kind: &'static str,
     /// Places in the list of those that lie right on it.
     above: Vec<usize>,
+    /// True if files lie between it and one of those: other files are written too.
+    has_files_between: bool,
     stats: DiskStats,
     before: DiskCounts,
 }
@@ -61,7 +63,16 @@ impl LayerCounters {
             let Ok(mut stats) = DiskStats::open((number.major, number.minor)) else { continue };
             let before = stats.counts().unwrap_or_default();
             let (name, kind) = (text::escape(of.name.as_bytes()), kind(&of.kind));
-            layers.push(CountedLayer { node: id, name, kind, above: Vec::new(), stats, before });
+            let (above, has_files_between) = (Vec::new(), over.contains_key(&id));
+            layers.push(CountedLayer {
+                node: id,
+                name,
+                kind,
+                above,
+                has_files_between,
+                stats,
+                before,
+            });
         }
         for index in 0..layers.len() {
             let above = right_above(layers[index].node);
@@ -95,7 +106,7 @@ impl LayerCounters {
                 written_bytes: count.written_bytes(),
                 flushes: count.flushes,
                 above: layer.above.iter().map(|&place| self.layers[place].name.clone()).collect(),
-                written_per_byte_above: (above > 0).then_some(ratio),
+                written_per_byte_above: (above > 0 && !layer.has_files_between).then_some(ratio),
             }
         };
         self.layers.iter().zip(&counts).map(of).collect()

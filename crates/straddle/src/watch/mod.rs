@@ -5,6 +5,7 @@
 //! | `watched_devices` | the devices that are meant, with their granules |
 //! | `layer_traffic` | operations of each layer, by the counters that everybody may read |
 //! | `off_counters` | operations off the granule, counted in the kernel |
+//! | `listened_time` | when more than the granule is counted, and for how long it was |
 //! | `writer_sample` | who wrote off the granule, from a sample |
 //! | `written_places` | what is at an address: layer, journal, swap, file |
 //! | `drive_wear` | the drive's own word: rates between readings of its pages |
@@ -15,6 +16,7 @@
 
 mod drive_wear;
 mod layer_traffic;
+mod listened_time;
 mod off_counters;
 mod screen;
 mod sync_calls;
@@ -49,8 +51,9 @@ use crate::shared::run;
 const SUMMARY_SECONDS: u32 = 10;
 /// A second, in nanoseconds.
 const SECOND_NS: u64 = 1_000_000_000;
-/// Longest wait before it is looked whether the user wants to end.
-const STEP: Duration = Duration::from_millis(50);
+/// Longest wait before it is looked whether the user wants to end, and whether a device is busy: in
+/// that time a busy one pays for all that is counted.
+const STEP: Duration = Duration::from_millis(10);
 /// Seconds between two writings of the metrics.
 const METRICS_SECONDS: u64 = 10;
 /// Name of the file of metrics.

@@ -3,12 +3,16 @@
 //! Where the granule is a power of two that starts at 0 the kernel counts. Its filters cannot
 //! subtract or divide: for any other granule each read and write is copied out and looked at, and
 //! what found no room is counted.
+//!
+//! Sizes other than the granule are counted until a device is busy, then not before the next
+//! second: what they cost an operation is then little, and their counts say of how long they are.
 
 use host::block_events::{BlockEvents, BlockFilter, BlockLevel, Direction, RecordFields};
 use host::tracepoint::{CountedScope, TracepointCounter, TracepointError, TracepointStream};
 use report::watch::OffCount;
 use units::Unit;
 
+use super::listened_time::ListenedTime;
 use super::watched_devices::WatchedNode;
 
 /// Sizes that are counted beside the granule, in bytes.
@@ -21,15 +25,17 @@ const SECTOR_BYTES: u64 = 512;
 /// Counters of one device.
 pub(super) struct OffCounters<'a> {
     fields: RecordFields<'a>,
-    /// All writes and all reads.
-    all: [Vec<TracepointCounter>; 2],
-    sizes: Vec<SizeCounters>,
+    /// All writes and all reads; `None` where the kernel counts them for everybody.
+    all: Option<[Vec<TracepointCounter>; 2]>,
+    granule: Option<SizeCounters>,
+    others: Vec<SizeCounters>,
+    /// The time for which sizes other than the granule were counted.
+    listened: ListenedTime,
 }
 
 /// Counters of what is off multiples of a size.
 struct SizeCounters {
     unit: Unit,
-    is_granule: bool,
     way: Way,
 }
 
@@ -73,13 +79,7 @@ impl<'a> OffCounters<'a> {
         let both = |off_bytes| -> Result<[Vec<TracepointCounter>; 2], TracepointError> {
             Ok([count(WAYS[0], off_bytes)?, count(WAYS[1], off_bytes)?])
         };
-        let mut sizes = Vec::new();
-        let others = SIZES.iter().filter_map(|&bytes| Unit::new(bytes)).filter(|_| with_sizes);
-        let others = others.filter(|other| Some(*other) != granule);
-        let mut units: Vec<(Unit, bool)> = granule.map(|unit| (unit, true)).into_iter().collect();
-        units.extend(others.map(|unit| (unit, false)));
-        units.sort_by_key(|(unit, _)| unit.length_bytes());
-        for (unit, is_granule) in units {
+        let size = |unit: Unit| -> Result<SizeCounters, TracepointError> {
             let is_plain = unit.origin_bytes() == 0 && unit.length_bytes().is_power_of_two();
             let way = match is_plain {
                 true => Way::Kernel(both(Some(unit.length_bytes()))?),
@@ -91,59 +91,101 @@ impl<'a> OffCounters<'a> {
                     [CopiedCount::default(); 2],
                 ),
             };
-            sizes.push(SizeCounters { unit, is_granule, way });
+            Ok(SizeCounters { unit, way })
+        };
+        let others = SIZES.iter().filter_map(|&bytes| Unit::new(bytes)).filter(|_| with_sizes);
+        let others = others.filter(|other| Some(*other) != granule);
+        let others = others.map(size).collect::<Result<_, _>>()?;
+        let granule = granule.map(size).transpose()?;
+        // Requests are counted by the kernel for everybody, at no cost. Of bios its numbers are
+        // others: md counts one that it splits at the end of a chunk more than once.
+        let all = (level == BlockLevel::Bios).then(|| both(None)).transpose()?;
+        let listened = ListenedTime::begun(device.sampled.number);
+        Ok(OffCounters { fields: events.fields(level), all, granule, others, listened })
+    }
+
+    /// Begins a second: counts all sizes again.
+    pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
+        self.listen(true)
+    }
+
+    /// Counts the granule alone until the next second.
+    pub(super) fn rest(&mut self) -> Result<(), TracepointError> {
+        self.listen(false)
+    }
+
+    fn listen(&mut self, is_on: bool) -> Result<(), TracepointError> {
+        if self.listened.is_on() == is_on || self.others.is_empty() {
+            return Ok(());
         }
-        // Of the whole machine the kernel counts all without help, at no cost.
-        let is_all = matches!(scopes, [CountedScope::Machine]);
-        let all = if is_all { [Vec::new(), Vec::new()] } else { both(None)? };
-        Ok(OffCounters { fields: events.fields(level), all, sizes })
+        for size in &self.others {
+            let Way::Kernel(ways) = &size.way else { continue };
+            ways.iter().flatten().try_for_each(|counter| counter.listen(is_on))?;
+        }
+        self.listened.switch(is_on);
+        Ok(())
     }
 
     /// Takes what was copied out meanwhile, so that there is room for more.
     pub(super) fn drain(&mut self) {
         let fields = self.fields;
-        for size in &mut self.sizes {
-            let Way::Copies(streams, counts) = &mut size.way else { continue };
-            for (stream, count) in streams.iter_mut().zip(counts) {
-                stream.drain(|time_ns, raw| {
-                    let Some(record) = fields.record(time_ns, raw) else { return };
-                    let (start, length) = (record.sector, record.sectors);
-                    let partial = size.unit.partial(start * SECTOR_BYTES, length * SECTOR_BYTES);
-                    count.all += 1;
-                    count.off += u64::from(partial > 0);
-                });
-            }
+        let Some(SizeCounters { unit, way: Way::Copies(streams, counts) }) = &mut self.granule
+        else {
+            return;
+        };
+        for (stream, count) in streams.iter_mut().zip(counts) {
+            stream.drain(|time_ns, raw| {
+                let Some(record) = fields.record(time_ns, raw) else { return };
+                let (start, length) = (record.sector, record.sectors);
+                count.all += 1;
+                let partial = unit.partial(start * SECTOR_BYTES, length * SECTOR_BYTES);
+                count.off += u64::from(partial > 0);
+            });
         }
     }
 
-    /// The counts since the start. `all` is the number of writes and of reads of the whole machine.
-    pub(super) fn counts(&mut self, all: [u64; 2]) -> Result<Vec<OffCount>, TracepointError> {
+    /// The counts since the start. `done` is the number of writes and of reads by the kernel's
+    /// counters for everybody.
+    pub(super) fn counts(&mut self, done: [u64; 2]) -> Result<Vec<OffCount>, TracepointError> {
         self.drain();
-        let [writes, reads] = &self.all;
-        let all = match writes.is_empty() && reads.is_empty() {
-            true => all,
-            false => [sum(writes)?, sum(reads)?],
+        let all = match &self.all {
+            None => done,
+            Some([writes, reads]) => [sum(writes)?, sum(reads)?],
         };
-        let count = |size: &SizeCounters| -> Result<OffCount, TracepointError> {
-            let (off, all, lost) = match &size.way {
-                Way::Kernel([writes, reads]) => ([sum(writes)?, sum(reads)?], all, Some(0)),
-                Way::Copies(streams, counts) => {
-                    let lost = [streams[0].lost()?, streams[1].lost()?];
-                    let lost = lost[0].zip(lost[1]).map(|(writes, reads)| writes + reads);
-                    (counts.map(|count| count.off), counts.map(|count| count.all), lost)
-                }
-            };
-            Ok(OffCount {
-                unit_bytes: size.unit.length_bytes(),
-                is_granule: size.is_granule,
-                writes: off[0],
-                reads: off[1],
-                all_writes: all[0].max(off[0]),
-                all_reads: all[1].max(off[1]),
-                lost,
-            })
+        let (all_listened, taken_ns) = self.listened.now();
+        let others = self.others.iter();
+        let mut counts = others
+            .map(|size| Ok(OffCount { taken_ns, ..size.count(all_listened.unwrap_or(all))? }))
+            .collect::<Result<Vec<_>, TracepointError>>()?;
+        if let Some(granule) = &self.granule {
+            counts.push(OffCount { is_granule: true, ..granule.count(all)? });
+        }
+        counts.sort_by_key(|count| count.unit_bytes);
+        Ok(counts)
+    }
+}
+
+impl SizeCounters {
+    /// The count of `all` operations that is off this size.
+    fn count(&self, all: [u64; 2]) -> Result<OffCount, TracepointError> {
+        let (off, all, lost) = match &self.way {
+            Way::Kernel([writes, reads]) => ([sum(writes)?, sum(reads)?], all, Some(0)),
+            Way::Copies(streams, counts) => {
+                let lost = [streams[0].lost()?, streams[1].lost()?];
+                let lost = lost[0].zip(lost[1]).map(|(writes, reads)| writes + reads);
+                (counts.map(|count| count.off), counts.map(|count| count.all), lost)
+            }
         };
-        self.sizes.iter().map(count).collect()
+        Ok(OffCount {
+            unit_bytes: self.unit.length_bytes(),
+            is_granule: false,
+            writes: off[0],
+            reads: off[1],
+            all_writes: all[0].max(off[0]),
+            all_reads: all[1].max(off[1]),
+            taken_ns: None,
+            lost,
+        })
     }
 }
 

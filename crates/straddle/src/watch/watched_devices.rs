@@ -28,6 +28,8 @@ pub(super) struct WatchedNode {
     pub(super) granule: Option<(Unit, Source)>,
     /// The drive, where it is one.
     pub(super) drive: Option<Box<KernelDrive>>,
+    /// True if it lies on other devices: it was named, and the drives beneath are watched too.
+    pub(super) is_stacked: bool,
 }
 
 /// The devices that `paths` name; every drive where there are none.
@@ -150,6 +152,7 @@ fn described(
             LayerKind::Drive(drive) => Some(drive.clone()),
             _ => None,
         }),
+        is_stacked: !is_drive(machine, id),
         name,
     })
 }

@@ -70,7 +70,9 @@ impl WatchedScope {
     pub(super) fn processes(&self) -> Option<BTreeSet<u32>> {
         match self {
             WatchedScope::Machine => None,
-            WatchedScope::Process { threads, .. } => Some(threads.iter().copied().collect()),
+            WatchedScope::Process { process, .. } => {
+                Some(threads_below(*process).into_iter().collect())
+            }
             WatchedScope::Group { path, .. } => Some(processes_of(Path::new(path))),
         }
     }

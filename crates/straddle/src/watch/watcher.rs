@@ -13,6 +13,7 @@ use units::number::{real, whole};
 
 use super::drive_wear::DriveWear;
 use super::layer_traffic::LayerCounters;
+use super::listened_time::SecondBudget;
 use super::off_counters::{self, OffCounters};
 use super::sync_calls::SyncCounters;
 use super::watched_devices::WatchedNode;
@@ -21,7 +22,8 @@ use super::writer_sample::WriterSample;
 use crate::shared::inspected_machine::InspectedMachine;
 
 /// Most devices of which sizes other than the granule are counted, and of which writers are
-/// sampled: each filter costs every operation of the machine some 20 ns.
+/// sampled: each filter costs every operation of the machine some 20 ns. Of devices that lie on
+/// others, which were named, as many, however many drives are beneath.
 const DEVICES_IN_FULL: usize = 2;
 
 /// All counters of all devices.
@@ -40,6 +42,7 @@ struct DeviceCounters<'a> {
     off: Result<OffCounters<'a>, String>,
     writers: Result<WriterSample<'a>, String>,
     wear: Option<DriveWear<'a>>,
+    budget: SecondBudget,
 }
 
 impl<'a> Watcher<'a> {
@@ -56,14 +59,19 @@ impl<'a> Watcher<'a> {
         let events: Result<&'static BlockEvents, TracepointError> =
             events.map(|events| &*Box::leak(Box::new(events)));
         host::raise_open_files_limit();
-        let in_full = devices.len() <= DEVICES_IN_FULL;
+        let stacked = devices.iter().filter(|device| device.is_stacked).count();
+        let is_in_full = |device: &WatchedNode| {
+            let like = if device.is_stacked { stacked } else { devices.len() };
+            like <= DEVICES_IN_FULL
+        };
+        let in_full: Vec<bool> = devices.iter().map(is_in_full).collect();
         let mut notes = Vec::new();
-        if !in_full {
+        if let Some(in_part) = in_full.iter().position(|is_in_full| !is_in_full) {
             notes.push(format!(
                 "{} devices: writers, and sizes other than the granule, are shown where one is \
                  named: straddle watch /dev/{}",
                 devices.len(),
-                devices[0].name
+                devices[in_part].name
             ));
         }
         let syncs = match (scope, &tracefs) {
@@ -76,9 +84,19 @@ impl<'a> Watcher<'a> {
             }
             _ => None,
         };
-        let started = devices
+        // Samples first: to know places, each reads headers, which are no work of others.
+        let sampled: Vec<_> = devices
             .into_iter()
-            .map(|device| {
+            .zip(in_full)
+            .map(|(device, in_full)| {
+                let events = events.as_ref().copied();
+                let writers = writers(inspected, &device, scope, events, in_full);
+                (device, in_full, writers)
+            })
+            .collect();
+        let started = sampled
+            .into_iter()
+            .map(|(device, in_full, writers)| {
                 let layers = inspected
                     .machine()
                     .ok()
@@ -88,11 +106,16 @@ impl<'a> Watcher<'a> {
                     OffCounters::start(events, &device, &scope.counted(), with_sizes)
                         .map_err(|error| error.to_string())
                 });
-                let writers = writers(inspected, &device, scope, events.as_ref().copied(), in_full);
                 let wear = device.drive.as_ref().and_then(|drive| {
-                    DriveWear::start(inspected, drive, device.sampled.number, events.as_ref().ok().copied())
+                    DriveWear::start(
+                        inspected,
+                        drive,
+                        device.sampled.number,
+                        events.as_ref().ok().copied(),
+                    )
                 });
-                DeviceCounters { device, layers, off, writers, wear }
+                let budget = SecondBudget::of(device.sampled.number);
+                DeviceCounters { device, layers, off, writers, wear, budget }
             })
             .collect();
         Watcher { run, scope, devices: started, syncs, notes }
@@ -100,6 +123,10 @@ impl<'a> Watcher<'a> {
 
     /// Begins a second.
     pub(super) fn begin_second(&mut self) {
+        for one in &mut self.devices {
+            one.budget.begin_second();
+            one.count_by(OffCounters::begin_second);
+        }
         self.each_sample(WriterSample::begin_second);
     }
 
@@ -115,25 +142,27 @@ impl<'a> Watcher<'a> {
             if let Ok(off) = &mut one.off {
                 off.drain();
             }
+            if one.budget.is_spent() {
+                one.count_by(OffCounters::rest);
+                one.sample_by(WriterSample::rest);
+            }
         }
     }
 
     /// Ends a second, `watched_ns` after the start.
     pub(super) fn end_second(&mut self, watched_ns: u64) {
-        self.each_sample(WriterSample::end_second);
+        // What was started in this second counts too.
+        let only = self.scope.processes();
+        self.each_sample(|sample| sample.end_second(only.as_ref()));
         for wear in self.devices.iter_mut().filter_map(|one| one.wear.as_mut()) {
             wear.read(watched_ns);
         }
     }
 
-    /// Does `step` to each sample; one that fails is given up, with the reason.
+    /// Does `step` to each sample.
     fn each_sample(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
         for one in &mut self.devices {
-            if let Ok(sample) = &mut one.writers
-                && let Err(error) = step(sample)
-            {
-                one.writers = Err(error.to_string());
-            }
+            one.sample_by(&step);
         }
     }
 
@@ -171,7 +200,25 @@ fn writers<'a>(
     WriterSample::open(events, inspected, device, granule, only).map_err(|error| error.to_string())
 }
 
-impl DeviceCounters<'_> {
+impl<'a> DeviceCounters<'a> {
+    /// Does `step` to the counters; those that fail are given up, with the reason.
+    fn count_by(&mut self, step: impl Fn(&mut OffCounters<'a>) -> Result<(), TracepointError>) {
+        if let Ok(off) = &mut self.off
+            && let Err(error) = step(off)
+        {
+            self.off = Err(error.to_string());
+        }
+    }
+
+    /// Does `step` to the sample; one that fails is given up, with the reason.
+    fn sample_by(&mut self, step: impl Fn(&mut WriterSample<'a>) -> Result<(), TracepointError>) {
+        if let Ok(sample) = &mut self.writers
+            && let Err(error) = step(sample)
+        {
+            self.writers = Err(error.to_string());
+        }
+    }
+
     fn document(&mut self, scope: &WatchedScope) -> WatchedDevice {
         let traffic: Vec<LayerTraffic> =
             self.layers.as_mut().map_or(Vec::new(), LayerCounters::traffic);

@@ -18,10 +18,15 @@ use crate::shared::write_sample::{SampleBounds, SampledWrite, SampledWrites};
 
 /// Copies of a second after which nobody listens until the next.
 const COPIES_A_SECOND: usize = 2000;
+/// The same where only some processes count: what others write is copied too.
+const COPIES_OF_SOME: usize = 20_000;
 /// Room for the events of one processor, in bytes.
 const RING_BYTES: usize = 128 << 10;
 /// Most processes whose open files are looked at where the writer is a thread of the kernel.
 const PROCESSES_MAX: usize = 512;
+/// Most processes of a second whose open files are looked at as soon as they write: they may end
+/// before the second does.
+const EARLY_LOOKS: u32 = 32;
 /// Least time between two looks at the open files of one process: less than a second, so that each
 /// second's writes are looked up after they were made.
 const LOOK_AGAIN_NS: u64 = 500_000_000;
@@ -33,6 +38,7 @@ pub(super) struct WriterSample<'a> {
     places: WrittenPlaces<'a>,
     looked_ns: BTreeMap<u32, u64>,
     tally: OffWriteTally<WriterIdentity>,
+    early_looks: u32,
     /// Only what these processes hand in; all where it is `None`.
     only: Option<BTreeSet<u32>>,
 }
@@ -48,20 +54,31 @@ impl<'a> WriterSample<'a> {
     ) -> Result<WriterSample<'a>, TracepointError> {
         let is_plain = granule.origin_bytes() == 0 && granule.length_bytes().is_power_of_two();
         let bounds = SampleBounds {
-            copies_a_second: COPIES_A_SECOND,
+            copies_a_second: if only.is_some() { COPIES_OF_SOME } else { COPIES_A_SECOND },
             ring_bytes: RING_BYTES,
             off_bytes: is_plain.then_some(granule.length_bytes()),
+            is_by_bios: only.is_some(),
         };
         let writes = SampledWrites::open(events, &device.sampled, bounds)?;
         let mut places = WrittenPlaces::of(inspected, device.sampled.number);
         places.learn_swap_files();
         let (looked_ns, tally) = (BTreeMap::new(), OffWriteTally::new(granule));
-        Ok(WriterSample { granule, writes, places, looked_ns, tally, only })
+        let early_looks = 0;
+        Ok(WriterSample { granule, writes, places, looked_ns, tally, early_looks, only })
     }
 
     /// Begins a second: listens again.
     pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
+        self.early_looks = 0;
+        self.places.forget_files();
         self.writes.begin_second()
+    }
+
+    /// Listens no more until the next second.
+    pub(super) fn rest(&mut self) -> Result<(), TracepointError> {
+        let processes = self.writes.rest()?;
+        self.look_at(processes);
+        Ok(())
     }
 
     /// Waits for copies, at most for `longest`.
@@ -71,11 +88,31 @@ impl<'a> WriterSample<'a> {
 
     /// Takes what was copied out; stops listening once there is enough of this second.
     pub(super) fn drain(&mut self) -> Result<(), TracepointError> {
-        self.writes.drain()
+        let processes = self.writes.drain()?;
+        self.look_at(processes);
+        Ok(())
     }
 
-    /// Ends a second: adds up what was copied out in it.
-    pub(super) fn end_second(&mut self) -> Result<(), TracepointError> {
+    /// Looks at the files of those who handed a bio in for the first time: they may end soon.
+    fn look_at(&mut self, processes: BTreeSet<u32>) {
+        for process in processes {
+            if self.early_looks < EARLY_LOOKS {
+                self.early_looks += 1;
+                self.learn(process);
+            }
+        }
+    }
+
+    /// Ends a second: adds up what was copied out in it. `only` names the processes that count
+    /// now, beside those that did before.
+    pub(super) fn end_second(
+        &mut self,
+        only: Option<&BTreeSet<u32>>,
+    ) -> Result<(), TracepointError> {
+        if let (Some(known), Some(only)) = (&mut self.only, only) {
+            known.extend(only);
+        }
+        self.drain()?;
         for write in self.writes.end_second()? {
             self.add(write);
         }
@@ -105,7 +142,11 @@ impl<'a> WriterSample<'a> {
             return place;
         }
         match owner {
-            Some(owner) if !owner.is_kernel => self.learn(owner.process),
+            Some(owner) if !owner.is_kernel => {
+                if self.may_look(owner.process) {
+                    self.learn(owner.process);
+                }
+            }
             _ => self.learn_all(),
         }
         self.places.at(address)
@@ -113,14 +154,17 @@ impl<'a> WriterSample<'a> {
 
     fn learn_all(&mut self) {
         if self.may_look(0) {
+            self.places.learn_loop_files();
             for process in processes().into_iter().take(PROCESSES_MAX) {
-                self.learn(process);
+                if self.may_look(process) {
+                    self.learn(process);
+                }
             }
         }
     }
 
     fn learn(&mut self, process: u32) {
-        if process == std::process::id() || !self.may_look(process) {
+        if process == std::process::id() {
             return;
         }
         for file in open_for_writing(process).unwrap_or_default() {

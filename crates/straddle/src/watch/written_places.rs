@@ -110,16 +110,33 @@ impl<'a> WrittenPlaces<'a> {
         }
     }
 
-    /// Looks up where the file at `link` lies, which is called `name`, again where it was looked up
-    /// before: it may have grown.
+    /// Looks up where the file at `link` lies, which is called `name`.
     pub(super) fn learn(&mut self, link: &Path, name: &str) {
         // A file that cannot be looked up is somewhere in its file system.
         let _ = self.files.learn(link, name);
     }
 
+    /// Looks up where the files behind loop devices lie: the kernel writes to them, and no process
+    /// has them open.
+    pub(super) fn learn_loop_files(&mut self) {
+        let tree = self.files.tree();
+        let names = tree.list("/sys/block").unwrap_or_default();
+        let file = |name: &String| tree.read(&format!("/sys/block/{name}/loop/backing_file")).ok();
+        let files: Vec<String> = names.iter().filter_map(file).collect();
+        for file in &files {
+            let file = Path::new(file.trim_end_matches('\n'));
+            self.learn(file, &text::escape(file.as_os_str().as_encoded_bytes()));
+        }
+    }
+
+    /// Forgets where files lie: they may grow, move, or give their place to others.
+    pub(super) fn forget_files(&mut self) {
+        self.files.forget_all();
+    }
+
     /// Looks up where swap files lie.
     pub(super) fn learn_swap_files(&mut self) {
-        let swaps = self.files.swaps();
+        let swaps = self.files.tree().read("/proc/swaps").unwrap_or_default();
         let files = swaps.lines().skip(1).filter_map(|line| {
             let mut words = line.split_whitespace();
             let path = words.next()?;
@@ -128,8 +145,11 @@ impl<'a> WrittenPlaces<'a> {
         for file in files {
             let ranges = self.files.ranges_of(&file);
             let name = text::escape(file.as_os_str().as_encoded_bytes());
-            let place = WrittenPlace { layer: None, region: Region::Swap, file: Some(name) };
-            self.areas.extend(ranges.into_iter().map(|range| Area { range, place: place.clone() }));
+            for range in ranges {
+                let layer = self.at(range.start_bytes()).layer;
+                let place = WrittenPlace { layer, region: Region::Swap, file: Some(name.clone()) };
+                self.areas.push(Area { range, place });
+            }
         }
     }
 }

@@ -180,6 +180,8 @@ fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
         &["bench", "--help"],
         &["probe", "--help"],
         &["fsync", "--help"],
+        &["atomic", "--help"],
+        &["watch", "--help"],
         &["report", "--help"],
         &["generate", "sysroot", "--help"],
     ];

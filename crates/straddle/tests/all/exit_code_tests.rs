@@ -97,6 +97,11 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("fsync", 130)],
     ),
     (
+        "tests/exits.rs",
+        "every_ending_of_watch_has_its_code_and_says_why",
+        &[("watch", 0), ("watch", 2), ("watch", 130)],
+    ),
+    (
         "src/drives/published.rs",
         "a_figure_outside_its_bounds_is_found_unless_its_reason_is_known",
         &[("drive simulate", 1)],

@@ -3,7 +3,7 @@
 //!
 //! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
 //! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`,
-//! `STRADDLE_GUEST_USE` for `use`.
+//! `STRADDLE_GUEST_USE` for `use`, `STRADDLE_GUEST_WATCH` for `watch`.
 
 mod answer;
 mod answers;
@@ -17,3 +17,4 @@ mod partial;
 mod probe;
 mod result;
 mod stamps;
+mod watch;

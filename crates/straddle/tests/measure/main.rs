@@ -1,6 +1,9 @@
-//! The commands that measure, as a user runs them: `bench`, `fsync` and `probe`.
+//! The commands that measure, as a user runs them: `bench`, `fsync`, `probe`, `watch`
+//! and `atomic --live`.
 
+mod atomic;
 mod bench;
 mod engines;
 mod fsync;
 mod probe;
+mod watch;

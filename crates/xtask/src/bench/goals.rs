@@ -14,3 +14,6 @@ pub(super) const NULL_NS_MOST: f64 = 100.0;
 
 /// Commands that a drive model should take in a second of a core.
 pub(super) const MODEL_RATE_LEAST: f64 = 1e6;
+
+/// The most that `watch` should add to an I/O, in nanoseconds of CPU.
+pub(super) const WATCH_NS_MOST: f64 = 200.0;

@@ -19,6 +19,7 @@ mod sfdisk;
 pub(crate) mod sysroot;
 pub(crate) mod tools;
 mod trace;
+pub(crate) mod watch;
 
 use anyhow::Context as _;
 
@@ -38,6 +39,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["harness", rest @ ..] => return harness::run(rest),
         ["drive", rest @ ..] => return models::run(rest),
         ["fsync", rest @ ..] => return fsync::run(rest),
+        ["watch", rest @ ..] => return watch::run(rest),
         _ => {}
     }
     let options = Options::parse(words, &["--images", "--pairs", "--rounds", "--program"])?;

@@ -83,9 +83,8 @@ fn nothing_is_whole_where_nothing_was_seen() {
     is(&found, UntornAnswer::Unknown, PageFate::Unknown, reason);
     let none = "not known: no write to a data file was seen in 60 s; make the server write \
                 meanwhile";
-    let found = verdict(PageEngine::Mysql, |files| {
-        Ok(LiveTally::new(files).finish(MINUTE_NS, Some(0)))
-    });
+    let found =
+        verdict(PageEngine::Mysql, |files| Ok(LiveTally::new(files).finish(MINUTE_NS, Some(0))));
     is(&found, UntornAnswer::Unknown, PageFate::Unknown, none);
     let lost = |lost| {
         verdict(PageEngine::Mysql, |files| {

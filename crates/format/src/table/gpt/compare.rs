@@ -52,8 +52,8 @@ fn place(pair: &GptCopies, primary: &Copy, backup: &Copy) -> Vec<Problem> {
     if backup.lba != pair.last {
         details.push(format!(
             "the backup GPT header is at LBA {}, not in the disk's last sector, LBA {}: the disk \
-             has grown, or was copied or converted to a larger size (a VHD's is rounded up to \
-             whole cylinders)",
+             has grown, or was copied or converted to a larger size (a VHD's size is \
+             rounded up to whole cylinders)",
             backup.lba.0, pair.last.0
         ));
     }

@@ -64,7 +64,7 @@ pub fn policy<Q: Queue>(
     granule: &Granule,
 ) -> Result<Estimate<MisalignedTurns>, Fault> {
     let Estimate::Found { value: turn, .. } = turn else {
-        let reason = "no rotation was found, so turns cannot be counted";
+        let reason = "no rotation was found, so the cost cannot be counted in turns";
         return Ok(Estimate::not(Unidentified::NotTried, reason));
     };
     let (ask, alignment) = (probed.ask, granule.alignment.value());

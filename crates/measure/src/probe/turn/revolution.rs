@@ -126,7 +126,8 @@ fn at<Q: Queue>(
         return Ok(Estimate::not(
             Unidentified::NoSignal,
             format!(
-                "only {whole_turns} of {TESTS} rewrites fit a period of {}",
+                "no rotation visible: only {whole_turns} of {TESTS} rewrites fit the best \
+                 candidate, {} a turn",
                 milliseconds(guess_ns)
             ),
         ));

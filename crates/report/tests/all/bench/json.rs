@@ -82,7 +82,7 @@ fn what_is_no_result_is_said_to_be_none() {
     check(
         r#"{"schema": "straddle.check/1"}"#,
         &ResultFault::OtherSchema("straddle.check/1".to_owned(), Some("straddle.bench/1")),
-        "expected schema `straddle.bench/1`, found `straddle.check/1`",
+        "expected a result of `straddle bench`, found a result of `straddle check`",
         NAME_A_FILE,
     );
     check(

@@ -126,6 +126,13 @@ fn bare_device(path: &Path) -> Option<PathBuf> {
     (missing && is_block()).then_some(device)
 }
 
+/// The image in `name`, where that is a partition inside an image, as output names it: `disk.raw`
+/// of `disk.raw#1`.
+pub(crate) fn image_around(name: &str) -> Option<&str> {
+    let (image, _) = name.split_once('#')?;
+    (!Path::new(name).exists() && Path::new(image).exists()).then_some(image)
+}
+
 /// Targets that `path` names. A file that was named before is one disk and not two of an array:
 /// none where its name is the same.
 fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Vec<CheckTarget> {
@@ -137,8 +144,7 @@ fn named(path: &Path, inspected: &InspectedMachine, seen: &mut NamedFiles) -> Ve
             if let Some(device) = bare_device(path) {
                 return named(&device, inspected, seen);
             }
-            if let Some((image, _)) = name.split_once('#').filter(|(it, _)| Path::new(it).exists())
-            {
+            if let Some(image) = image_around(&name) {
                 let message = format!("cannot open {name}: a partition inside {image}");
                 let hint = format!("straddle check {} shows all of it", text::shell_word(image));
                 return vec![refused(name, message, Some(&hint))];

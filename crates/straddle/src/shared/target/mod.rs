@@ -8,5 +8,5 @@ mod start;
 
 pub(crate) use description::{CheckTarget, FoundInDirectory, What, joined_names, plain};
 pub(crate) use directory::holds_none;
-pub(crate) use expansion::{disk_names, expand};
+pub(crate) use expansion::{disk_names, expand, image_around};
 pub(crate) use start::{start_file, start_odd};

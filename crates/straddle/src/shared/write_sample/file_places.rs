@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use device::KernelTree;
 use stack::resolve::{On, resolve_onto};
 use stack::{LayerId, Stack};
 use units::ByteRange;
@@ -119,8 +120,16 @@ impl<'a> FilePlaces<'a> {
         }
         let (pieces, unplaced) = self.placed(link)?;
         let bytes = pieces.iter().map(|piece| piece.on_device.length_bytes()).sum();
-        self.files.insert(key, PlacedFile { name: name.to_owned(), pieces: joined(pieces) });
+        // Of the many files that are elsewhere none takes the place of one that is here.
+        if !pieces.is_empty() {
+            self.files.insert(key, PlacedFile { name: name.to_owned(), pieces: joined(pieces) });
+        }
         Ok((key, bytes, unplaced))
+    }
+
+    /// Drops all files: they may grow, move, or give their place to others.
+    pub(crate) fn forget_all(&mut self) {
+        self.files.clear();
     }
 
     /// Drops a file.
@@ -146,9 +155,9 @@ impl<'a> FilePlaces<'a> {
         found
     }
 
-    /// Returns the text of `/proc/swaps`; empty where it cannot be read.
-    pub(crate) fn swaps(&self) -> String {
-        self.tracer.inspected.tree().read("/proc/swaps").unwrap_or_default()
+    /// Returns the kernel's files of the machine that is looked at.
+    pub(crate) fn tree(&self) -> &'a dyn KernelTree {
+        self.tracer.inspected.tree()
     }
 
     /// Returns the name of a file that holds the byte at `address` of the device; of files only

@@ -3,7 +3,7 @@
 //! All are copied out until there are enough of this second; then nobody listens until the next.
 //! So a quiet device is seen whole, and a busy one costs no more than a bounded number of copies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use host::block_events::{BlockEvents, BlockLevel, BlockRecord, Direction, RecordFields};
@@ -32,6 +32,8 @@ pub(crate) struct SampleBounds {
     pub(crate) ring_bytes: usize,
     /// Only writes that start or end off multiples of this many bytes; all where it is `None`.
     pub(crate) off_bytes: Option<u64>,
+    /// True to see bios even of a device that has requests: a request may be sent by any thread.
+    pub(crate) is_by_bios: bool,
 }
 
 /// One write.
@@ -66,7 +68,7 @@ pub(crate) struct SampledWrites<'a> {
     bounds: SampleBounds,
     bios: TracepointStream,
     bio_fields: RecordFields<'a>,
-    /// `None` on a device that has no requests.
+    /// `None` where bios are seen alone.
     requests: Option<(TracepointStream, RecordFields<'a>)>,
     writers: RequestWriters<Thread>,
     owners: BTreeMap<u32, Option<ThreadOwner>>,
@@ -88,7 +90,7 @@ impl<'a> SampledWrites<'a> {
             let filter = device.filter(level, Direction::Write, bounds.off_bytes);
             events.stream(&filter, bounds.ring_bytes)
         };
-        let requests = match device.has_requests {
+        let requests = match device.has_requests && !bounds.is_by_bios {
             true => Some((stream(BlockLevel::Requests)?, events.fields(BlockLevel::Requests))),
             false => None,
         };
@@ -143,27 +145,44 @@ impl<'a> SampledWrites<'a> {
         }
     }
 
-    /// Takes what was copied out; stops listening once there is enough of this second.
-    pub(crate) fn drain(&mut self) -> Result<(), TracepointError> {
+    /// Listens no more until the next second; returns the processes that wrote for the first time.
+    pub(crate) fn rest(&mut self) -> Result<BTreeSet<u32>, TracepointError> {
+        if self.since_ns.is_none() {
+            return Ok(BTreeSet::new());
+        }
+        self.listen(false)?;
+        self.drain()
+    }
+
+    /// Takes what was copied out, and stops listening once there is enough of this second. Returns
+    /// the processes that wrote for the first time, without threads of the kernel.
+    pub(crate) fn drain(&mut self) -> Result<BTreeSet<u32>, TracepointError> {
         let (bios, fields) = (&mut self.pending_bios, self.bio_fields);
         self.bios.drain(|time_ns, raw| bios.extend(fields.record(time_ns, raw)));
         if let Some((stream, fields)) = &mut self.requests {
             let (requests, fields) = (&mut self.pending_requests, *fields);
             stream.drain(|time_ns, raw| requests.extend(fields.record(time_ns, raw)));
         }
-        // Who handed a bio in may end soon: it is looked at now.
-        for bio in &self.pending_bios {
-            if self.owners.len() < OWNERS_MAX {
-                self.owners.entry(bio.thread).or_insert_with(|| thread_owner(bio.thread));
-            }
-        }
+        let mut processes = self.new_processes();
         let copies = self.pending_bios.len() + self.pending_requests.len();
         if self.since_ns.is_some() && self.copies + copies >= self.bounds.copies_a_second {
-            self.listen(false)?;
             // What came between the last look and the end of listening.
-            return self.drain();
+            processes.extend(self.rest()?);
         }
-        Ok(())
+        Ok(processes)
+    }
+
+    /// Looks at those who handed a bio in for the first time: they may end soon.
+    fn new_processes(&mut self) -> BTreeSet<u32> {
+        let mut processes = BTreeSet::new();
+        for bio in &self.pending_bios {
+            if self.owners.len() < OWNERS_MAX && !self.owners.contains_key(&bio.thread) {
+                let owner = thread_owner(bio.thread);
+                processes.extend(owner.iter().filter(|one| !one.is_kernel).map(|one| one.process));
+                self.owners.insert(bio.thread, owner);
+            }
+        }
+        processes
     }
 
     /// Ends a second: returns the writes that were copied out in it, in the order of time.

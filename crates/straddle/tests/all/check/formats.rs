@@ -128,7 +128,10 @@ fn a_vhd_whose_first_block_is_aligned_is_found_by_the_others() {
     assert!(fresh.has("ST501", "warning"), "{:?}", fresh.findings());
     assert_eq!(fresh.status, 1);
     let seen = fresh.target["findings"][0]["evidence"][0].as_str().expect("it says why");
-    assert!(seen.contains("not allocated yet and count where new blocks go"), "{seen}");
+    assert!(
+        seen.contains("not allocated yet is judged by where its blocks would be appended"),
+        "{seen}"
+    );
     fill(&guest);
     let full = check(&[text(&converted(&scratch, &guest, "vpc", "force_size=on"))]);
     assert!(full.has("ST501", "warning"), "{:?}", full.findings());

@@ -22,7 +22,10 @@ fn cylinders_name_the_tools_of_their_years() {
     let scratch = Scratch::new();
     let script = "start=63, size=401562\nstart=401625, size=401625, type=5\nstart=401688\n";
     let evidence = evidence(&partitioned(&scratch, "a.raw", 512 * MIB, script));
-    assert!(evidence.contains("sector 63, then cylinders of 255 heads x 63 sectors"), "{evidence}");
+    assert!(
+        evidence.contains("later ones on cylinder boundaries of 255 heads x 63 sectors"),
+        "{evidence}"
+    );
     for tool in
         ["fdisk before util-linux 2.18", "parted before 2.2", "Windows 2000 to XP", "5 more"]
     {

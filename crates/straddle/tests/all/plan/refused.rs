@@ -118,7 +118,7 @@ fn where_nothing_can_move_the_plan_and_its_script_say_that_there_is_no_room() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.out.contains("no room to move what is misaligned"), "{ran:?}");
     assert!(ran.out.contains("granule 4 KiB (assumed)"), "{ran:?}");
-    let left = "recreate it at sector 40";
+    let left = "recreate it smaller, at sector 40";
     let printed = straddle(&["plan", "--script", scratch::text(&image)]);
     let one_line = |text: &str| text.replace("\n           ", " ");
     assert!(one_line(&ran.out).contains(left), "{ran:?}");

@@ -1,4 +1,4 @@
-//! A zram device of the test's own.
+//! Zram devices that vanish: block devices in compressed memory.
 //!
 //! Source: Linux `Documentation/admin-guide/blockdev/zram.rst` (`hot_add`, `hot_remove`).
 
@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 
 const CONTROL: &str = "/sys/class/zram-control";
 
-/// One, removed when dropped.
-pub(super) struct Zram {
+/// A zram device of this process, removed when dropped.
+#[derive(Debug)]
+pub struct Zram {
     number: u32,
     node: PathBuf,
 }
 
 impl Zram {
     /// A new one of `length_bytes`; `None` where this machine has none, or lets no one make them.
-    pub(super) fn new(length_bytes: u64) -> Option<Zram> {
+    #[must_use]
+    pub fn new(length_bytes: u64) -> Option<Zram> {
         let number = std::fs::read_to_string(format!("{CONTROL}/hot_add")).ok()?;
         let number: u32 = number.trim().parse().ok()?;
         let zram = Zram { number, node: PathBuf::from(format!("/dev/zram{number}")) };
@@ -23,7 +25,9 @@ impl Zram {
         zram.node.exists().then_some(zram)
     }
 
-    pub(super) fn node(&self) -> &Path {
+    /// Path of its device: `/dev/zram3`.
+    #[must_use]
+    pub fn node(&self) -> &Path {
         &self.node
     }
 }
