@@ -76,13 +76,16 @@ pub(crate) fn run(atomic: &Atomic) -> anyhow::Result<CommandOutcome> {
     })
 }
 
-/// The files with their places, their paths, and why some are missing. A file that was named must have a place;
-/// one of a directory that has none only leaves the answer open.
+/// Data files with their places, the path of each, and why some are missing.
+type TracedFiles = (Vec<DataFile>, Vec<PathBuf>, Option<String>);
+
+/// The files with their places, their paths, and why some are missing. A file that was named must
+/// have a place; one of a directory that has none only leaves the answer open.
 fn traced(
     atomic: &Atomic,
     tracer: &mut Tracer<'_>,
     found: FoundFiles,
-) -> Result<(Vec<DataFile>, Vec<PathBuf>, Option<String>), Refusal> {
+) -> Result<TracedFiles, Refusal> {
     let mut unseen = found.unseen;
     let (mut files, mut paths) = (Vec::new(), Vec::new());
     for (path, page_bytes) in found.files {
