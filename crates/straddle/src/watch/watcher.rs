@@ -107,9 +107,14 @@ impl<'a> Watcher<'a> {
                         .map_err(|error| error.to_string())
                 });
                 let wear = device.drive.as_ref().and_then(|drive| {
-                    DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
+                    DriveWear::start(
+                        inspected,
+                        drive,
+                        device.sampled.number,
+                        events.as_ref().ok().copied(),
+                    )
                 });
-                let budget = SecondBudget::of(device.number);
+                let budget = SecondBudget::of(device.sampled.number);
                 DeviceCounters { device, layers, off, writers, wear, budget }
             })
             .collect();
