@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::engine::PageEngine;
-use super::live::LiveWrites;
 
 /// Answer to "may torn-page protection be switched off?", the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -49,8 +48,6 @@ pub enum PageRole {
     Volume,
     /// The device at the bottom.
     Drive,
-    /// Writes that the running server issued.
-    Live,
 }
 
 /// One layer's line.
@@ -108,11 +105,8 @@ pub struct UntornVerdict {
     pub page_bytes: u64,
     /// `LAYER: REASON` of the layer that decided; empty where the answer is yes.
     pub because: String,
-    /// A line for each layer, the engine first; the line of the running server's writes last.
+    /// A line for each layer, the engine first.
     pub layers: Vec<PageLayer>,
-    /// Writes that were seen while the server ran; `null` where nobody asked, or where they could
-    /// not be watched.
-    pub live: Option<LiveWrites>,
     /// Settings of the engine under this answer.
     pub settings: Vec<GuardSetting>,
 }
@@ -146,7 +140,6 @@ impl UntornVerdict {
             page_bytes,
             because: because.unwrap_or_default(),
             layers,
-            live: None,
             settings: engine.settings(answer),
         }
     }

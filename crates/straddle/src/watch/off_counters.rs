@@ -66,7 +66,7 @@ impl<'a> OffCounters<'a> {
     ) -> Result<OffCounters<'a>, TracepointError> {
         let granule = device.granule.map(|(unit, _)| unit);
         let level = level(device, scopes);
-        let filter = |direction, off_bytes| device.sampled.filter(level, direction, off_bytes);
+        let filter = |direction, off_bytes| filter(device, level, direction, off_bytes);
         let count = |direction, off_bytes| -> Result<Vec<TracepointCounter>, TracepointError> {
             let filter = filter(direction, off_bytes);
             // A thread may end between being listed and being counted.
@@ -100,7 +100,7 @@ impl<'a> OffCounters<'a> {
         // Requests are counted by the kernel for everybody, at no cost. Of bios its numbers are
         // others: md counts one that it splits at the end of a chunk more than once.
         let all = (level == BlockLevel::Bios).then(|| both(None)).transpose()?;
-        let listened = ListenedTime::begun(device.sampled.number);
+        let listened = ListenedTime::begun(device.number);
         Ok(OffCounters { fields: events.fields(level), all, granule, others, listened })
     }
 
@@ -193,7 +193,21 @@ impl SizeCounters {
 /// is of a thread or a group is counted where it is handed in.
 pub(super) fn level(device: &WatchedNode, scopes: &[CountedScope<'_>]) -> BlockLevel {
     let is_all = matches!(scopes, [CountedScope::Machine]);
-    if device.sampled.has_requests && is_all { BlockLevel::Requests } else { BlockLevel::Bios }
+    if device.has_requests && is_all { BlockLevel::Requests } else { BlockLevel::Bios }
+}
+
+/// The filter for operations on `device`.
+pub(super) fn filter(
+    device: &WatchedNode,
+    level: BlockLevel,
+    direction: Direction,
+    off_bytes: Option<u64>,
+) -> BlockFilter {
+    let mut devices = vec![device.number];
+    if level == BlockLevel::Bios {
+        devices.extend(&device.partitions);
+    }
+    BlockFilter { devices, level, direction, off_bytes, starts_only: false }
 }
 
 fn stream(events: &BlockEvents, filter: &BlockFilter) -> Result<TracepointStream, TracepointError> {

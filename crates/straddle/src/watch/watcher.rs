@@ -107,14 +107,9 @@ impl<'a> Watcher<'a> {
                         .map_err(|error| error.to_string())
                 });
                 let wear = device.drive.as_ref().and_then(|drive| {
-                    DriveWear::start(
-                        inspected,
-                        drive,
-                        device.sampled.number,
-                        events.as_ref().ok().copied(),
-                    )
+                    DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
                 });
-                let budget = SecondBudget::of(device.sampled.number);
+                let budget = SecondBudget::of(device.number);
                 DeviceCounters { device, layers, off, writers, wear, budget }
             })
             .collect();

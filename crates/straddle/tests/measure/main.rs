@@ -1,7 +1,5 @@
-//! The commands that measure, as a user runs them: `bench`, `fsync`, `probe`, `watch`
-//! and `atomic --live`.
+//! The commands that measure, as a user runs them: `bench`, `fsync`, `probe` and `watch`.
 
-mod atomic;
 mod bench;
 mod engines;
 mod fsync;

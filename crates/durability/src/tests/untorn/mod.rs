@@ -3,7 +3,6 @@
 mod cuts;
 mod hostile;
 mod lines;
-mod live;
 mod made;
 mod matrix;
 mod oracle;

@@ -10,4 +10,4 @@ mod refusals;
 mod run;
 mod safety;
 mod states;
-pub(crate) mod volume;
+mod volume;
