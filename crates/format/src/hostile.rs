@@ -8,7 +8,6 @@ use std::hint::black_box;
 use device::{Disk, disk, pack};
 use units::{ByteRange, SectorSize, Unit};
 
-use crate::Parsed;
 use crate::filesystem::{self, btrfs};
 use crate::heads::Heads;
 use crate::identify::{
@@ -19,6 +18,7 @@ use crate::image::{self, Image, recognize};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
 use crate::table::{bsd, gpt, mbr, sfdisk_script, sgi_sun};
+use crate::{Parsed, database_page};
 
 /// A parser, with all that may be asked of it.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ enum ParserCall {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 19] = [
+const PLAIN: [Parser; 20] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -66,6 +66,13 @@ const PLAIN: [Parser; 19] = [
         black_box(found.map(|found| found.value.data_members()));
     }),
     Parser::new("lvm", |disk| drop(black_box(lvm::read(disk)))),
+    Parser::new("page", |disk| {
+        let head = answer(disk);
+        for read in [database_page::innodb, database_page::sqlite, database_page::postgresql] {
+            let length = read(&head);
+            assert!(length.is_none_or(|bytes| (512..=65_536).contains(&bytes)));
+        }
+    }),
     Parser::new("luks", |disk| drop(black_box(luks::read(disk)))),
     Parser::new("bcache", |disk| drop(black_box(bcache::read(disk)))),
     Parser::new("integrity", |disk| drop(black_box(integrity::read(disk)))),

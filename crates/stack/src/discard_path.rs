@@ -5,6 +5,7 @@
 //! above it take none: the lowest of them is to blame. Source: Linux `block/blk-settings.c`
 //! (`blk_stack_limits`), `drivers/md/{raid5,dm-crypt,dm-thin}.c`, `drivers/block/loop.c`.
 
+use format::filesystem::is_read_only_kind;
 use format::image::Image;
 
 use crate::graph::Stack;
@@ -70,7 +71,7 @@ pub fn of(stack: &Stack, id: LayerId) -> Option<DiscardPath> {
     let system = stack.layer(id);
     match &system.kind {
         LayerKind::FileSystem(system) if !system.is_read_only => {}
-        LayerKind::Mounted(kind) if !READ_ONLY.contains(&kind.as_str()) => {}
+        LayerKind::Mounted(kind) if !is_read_only_kind(kind) => {}
         _ => return None,
     }
     let way = way(stack, id);
@@ -81,9 +82,6 @@ pub fn of(stack: &Stack, id: LayerId) -> Option<DiscardPath> {
     }
     Some(DiscardPath { arrival: arrival(stack, id, &way), grain: grain(stack, id, &way) })
 }
-
-/// File systems that are never written in place.
-const READ_ONLY: [&str; 5] = ["iso9660", "squashfs", "erofs", "cramfs", "romfs"];
 
 /// The layers under `id` down to its drives, or to a file: a discard frees blocks of the file, and
 /// goes on from there only when the file's own file system discards. Lower numbers first.

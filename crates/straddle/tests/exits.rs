@@ -253,6 +253,7 @@ fn every_ending_of_watch_has_its_code_and_says_why() {
     ends(&["watch", "/nonexistent"], 2, "hint: ");
     ends(&["watch", node, "--pid", "4194305"], 2, "4194305");
     ends(&["watch", node, "--cgroup", "/nonexistent"], 2, "hint: ");
+    ends(&["watch", node, "--textfile", "/nonexistent"], 2, "hint: make it first: mkdir");
     ends(&["watch", node, "--pid", "1", "--cgroup", "/"], 2, "Usage");
     for (more, code, why) in
         [(&[][..], 0, ""), (&["--seconds", "1h"], 130, "interrupted; nothing is left behind")]

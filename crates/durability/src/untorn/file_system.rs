@@ -13,7 +13,7 @@ use super::verdict::PageFate;
 /// `fs/ext4/ext4.h` (`EXT4_CLUSTER_SIZE`), `fs/xfs/libxfs/xfs_bmap.c`.
 pub(super) fn fate(kind: &LayerKind, page: u64) -> (PageFate, String) {
     let LayerKind::FileSystem(system) = kind else {
-        let reason = "its superblock could not be read; try as root";
+        let reason = "its superblock was not read: that takes root, and a disk that may be opened";
         return (PageFate::Unknown, reason.to_owned());
     };
     if !matches!(system.kind, "ext4" | "xfs") {

@@ -2,7 +2,7 @@
 
 use units::{ByteRange, DiskText};
 
-use super::read_only_kinds::READ_ONLY;
+use super::read_only_kinds::is_read_only_kind;
 use super::xfs_stripe::XfsPlaces;
 
 /// Facts of a superblock that matter for layout. Everything is in bytes.
@@ -77,7 +77,7 @@ impl FileSystem {
     pub fn named(kind: &'static str) -> FileSystem {
         FileSystem {
             kind,
-            is_read_only: READ_ONLY.contains(&kind),
+            is_read_only: is_read_only_kind(kind),
             variant: None,
             label: None,
             id: None,

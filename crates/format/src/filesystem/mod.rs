@@ -41,6 +41,7 @@ mod zfs;
 pub(crate) use bcachefs::is_on as is_bcachefs;
 pub use external_devices::{Companion, companions};
 pub use facts::{Beside, FileSystem, FsStripe};
+pub use read_only_kinds::is_read_only_kind;
 pub use xfs::REALTIME as XFS_REALTIME;
 pub use xfs_stripe::XfsPlaces;
 

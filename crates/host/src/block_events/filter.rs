@@ -2,8 +2,8 @@
 
 /// Bits of the minor number in the `dev_t` of the kernel (`include/linux/kdev_t.h`).
 const MINOR_BITS: u32 = 20;
-/// The kernel's sector, in bytes.
-const SECTOR_BYTES: u64 = 512;
+/// The kernel's sector, in bytes, in which events count.
+pub const SECTOR_BYTES: u64 = 512;
 /// Reads and writes by the letters of `rwbs`; a write that flushes first begins with an F. Never
 /// with a star in front: the kernel would look for the letter behind the text's end too, where
 /// bytes of earlier events are (`regex_match_middle` of Linux

@@ -12,7 +12,7 @@
 mod filter;
 mod record;
 
-pub use filter::{BlockFilter, BlockLevel, Direction};
+pub use filter::{BlockFilter, BlockLevel, Direction, SECTOR_BYTES};
 pub use record::{BlockRecord, RecordFields};
 
 use crate::tracepoint::{
@@ -49,7 +49,7 @@ impl BlockEvents {
     /// Counts, from now on, what `filter` lets pass, in `scope`.
     ///
     /// # Errors
-    /// As for [`TracepointCounter::open`].
+    /// When [`TracepointCounter::open`] fails.
     pub fn count(
         &self,
         filter: &BlockFilter,
@@ -61,7 +61,7 @@ impl BlockEvents {
     /// Makes ready to copy what `filter` lets pass, with a ring of `ring_bytes` a processor.
     ///
     /// # Errors
-    /// As for [`TracepointStream::open`].
+    /// When [`TracepointStream::open`] fails.
     pub fn stream(
         &self,
         filter: &BlockFilter,

@@ -1,6 +1,6 @@
 //! The running workload: who wrote what is off the granule, in which lengths, and what follows.
 //!
-//! What is counted is counted by the kernel; here stands what is made of a sample of those writes.
+//! The kernel counts; this room makes sense of a sample of those writes.
 
 pub mod consequence;
 pub mod off_writer;

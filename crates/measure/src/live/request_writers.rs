@@ -2,7 +2,7 @@
 //! whose edge the request begins or ends.
 //!
 //! A request is made of pieces that follow each other, and may be sent by a thread of the kernel.
-//! Where it is off a granule, the piece at its start or at its end is too: so pieces that are off
+//! If it is off a granule, so is the piece at its start or at its end. So the pieces that are off
 //! are enough to find who made it so. A piece that the kernel cut in two has edges of its own
 //! inside; a request that begins and ends at such a cut has no writer that is known.
 

@@ -72,6 +72,13 @@ impl WatchText<'_> {
         }
     }
 
+    /// Writes a table, of which columns may be left out, the first of `droppable` first.
+    fn sheet(&mut self, heads: &[&str], droppable: &[usize], rows: Vec<Vec<String>>) {
+        let row = |cells| SheetRow { group: String::new(), cells };
+        let rows = rows.into_iter().map(row).collect();
+        Sheet { heads, droppable, rows }.write(self.page.limit, &mut self.page.text);
+    }
+
     fn traffic(&mut self, device: &WatchedDevice) {
         let heads = [
             "layer",
@@ -86,14 +93,9 @@ impl WatchText<'_> {
         // Nothing stands in the last column where nothing lies above.
         let is_stacked = device.traffic.iter().any(|layer| layer.written_per_byte_above.is_some());
         let shown = if is_stacked { heads.len() } else { heads.len() - 1 };
-        let rows = device.traffic.iter().map(|layer| SheetRow {
-            group: String::new(),
-            cells: self.traffic_row(layer)[..shown].to_vec(),
-        });
+        let rows = device.traffic.iter().map(|layer| self.traffic_row(layer)[..shown].to_vec());
         let rows = rows.collect();
-        let limit = self.page.limit;
-        Sheet { heads: &heads[..shown], droppable: &[1, 5, 4], rows }
-            .write(limit, &mut self.page.text);
+        self.sheet(&heads[..shown], &[1, 5, 4], rows);
     }
 
     fn traffic_row(&self, layer: &LayerTraffic) -> [String; 8] {
@@ -138,13 +140,8 @@ impl WatchText<'_> {
         let first = format!("{whose} off multiples of");
         let heads = [first.as_str(), "writes/s", "of all writes", "reads/s", "of all reads"];
         let ns = self.watch.watched_ns;
-        let rows = device
-            .off
-            .iter()
-            .map(|off| SheetRow { group: String::new(), cells: off_row(device, off, ns).to_vec() });
-        let rows = rows.collect();
-        let limit = self.page.limit;
-        Sheet { heads: &heads, droppable: &[], rows }.write(limit, &mut self.page.text);
+        let rows = device.off.iter().map(|off| off_row(device, off, ns).to_vec()).collect();
+        self.sheet(&heads, &[], rows);
         let lost: u64 = device.off.iter().filter_map(|off| off.lost).sum();
         if lost > 0 {
             let text = format!("{} events were lost: the counts are too low", grouped(lost));
@@ -164,13 +161,9 @@ impl WatchText<'_> {
         }
         let heads = ["written off the granule by", "share", "usual length", "written to"];
         let found = writer_rows::rows(&device.writers);
-        let rows = found
-            .iter()
-            .take(WRITERS_MAX)
-            .map(|row| SheetRow { group: String::new(), cells: row.cells(words).to_vec() });
-        let rows = rows.collect();
-        let limit = self.page.limit;
-        Sheet { heads: &heads, droppable: &[], rows }.write(limit, &mut self.page.text);
+        let shown = found.iter().take(WRITERS_MAX);
+        let rows = shown.map(|row| row.cells(words).to_vec()).collect();
+        self.sheet(&heads, &[], rows);
         let hidden = found.len().saturating_sub(WRITERS_MAX);
         if hidden > 0 {
             self.page.labeled("more", vec![cell(format!("{hidden} writers; --json has them"))]);

@@ -15,6 +15,7 @@ mod alignment;
 mod cost;
 mod damage;
 mod discard;
+mod discard_stop;
 mod drive_reports;
 mod image;
 mod kernel;
@@ -106,7 +107,7 @@ pub fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let costs = cost::Costs::new(case);
     let costed: [fn(&RuleInput<'_>, &cost::Costs<'_>) -> Vec<Finding>; 2] =
         [alignment::check, stripe::check];
-    let free: [fn(&RuleInput<'_>) -> Vec<Finding>; 10] = [
+    let free: [fn(&RuleInput<'_>) -> Vec<Finding>; 11] = [
         length::check,
         sector::check,
         damage::check,
@@ -115,6 +116,7 @@ pub fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
         zone::check,
         partition_offset::check,
         discard::check,
+        discard_stop::check,
         lba_format::check,
         kernel::check,
     ];

@@ -32,6 +32,8 @@ struct CountedLayer {
     has_files_between: bool,
     stats: DiskStats,
     before: DiskCounts,
+    /// Operations since the start, by the last look.
+    done: DiskCounts,
 }
 
 impl LayerCounters {
@@ -72,6 +74,7 @@ impl LayerCounters {
                 has_files_between,
                 stats,
                 before,
+                done: DiskCounts::default(),
             });
         }
         for index in 0..layers.len() {
@@ -86,16 +89,15 @@ impl LayerCounters {
     /// The operations since the start; those of the device itself are the first. Layers that are
     /// gone keep what they had.
     pub(super) fn traffic(&mut self) -> Vec<LayerTraffic> {
-        let counts: Vec<DiskCounts> = self
-            .layers
-            .iter_mut()
-            .map(|layer| match layer.stats.counts() {
-                Ok(now) => now.since(&layer.before),
-                Err(_) => DiskCounts::default(),
-            })
-            .collect();
-        let of = |(layer, count): (&CountedLayer, &DiskCounts)| {
-            let above: u64 = layer.above.iter().map(|&place| counts[place].written_bytes()).sum();
+        for layer in &mut self.layers {
+            if let Ok(now) = layer.stats.counts() {
+                layer.done = now.since(&layer.before);
+            }
+        }
+        let of = |layer: &CountedLayer| {
+            let count = &layer.done;
+            let written = |place: &usize| self.layers[*place].done.written_bytes();
+            let above: u64 = layer.above.iter().map(written).sum();
             let ratio = real(count.written_bytes()) / real(above);
             LayerTraffic {
                 name: layer.name.clone(),
@@ -109,7 +111,7 @@ impl LayerCounters {
                 written_per_byte_above: (above > 0 && !layer.has_files_between).then_some(ratio),
             }
         };
-        self.layers.iter().zip(&counts).map(of).collect()
+        self.layers.iter().map(of).collect()
     }
 }
 

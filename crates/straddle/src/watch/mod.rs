@@ -30,16 +30,17 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 use host::Interrupt;
 use host::engine::now_ns;
 use jiff::Timestamp;
 use report::watch::{WATCH_SCHEMA, Watch as Document, WatchScope};
 use report::{Envelope, Refusal};
+use units::text::shell_word;
 
 use self::screen::Screen;
 use self::watched_scope::WatchedScope;
-use self::watcher::Watcher;
+use self::watcher::{KernelEvents, Watcher};
 use crate::arguments::Watch;
 use crate::exit::CommandOutcome;
 use crate::shared::atomic_file::AtomicFile;
@@ -63,6 +64,7 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(watch.measured.is_ignored);
     let own = run::run(Timestamp::now(), &inspected);
     let prepared = WatchedScope::of(watch).and_then(|scope| {
+        metrics_have_a_place(watch.textfile.as_deref())?;
         let (targets, told) = (&watch.targets, watch.on.as_ref());
         Ok((watched_devices::watched(targets, told, &inspected)?, scope))
     });
@@ -71,7 +73,8 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
         Err(refusal) => return refused(watch, own, refusal),
     };
     let interrupt = Interrupt::install()?;
-    let mut watcher = Watcher::start(&inspected, devices, &scope, own);
+    let events = KernelEvents::open();
+    let mut watcher = Watcher::start(&inspected, devices, &scope, &events, own);
     let mut screen = Screen::open(watch);
     let ends = Ending::of(watch, screen.is_shown());
     let begun_ns = now_ns();
@@ -160,6 +163,15 @@ fn print_line(document: &Document) -> std::io::Result<bool> {
     Ok(!output.is_unread())
 }
 
+/// Refuses a place for metrics that is no directory, before anything is watched for it.
+fn metrics_have_a_place(directory: Option<&Path>) -> Result<(), Refusal> {
+    let Some(directory) = directory.filter(|directory| !directory.is_dir()) else { return Ok(()) };
+    Err(Refusal::hinted(
+        format!("cannot write metrics to {}: no such directory", printer::shown(directory)),
+        format!("make it first: mkdir {}", shell_word(&printer::shown(directory))),
+    ))
+}
+
 /// Puts the metrics in their place, whole.
 fn write_metrics(directory: &Path, document: &Document) -> anyhow::Result<()> {
     /// The collector runs as another user.
@@ -170,5 +182,8 @@ fn write_metrics(directory: &Path, document: &Document) -> anyhow::Result<()> {
         file.write_all(report::watch::textfile(document).as_bytes())?;
         file.finish()
     };
-    write().with_context(|| format!("cannot write {}", printer::shown(&path)))
+    // As text: an error of the kernel's would be taken for one of standard output.
+    write().map_err(|error: std::io::Error| {
+        anyhow!("cannot write {}: {error}\nhint: check its rights and room", printer::shown(&path))
+    })
 }

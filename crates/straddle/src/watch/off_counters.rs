@@ -1,13 +1,15 @@
 //! Counters of reads and writes that are off the granule of a device, and off some other sizes.
 //!
-//! Where the granule is a power of two that starts at 0 the kernel counts. Its filters cannot
+//! The kernel counts where the granule is a power of two and starts at 0. Its filters cannot
 //! subtract or divide: for any other granule each read and write is copied out and looked at, and
-//! what found no room is counted.
+//! those that found no room are counted.
 //!
-//! Sizes other than the granule are counted until a device is busy, then not before the next
-//! second: what they cost an operation is then little, and their counts say of how long they are.
+//! Sizes other than the granule are counted until a device is busy, and again from the next second
+//! on. So they cost little, and their counts name the time that they are of.
 
-use host::block_events::{BlockEvents, BlockFilter, BlockLevel, Direction, RecordFields};
+use host::block_events::{
+    BlockEvents, BlockFilter, BlockLevel, Direction, RecordFields, SECTOR_BYTES,
+};
 use host::tracepoint::{CountedScope, TracepointCounter, TracepointError, TracepointStream};
 use report::watch::OffCount;
 use units::Unit;
@@ -19,8 +21,6 @@ use super::watched_devices::WatchedNode;
 const SIZES: [u64; 3] = [4 << 10, 16 << 10, 64 << 10];
 /// Room for the events of one processor, in bytes.
 const RING_BYTES: usize = 1 << 20;
-/// The kernel's sector, in bytes.
-const SECTOR_BYTES: u64 = 512;
 
 /// Counters of one device.
 pub(super) struct OffCounters<'a> {

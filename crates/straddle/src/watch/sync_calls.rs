@@ -4,7 +4,7 @@ use host::tracepoint::{CountedScope, Tracefs, TracepointCounter, TracepointError
 use report::watch::{SyncCall, SyncCalls};
 
 /// System calls that sync files (fsync(2), sync(2), sync_file_range(2), msync(2)), by their
-/// tracepoints. io_uring's are counted where the kernel carries them out.
+/// tracepoints. Syncs through io_uring are no such calls.
 const CALLS: [(&str, &str, &str); 6] = [
     ("fsync", "syscalls/sys_enter_fsync", ""),
     ("fdatasync", "syscalls/sys_enter_fdatasync", ""),

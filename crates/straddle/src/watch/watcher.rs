@@ -26,6 +26,21 @@ use crate::shared::inspected_machine::InspectedMachine;
 /// others, which were named, as many, however many drives are beneath.
 const DEVICES_IN_FULL: usize = 2;
 
+/// The kernel's events, as far as this process can reach them.
+pub(super) struct KernelEvents {
+    tracefs: Result<Tracefs, TracepointError>,
+    blocks: Result<BlockEvents, TracepointError>,
+}
+
+impl KernelEvents {
+    /// Looks them up.
+    pub(super) fn open() -> KernelEvents {
+        let tracefs = Tracefs::open();
+        let blocks = tracefs.as_ref().map_err(TracepointError::clone).and_then(BlockEvents::open);
+        KernelEvents { tracefs, blocks }
+    }
+}
+
 /// All counters of all devices.
 pub(super) struct Watcher<'a> {
     run: Run,
@@ -46,35 +61,19 @@ struct DeviceCounters<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// Starts all that this process may count; the document says what it may not, and why.
+    /// Starts all that this process may count, by the `events` that it can reach; the document says
+    /// what it may not, and why.
     pub(super) fn start(
         inspected: &'a InspectedMachine,
         devices: Vec<WatchedNode>,
         scope: &'a WatchedScope,
+        events: &'a KernelEvents,
         run: Run,
     ) -> Watcher<'a> {
-        let tracefs = Tracefs::open();
-        let events = tracefs.as_ref().map_err(TracepointError::clone).and_then(BlockEvents::open);
-        // It lives as long as the process, which watches until its end.
-        let events: Result<&'static BlockEvents, TracepointError> =
-            events.map(|events| &*Box::leak(Box::new(events)));
         host::raise_open_files_limit();
-        let stacked = devices.iter().filter(|device| device.is_stacked).count();
-        let is_in_full = |device: &WatchedNode| {
-            let like = if device.is_stacked { stacked } else { devices.len() };
-            like <= DEVICES_IN_FULL
-        };
-        let in_full: Vec<bool> = devices.iter().map(is_in_full).collect();
-        let mut notes = Vec::new();
-        if let Some(in_part) = in_full.iter().position(|is_in_full| !is_in_full) {
-            notes.push(format!(
-                "{} devices: writers, and sizes other than the granule, are shown where one is \
-                 named: straddle watch /dev/{}",
-                devices.len(),
-                devices[in_part].name
-            ));
-        }
-        let syncs = match (scope, &tracefs) {
+        let in_full = in_full(&devices);
+        let mut notes: Vec<String> = in_part_note(&devices, &in_full).into_iter().collect();
+        let syncs = match (scope, &events.tracefs) {
             (WatchedScope::Process { threads, .. }, Ok(tracefs)) => {
                 Some(SyncCounters::start(tracefs, threads))
             }
@@ -84,35 +83,17 @@ impl<'a> Watcher<'a> {
             }
             _ => None,
         };
+        let events = events.blocks.as_ref();
         // Samples first: to know places, each reads headers, which are no work of others.
-        let sampled: Vec<_> = devices
-            .into_iter()
-            .zip(in_full)
-            .map(|(device, in_full)| {
-                let events = events.as_ref().copied();
-                let writers = writers(inspected, &device, scope, events, in_full);
-                (device, in_full, writers)
-            })
-            .collect();
-        let started = sampled
-            .into_iter()
-            .map(|(device, in_full, writers)| {
-                let layers = inspected
-                    .machine()
-                    .ok()
-                    .map(|machine| LayerCounters::start(inspected, machine, device.node));
-                let off = events.as_ref().map_err(ToString::to_string).and_then(|events| {
-                    let with_sizes = in_full && matches!(scope, WatchedScope::Machine);
-                    OffCounters::start(events, &device, &scope.counted(), with_sizes)
-                        .map_err(|error| error.to_string())
-                });
-                let wear = device.drive.as_ref().and_then(|drive| {
-                    DriveWear::start(inspected, drive, device.number, events.as_ref().ok().copied())
-                });
-                let budget = SecondBudget::of(device.number);
-                DeviceCounters { device, layers, off, writers, wear, budget }
-            })
-            .collect();
+        let sample = |(device, in_full): (WatchedNode, bool)| {
+            let writers = writers(inspected, &device, scope, events, in_full);
+            (device, in_full, writers)
+        };
+        let sampled: Vec<_> = devices.into_iter().zip(in_full).map(sample).collect();
+        let count = |(device, in_full, writers)| {
+            DeviceCounters::start(inspected, device, scope, events, in_full, writers)
+        };
+        let started = sampled.into_iter().map(count).collect();
         Watcher { run, scope, devices: started, syncs, notes }
     }
 
@@ -177,11 +158,29 @@ impl<'a> Watcher<'a> {
     }
 }
 
+/// Of each device, whether writers are sampled and sizes other than the granule counted.
+fn in_full(devices: &[WatchedNode]) -> Vec<bool> {
+    let stacked = devices.iter().filter(|device| device.is_stacked).count();
+    let like = |device: &WatchedNode| if device.is_stacked { stacked } else { devices.len() };
+    devices.iter().map(|device| like(device) <= DEVICES_IN_FULL).collect()
+}
+
+/// Says how to see the rest of the devices that are not watched in full.
+fn in_part_note(devices: &[WatchedNode], in_full: &[bool]) -> Option<String> {
+    let in_part = in_full.iter().position(|is_in_full| !is_in_full)?;
+    Some(format!(
+        "{} devices: writers, and sizes other than the granule, are shown where one is named: \
+         straddle watch /dev/{}",
+        devices.len(),
+        devices[in_part].name
+    ))
+}
+
 fn writers<'a>(
     inspected: &'a InspectedMachine,
     device: &WatchedNode,
     scope: &WatchedScope,
-    events: Result<&'static BlockEvents, &TracepointError>,
+    events: Result<&'a BlockEvents, &TracepointError>,
     in_full: bool,
 ) -> Result<WriterSample<'a>, String> {
     if !in_full {
@@ -196,6 +195,28 @@ fn writers<'a>(
 }
 
 impl<'a> DeviceCounters<'a> {
+    fn start(
+        inspected: &'a InspectedMachine,
+        device: WatchedNode,
+        scope: &WatchedScope,
+        events: Result<&'a BlockEvents, &TracepointError>,
+        in_full: bool,
+        writers: Result<WriterSample<'a>, String>,
+    ) -> DeviceCounters<'a> {
+        let machine = inspected.machine().ok();
+        let layers = machine.map(|machine| LayerCounters::start(inspected, machine, device.node));
+        let with_sizes = in_full && matches!(scope, WatchedScope::Machine);
+        let off = events
+            .map_err(TracepointError::clone)
+            .and_then(|events| OffCounters::start(events, &device, &scope.counted(), with_sizes))
+            .map_err(|error| error.to_string());
+        let drive = device.drive.as_ref();
+        let wear =
+            drive.and_then(|drive| DriveWear::start(inspected, drive, device.number, events.ok()));
+        let budget = SecondBudget::of(device.number);
+        DeviceCounters { device, layers, off, writers, wear, budget }
+    }
+
     /// Does `step` to the counters; those that fail are given up, with the reason.
     fn count_by(&mut self, step: impl Fn(&mut OffCounters<'a>) -> Result<(), TracepointError>) {
         if let Ok(off) = &mut self.off

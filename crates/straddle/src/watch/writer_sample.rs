@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use host::block_events::{BlockEvents, BlockLevel, BlockRecord, Direction, RecordFields};
+use host::block_events::{
+    BlockEvents, BlockLevel, BlockRecord, Direction, RecordFields, SECTOR_BYTES,
+};
 use host::engine::now_ns;
 use host::process::{ThreadOwner, open_for_writing, processes, thread_owner};
 use host::tracepoint::{TracepointError, TracepointStream};
@@ -28,8 +30,6 @@ const COPIES_A_SECOND: usize = 2000;
 const COPIES_OF_SOME: usize = 20_000;
 /// Room for the events of one processor, in bytes.
 const RING_BYTES: usize = 128 << 10;
-/// The kernel's sector, in bytes.
-const SECTOR_BYTES: u64 = 512;
 /// Most processes whose open files are looked at where the writer is a thread of the kernel.
 const PROCESSES_MAX: usize = 512;
 /// Most processes of a second whose open files are looked at as soon as they write: they may end
@@ -105,9 +105,10 @@ impl<'a> WriterSample<'a> {
         })
     }
 
-    /// Begins a second: listens again.
+    /// Begins a second: listens again. The number of a thread may be another's by now.
     pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
         (self.copies, self.early_looks) = (0, 0);
+        self.owners.clear();
         self.places.forget_files();
         self.listen(true)
     }

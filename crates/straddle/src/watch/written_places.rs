@@ -117,6 +117,17 @@ impl<'a> WrittenPlaces<'a> {
         on_device.collect()
     }
 
+    /// The ranges of the device on which the file at `path` lies; none where it lies elsewhere, or
+    /// cannot be traced.
+    fn file_ranges(&mut self, path: &Path) -> Vec<ByteRange> {
+        let Ok(traced) = self.tracer.file(path) else { return Vec::new() };
+        let length = self.tracer.stack.layer(traced.id).length().unwrap_or(0);
+        let whole = ByteRange::new(0, length);
+        let ranges = whole.map_or(Vec::new(), |whole| self.ranges(traced.id, whole));
+        self.tracer.keep_devices();
+        ranges
+    }
+
     /// The place at `address`, in bytes; of files only those that
     /// [`learn`](WrittenPlaces::learn) saw.
     pub(super) fn at(&self, address: u64) -> WrittenPlace {
@@ -144,11 +155,7 @@ impl<'a> WrittenPlaces<'a> {
         if self.files.len() >= FILES_MAX && !self.files.contains_key(&key) {
             return;
         }
-        let Ok(traced) = self.tracer.file(link) else { return };
-        let length = self.tracer.stack.layer(traced.id).length().unwrap_or(0);
-        let whole = ByteRange::new(0, length);
-        let ranges = whole.map_or(Vec::new(), |whole| self.ranges(traced.id, whole));
-        self.tracer.keep_devices();
+        let ranges = self.file_ranges(link);
         // Of the many files that are elsewhere none takes the place of one that is here.
         if !ranges.is_empty() {
             self.files.insert(key, TracedFile { name: name.to_owned(), ranges });
@@ -182,13 +189,8 @@ impl<'a> WrittenPlaces<'a> {
             (words.next()? == "file").then(|| PathBuf::from(path))
         });
         for file in files {
-            let Ok(traced) = self.tracer.file(&file) else { continue };
-            let length = self.tracer.stack.layer(traced.id).length().unwrap_or(0);
-            let whole = ByteRange::new(0, length);
-            let ranges = whole.map_or(Vec::new(), |whole| self.ranges(traced.id, whole));
-            self.tracer.keep_devices();
             let name = text::escape(file.as_os_str().as_encoded_bytes());
-            for range in ranges {
+            for range in self.file_ranges(&file) {
                 let layer = self.at(range.start_bytes()).layer;
                 let place = WrittenPlace { layer, region: Region::Swap, file: Some(name.clone()) };
                 self.areas.push(Area { range, place });

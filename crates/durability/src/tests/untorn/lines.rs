@@ -166,7 +166,8 @@ fn arrays_and_containers_are_judged_by_how_they_cut_writes() {
     for what in ["cache", "thin", "integrity", "loop device", ""] {
         assert_eq!(with(linear(), what), UntornAnswer::Unknown, "{what}");
     }
-    let opaque = Mapping::Opaque { on: vec![part.layer], reason: "nobody knows".to_owned() };
+    let opaque =
+        Mapping::Opaque { on: vec![part.layer], reason: "it cannot be expressed".to_owned() };
     assert_eq!(with(opaque, "linear"), UntornAnswer::Unknown);
 }
 
