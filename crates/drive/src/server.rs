@@ -5,7 +5,8 @@
 //! than its rate allows, and a command that is late elsewhere does not keep the part idle for those
 //! behind it.
 
-use std::collections::BTreeMap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use crate::{DriveCommand, DriveCompletion, DriveTally};
 
@@ -45,22 +46,49 @@ pub(crate) fn turn(number: u64, count: usize) -> usize {
 /// Events to come, and the time until which all have happened. Holds as much as is in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda<T> {
-    /// By their times, and of one time in the order in which they became known.
-    events: BTreeMap<(u64, u64), T>,
+    events: BinaryHeap<Reverse<Event<T>>>,
     now_ns: u64,
     number: u64,
 }
 
+/// One event. Events go by their times, and those of one time as they became known.
+#[derive(Clone, Debug)]
+struct Event<T> {
+    at_ns: u64,
+    number: u64,
+    what: T,
+}
+
+impl<T> Ord for Event<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at_ns, self.number).cmp(&(other.at_ns, other.number))
+    }
+}
+
+impl<T> PartialOrd for Event<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Event<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<T> Eq for Event<T> {}
+
 impl<T> Agenda<T> {
     /// Nothing, at time 0.
     pub(crate) fn new() -> Agenda<T> {
-        Agenda { events: BTreeMap::new(), now_ns: 0, number: 0 }
+        Agenda { events: BinaryHeap::new(), now_ns: 0, number: 0 }
     }
 
     /// `what` will happen at `at_ns`.
     pub(crate) fn push(&mut self, at_ns: u64, what: T) {
         self.number += 1;
-        self.events.insert((at_ns, self.number), what);
+        self.events.push(Reverse(Event { at_ns, number: self.number, what }));
     }
 
     /// Returns whether nothing was ever to happen, and no time has passed.
@@ -70,7 +98,7 @@ impl<T> Agenda<T> {
 
     /// When the next happens.
     pub(crate) fn next_ns(&self) -> Option<u64> {
-        self.events.first_key_value().map(|((at_ns, _), _)| *at_ns)
+        self.events.peek().map(|Reverse(event)| event.at_ns)
     }
 
     /// Returns what happens next until `to_ns`, that included, and when.
@@ -83,7 +111,7 @@ impl<T> Agenda<T> {
         if self.next_ns()? > to_ns {
             return None;
         }
-        self.events.pop_first().map(|((at_ns, _), what)| (at_ns, what))
+        self.events.pop().map(|Reverse(event)| (event.at_ns, event.what))
     }
 }
 

@@ -6,6 +6,8 @@ use std::io;
 
 /// The bytes of a full block.
 const BLOCK_BYTES: usize = 64 << 10;
+/// Room for the text of most targets, in bytes.
+const FIRST_BYTES: usize = 8 << 10;
 
 /// A text in blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +72,19 @@ impl io::Write for Blocks {
         let bytes = &bytes[..bytes.len().min(room)];
         self.last.extend_from_slice(bytes);
         Ok(bytes.len())
+    }
+
+    // Nearly all that is written is a few bytes, for which there is room.
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        if self.last.capacity() == 0 {
+            self.last.reserve(FIRST_BYTES);
+        }
+        while bytes.len() > BLOCK_BYTES.saturating_sub(self.last.len()) {
+            let written = self.write(bytes)?;
+            bytes = &bytes[written..];
+        }
+        self.last.extend_from_slice(bytes);
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

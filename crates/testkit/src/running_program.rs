@@ -1,5 +1,6 @@
 //! A program that runs: what it said, and that it does not outlive its test.
 
+use std::ffi::OsStr;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -56,9 +57,9 @@ impl Ran {
 /// `program`, about to run, so that signals end it as they do by default: whoever starts the tests
 /// with nohup, or after a script's `&`, ignores some, and a process hands that on.
 #[must_use]
-pub fn by_signals(program: &str) -> Command {
+pub fn by_signals(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("env");
-    command.args(["--default-signal=INT,TERM,HUP", program]).stdin(Stdio::null());
+    command.arg("--default-signal=INT,TERM,HUP").arg(program).stdin(Stdio::null());
     command
 }
 

@@ -12,12 +12,14 @@
 //! | `volume` | partitions, volumes, arrays: what cuts a page |
 //! | `promise` | the drive's rules: NVMe, Amazon's fields, a provider's word |
 //! | `drive` | the command in which a page arrives, against these rules |
+//! | `live` | writes that a running server issued |
 //! | `verdict` | the answer and its lines |
 
 mod data_file;
 mod drive;
 mod engine;
 mod file_system;
+mod live;
 mod promise;
 mod verdict;
 mod volume;
@@ -31,6 +33,7 @@ use units::prefix::Exact;
 
 pub use data_file::DataFile;
 pub use engine::PageEngine;
+pub use live::{LiveTally, LiveWrites, OffPageWriter};
 pub use verdict::{
     GuardSetting, GuardState, PageFate, PageLayer, PageRole, UntornAnswer, UntornVerdict,
 };
@@ -48,6 +51,8 @@ pub struct UntornQuestion<'a> {
     pub kernel: Option<(u32, u32)>,
     /// Why some data files are missing from `files`, if so.
     pub unseen: Option<&'a str>,
+    /// Writes that were seen while the server ran, or why none could be; `None` where nobody asked.
+    pub live: Option<&'a Result<LiveWrites, String>>,
 }
 
 /// Returns if the engine's protection against torn pages may be switched off. Where files have
@@ -64,7 +69,9 @@ pub fn judge(question: &UntornQuestion<'_>) -> UntornVerdict {
         .into_iter()
         .map(|page| UntornVerdict::of(question.engine, page, PageCase { question, page }.lines()));
     // The last of equals: the largest page.
-    verdicts.max_by_key(|verdict| verdict.answer).expect("there is at least one page")
+    let worst = verdicts.max_by_key(|verdict| verdict.answer).expect("there is at least one page");
+    let live = question.live.and_then(|live| live.as_ref().ok().cloned());
+    UntornVerdict { live, ..worst }
 }
 
 /// One page length.
@@ -86,6 +93,7 @@ impl PageCase<'_> {
             let shifts = own.flat_map(DataFile::shifts).chain([0]).collect();
             lines.extend(self.system(system, &shifts));
         }
+        lines.extend(self.question.live.map(live::line));
         lines
     }
 

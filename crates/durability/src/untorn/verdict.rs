@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::engine::PageEngine;
+use super::live::LiveWrites;
 
 /// Answer to "may torn-page protection be switched off?", the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -48,6 +49,8 @@ pub enum PageRole {
     Volume,
     /// The device at the bottom.
     Drive,
+    /// Writes that the running server issued.
+    Live,
 }
 
 /// One layer's line.
@@ -105,8 +108,11 @@ pub struct UntornVerdict {
     pub page_bytes: u64,
     /// `LAYER: REASON` of the layer that decided; empty where the answer is yes.
     pub because: String,
-    /// A line for each layer, the engine first.
+    /// A line for each layer, the engine first; the line of the running server's writes last.
     pub layers: Vec<PageLayer>,
+    /// Writes that were seen while the server ran; `null` where nobody asked, or where they could
+    /// not be watched.
+    pub live: Option<LiveWrites>,
     /// Settings of the engine under this answer.
     pub settings: Vec<GuardSetting>,
 }
@@ -140,6 +146,7 @@ impl UntornVerdict {
             page_bytes,
             because: because.unwrap_or_default(),
             layers,
+            live: None,
             settings: engine.settings(answer),
         }
     }

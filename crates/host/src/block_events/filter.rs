@@ -39,6 +39,20 @@ pub enum Direction {
     Write,
 }
 
+/// Shape of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockShape {
+    /// All that move data.
+    Any,
+    /// Those that start or end off multiples of this many bytes, a power of two; none where it is
+    /// no more than a sector of 512 bytes.
+    Off(u64),
+    /// Those that start off multiples of this many bytes, as above.
+    StartOff(u64),
+    /// Those of at most this many bytes.
+    UpTo(u64),
+}
+
 /// Reads or writes of some devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockFilter {
@@ -48,11 +62,8 @@ pub struct BlockFilter {
     pub level: BlockLevel,
     /// Direction.
     pub direction: Direction,
-    /// Only those that start or end off multiples of this many bytes: a power of two. All that move
-    /// data where it is `None`; none where it is no more than a sector of 512 bytes.
-    pub off_bytes: Option<u64>,
-    /// True if only the start counts, whatever the length.
-    pub starts_only: bool,
+    /// Shape of those that count.
+    pub shape: BlockShape,
 }
 
 impl BlockFilter {
@@ -70,19 +81,20 @@ impl BlockFilter {
         let devices = devices.join(" || ");
         // The kernel tries from the left and stops at the first that does not hold. A mask tells
         // most apart, as most operations fit, and costs less than letters.
-        match self.off_bytes.map(|bytes| bytes / SECTOR_BYTES) {
-            None => format!("({devices}) && {direction} && nr_sector > 0"),
+        let mask = |bytes: u64| (bytes / SECTOR_BYTES).saturating_sub(1);
+        let shape = match self.shape {
+            BlockShape::Any => return format!("({devices}) && {direction} && nr_sector > 0"),
             // A mask of nothing is refused by the kernel; nothing starts off a sector.
-            Some(0 | 1) => format!("({devices}) && nr_sector < 0"),
-            Some(sectors) => {
-                let mask = sectors - 1;
-                let off = match self.starts_only {
-                    true => format!("sector & {mask}"),
-                    false => format!("sector & {mask} || nr_sector & {mask}"),
-                };
-                format!("({off}) && ({devices}) && {direction} && nr_sector > 0")
+            BlockShape::Off(bytes) | BlockShape::StartOff(bytes) if mask(bytes) == 0 => {
+                return format!("({devices}) && nr_sector < 0");
             }
-        }
+            BlockShape::Off(bytes) => {
+                format!("sector & {mask} || nr_sector & {mask}", mask = mask(bytes))
+            }
+            BlockShape::StartOff(bytes) => format!("sector & {}", mask(bytes)),
+            BlockShape::UpTo(bytes) => format!("nr_sector <= {}", bytes / SECTOR_BYTES),
+        };
+        format!("({shape}) && ({devices}) && {direction} && nr_sector > 0")
     }
 }
 
@@ -102,21 +114,22 @@ mod tests {
 
     #[test]
     fn a_filter_names_devices_direction_and_mask() {
-        let filter = |off_bytes| BlockFilter {
+        let filter = |shape| BlockFilter {
             devices: vec![(7, 1), (259, 3)],
             level: BlockLevel::Requests,
             direction: Direction::Write,
-            off_bytes,
-            starts_only: false,
+            shape,
         };
         let devices = "(dev == 7340033 || dev == 271581187)";
         let writes = "(rwbs ~ \"W*\" || rwbs ~ \"FW*\") && nr_sector > 0";
-        assert_eq!(filter(None).text(), format!("{devices} && {writes}"));
+        assert_eq!(filter(BlockShape::Any).text(), format!("{devices} && {writes}"));
         let off = "(sector & 7 || nr_sector & 7)";
-        assert_eq!(filter(Some(4096)).text(), format!("{off} && {devices} && {writes}"));
-        let starts = BlockFilter { starts_only: true, ..filter(Some(16384)) };
-        assert_eq!(starts.text(), format!("(sector & 31) && {devices} && {writes}"));
-        assert_eq!(filter(Some(512)).text(), format!("{devices} && nr_sector < 0"));
+        let text = |shape| filter(shape).text();
+        let of = |shape: &str| format!("{shape} && {devices} && {writes}");
+        assert_eq!(text(BlockShape::Off(4096)), of(off));
+        assert_eq!(text(BlockShape::StartOff(16384)), of("(sector & 31)"));
+        assert_eq!(text(BlockShape::UpTo(16384)), of("(nr_sector <= 32)"));
+        assert_eq!(text(BlockShape::Off(512)), format!("{devices} && nr_sector < 0"));
         assert_eq!(device_number(kernel_number((259, 3))), (259, 3));
     }
 }

@@ -12,7 +12,7 @@
 mod filter;
 mod record;
 
-pub use filter::{BlockFilter, BlockLevel, Direction, SECTOR_BYTES};
+pub use filter::{BlockFilter, BlockLevel, BlockShape, Direction, SECTOR_BYTES};
 pub use record::{BlockRecord, RecordFields};
 
 use crate::tracepoint::{

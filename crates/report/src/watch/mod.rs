@@ -81,7 +81,9 @@ pub struct WatchedDevice {
     pub traffic: Vec<LayerTraffic>,
     /// Operations off multiples of some sizes, the smallest first; empty where none were counted.
     pub off: Vec<OffCount>,
-    /// Why they were not counted; `null` where they were.
+    /// Writes by their lengths, the shortest first; empty where none were counted.
+    pub write_lengths: Vec<LengthCount>,
+    /// Why neither was counted; `null` where they were.
     pub off_unknown: Option<String>,
     /// Writers off the granule, those with the most writes first, from a sample.
     pub writers: Vec<OffWriter<WriterIdentity>>,
@@ -134,9 +136,25 @@ pub struct LayerTraffic {
     /// Layers that lie right on this one and are listed.
     pub above: Vec<String>,
     /// Bytes written here for each byte that was written to the layers right above; `null` where
-    /// none are listed, nothing was written to them, or files lie between, since other files are
-    /// written too.
+    /// none are listed, or nothing was written to them.
     pub written_per_byte_above: Option<f64>,
+    /// True where one of the layers right above is a loop device over a file: writes to other files
+    /// are in the ratio too.
+    pub has_files_between: bool,
+}
+
+/// Writes of at most some length.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LengthCount {
+    /// The length in bytes.
+    pub up_to_bytes: u64,
+    /// Writes of at most that length.
+    pub writes: u64,
+    /// All writes in the same time.
+    pub all_writes: u64,
+    /// The time in which they were counted, in nanoseconds; `null` where that was always.
+    pub taken_ns: Option<u64>,
 }
 
 /// Operations that start or end off multiples of a size.

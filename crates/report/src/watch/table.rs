@@ -5,7 +5,7 @@ use units::prefix::Exact;
 use super::cause_words::sentence;
 use super::rate::{bytes_per_second, grouped, per_second};
 use super::writer_rows;
-use super::{CountedWork, LayerTraffic, OffCount, Watch, WatchScope, WatchedDevice};
+use super::{CountedWork, LayerTraffic, LengthCount, OffCount, Watch, WatchScope, WatchedDevice};
 use crate::bench::figure_rounding::time;
 use crate::bench::grid::{Sheet, SheetRow, cell, quiet};
 use crate::colored_line::NAME;
@@ -105,7 +105,8 @@ impl WatchText<'_> {
                 [one] => words.text(one),
                 several => format!("{} layers above", several.len()),
             };
-            format!("{ratio:.2} over {above}")
+            let files = if layer.has_files_between { " and other files" } else { "" };
+            format!("{ratio:.2} over {above}{files}")
         });
         [
             words.text(&layer.name),
@@ -142,10 +143,26 @@ impl WatchText<'_> {
         let ns = self.watch.watched_ns;
         let rows = device.off.iter().map(|off| off_row(device, off, ns).to_vec()).collect();
         self.sheet(&heads, &[], rows);
+        self.write_lengths(device);
         let lost: u64 = device.off.iter().filter_map(|off| off.lost).sum();
         if lost > 0 {
             let text = format!("{} events were lost: the counts are too low", grouped(lost));
             self.page.labeled("lost", vec![cell(text)]);
+        }
+    }
+
+    /// The lengths of writes, up to the first that no write is longer than.
+    fn write_lengths(&mut self, device: &WatchedDevice) {
+        let counts = &device.write_lengths;
+        let is_all = |count: &LengthCount| count.writes == count.all_writes;
+        let shown = counts.iter().position(is_all).map_or(counts.len(), |last| last + 1);
+        let text = |count: &LengthCount| {
+            let share = share_of(count.writes, count.all_writes);
+            format!("{share} up to {}", Exact(count.up_to_bytes))
+        };
+        let texts: Vec<String> = counts[..shown].iter().map(text).collect();
+        if counts.iter().any(|count| count.all_writes > 0) {
+            self.page.labeled("write lengths", vec![cell(texts.join(", "))]);
         }
     }
 
@@ -223,12 +240,14 @@ impl WatchText<'_> {
 }
 
 fn off_row(device: &WatchedDevice, off: &OffCount, ns: u64) -> [String; 5] {
-    let mark = match (off.taken_ns, off.is_granule, device.granule_origin_bytes) {
-        (Some(taken_ns), ..) => format!(" ({} of the time)", share(taken_ns.min(ns), ns)),
-        (None, true, 0) => " (granule)".to_owned(),
-        (None, true, origin) => format!(" from {} on (granule)", Exact(origin)),
-        (None, false, _) => String::new(),
+    let origin = match (off.is_granule, device.granule_origin_bytes) {
+        (false, _) | (true, 0) => String::new(),
+        (true, origin) => format!(" from {} on", Exact(origin)),
     };
+    let taken = off.taken_ns.map(|taken_ns| format!("{} of the time", share(taken_ns.min(ns), ns)));
+    let marks = off.is_granule.then(|| "granule".to_owned()).into_iter().chain(taken);
+    let marks = marks.collect::<Vec<_>>().join(", ");
+    let mark = if marks.is_empty() { origin } else { format!("{origin} ({marks})") };
     let ns = off.taken_ns.unwrap_or(ns);
     [
         format!("{}{mark}", Exact(off.unit_bytes)),

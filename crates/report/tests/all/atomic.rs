@@ -43,6 +43,7 @@ fn sample(answer: UntornAnswer) -> AtomicWrites {
         page_bytes: 16384,
         because,
         layers,
+        live: None,
         settings: vec![setting],
     };
     AtomicWrites {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use durability::untorn::PageEngine;
 
 use super::common::{Bytes, Json, Unknown, help};
-use super::values::page;
+use super::values::{page, seconds};
 
 /// Judge if a database may run without its protection against torn pages
 ///
@@ -21,7 +21,13 @@ Examples:
                                                     full_page_writes=off?
   straddle atomic app.db --for sqlite               one database file
   straddle atomic t.ibd --for mariadb --page 8K     with pages of 8 KiB
+  straddle atomic /var/lib/mysql --for mysql --live 60s
+                                                    is each write a whole page?
   straddle atomic --json DIR --for mysql            JSON, for programs
+
+--live samples the writes that the drives beneath the data files get while the
+server runs, and writes nothing itself. One write off the page is a NO. Whole
+writes do not turn a NO or an UNKNOWN into a YES.
 
 Run as root: otherwise drives and superblocks cannot be read, and the answer is
 UNKNOWN."))]
@@ -37,6 +43,10 @@ pub(crate) struct Atomic {
     /// Page size, such as 16K; default: as the data files say, else the engine's default
     #[arg(long, value_name = "SIZE", value_parser = page)]
     pub(crate) page: Option<u64>,
+
+    /// Also watch the writes of the running server for this time, such as 60s or 5m
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub(crate) live: Option<u32>,
 
     #[command(flatten)]
     pub(crate) unknown: Unknown,

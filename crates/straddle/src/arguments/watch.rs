@@ -52,6 +52,12 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "PATH", help_heading = "Counting")]
     pub(crate) cgroup: Option<PathBuf>,
 
+    /// Count every operation off the granule on a busy device too, which slows it down
+    ///
+    /// Without it, counting pauses after 50,000 operations in a second, until the next.
+    #[arg(long, help_heading = "Counting")]
+    pub(crate) exact: bool,
+
     /// Print one JSON document for each second, each on a line
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) jsonl: bool,

@@ -12,7 +12,7 @@ use crate::arguments::Atomic;
 use crate::shared::printer::shown;
 
 /// Number of data files that are judged.
-const FILES_MAX: usize = 4096;
+pub(super) const FILES_MAX: usize = 4096;
 /// Directories that may lie in each other: `pg_tblspc/1/PG_17/5`.
 const DEPTH_MAX: usize = 5;
 

@@ -1,6 +1,9 @@
 //! `straddle atomic`: may a database run without its protection against torn pages?
 
+use std::path::PathBuf;
+
 use durability::untorn::{self, DataFile, UntornAnswer, UntornQuestion};
+use host::Interrupt;
 use jiff::Timestamp;
 use report::atomic::{ATOMIC_SCHEMA, AtomicWrites};
 use report::{Envelope, Look, Refusal};
@@ -14,6 +17,7 @@ use crate::shared::run;
 use crate::shared::tracer::Tracer;
 
 mod data_files;
+mod live_writes;
 
 use data_files::FoundFiles;
 
@@ -29,7 +33,7 @@ pub(crate) fn run(atomic: &Atomic) -> anyhow::Result<CommandOutcome> {
     };
     let mut tracer = Tracer::new(&inspected, false);
     let judged = data_files::find(atomic).and_then(|found| traced(atomic, &mut tracer, found));
-    let (files, unseen) = match judged {
+    let (files, paths, unseen) = match judged {
         Ok(judged) => judged,
         Err(refusal) => {
             let outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
@@ -38,12 +42,17 @@ pub(crate) fn run(atomic: &Atomic) -> anyhow::Result<CommandOutcome> {
             return Ok(outcome);
         }
     };
+    let interrupt = atomic.live.map(|_| Interrupt::install()).transpose()?;
+    let live = atomic.live.zip(interrupt.as_ref()).map(|(seconds, interrupt)| {
+        live_writes::watch(&inspected, &tracer.stack, &files, &paths, seconds, interrupt)
+    });
     let verdict = untorn::judge(&UntornQuestion {
         stack: &tracer.stack,
         engine: atomic.engine.engine(),
         files: &files,
         kernel,
         unseen: unseen.as_deref(),
+        live: live.as_ref(),
     });
     let answer = verdict.answer;
     document.data_files = wide(files.len());
@@ -54,7 +63,12 @@ pub(crate) fn run(atomic: &Atomic) -> anyhow::Result<CommandOutcome> {
         document.envelope.notes.push(note.to_owned());
     }
     document.verdict = Some(verdict);
-    let said = Said::or(print(atomic, &document)?, "torn-page protection must stay on");
+    let printed = print(atomic, &document)?;
+    if let Some(signal) = interrupt.and_then(|interrupt| interrupt.signal()) {
+        let said = Said::or(printed, "interrupted; nothing is left behind");
+        return Ok(CommandOutcome::Interrupted(signal, said));
+    }
+    let said = Said::or(printed, "torn-page protection must stay on");
     Ok(match answer {
         UntornAnswer::Yes => CommandOutcome::Done,
         UntornAnswer::No => CommandOutcome::Found(said),
@@ -62,15 +76,18 @@ pub(crate) fn run(atomic: &Atomic) -> anyhow::Result<CommandOutcome> {
     })
 }
 
-/// The files with their places, and why some are missing. A file that was named must have a place;
-/// one of a directory that has none only leaves the answer open.
+/// Data files with their places, the path of each, and why some are missing.
+type TracedFiles = (Vec<DataFile>, Vec<PathBuf>, Option<String>);
+
+/// The files with their places, their paths, and why some are missing. A file that was named must
+/// have a place; one of a directory that has none only leaves the answer open.
 fn traced(
     atomic: &Atomic,
     tracer: &mut Tracer<'_>,
     found: FoundFiles,
-) -> Result<(Vec<DataFile>, Option<String>), Refusal> {
+) -> Result<TracedFiles, Refusal> {
     let mut unseen = found.unseen;
-    let mut files = Vec::new();
+    let (mut files, mut paths) = (Vec::new(), Vec::new());
     for (path, page_bytes) in found.files {
         match tracer.file(&path) {
             Ok(traced) => {
@@ -83,6 +100,7 @@ fn traced(
                     direct_bytes: traced.facts.direct_offset_bytes,
                     atomic_bytes: traced.facts.atomic_write_bytes,
                 });
+                paths.push(path);
             }
             Err(refusal) if files.is_empty() => {
                 let message = refusal.message.replacen("cannot trace", "cannot judge", 1);
@@ -92,7 +110,7 @@ fn traced(
         }
     }
     match files.is_empty() {
-        false => Ok((files, unseen)),
+        false => Ok((files, paths, unseen)),
         true => Err(data_files::none(atomic)),
     }
 }

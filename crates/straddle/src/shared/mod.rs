@@ -13,6 +13,7 @@
 //! | `probe_store` | what was measured of drives before |
 //! | `measure_target` | where to measure: a directory or a device |
 //! | `raw_claim`, `existing_data` | the claim on a device, and what is on it |
+//! | `write_sample` | a sample of writes: by whom, to which file |
 //! | `busy`, `halt`, `scratch` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
 //! | `destination`, `atomic_file` | where results go, whole or not at all |
@@ -50,3 +51,4 @@ pub(crate) mod stack_beneath;
 pub(crate) mod target;
 pub(crate) mod title;
 pub(crate) mod tracer;
+pub(crate) mod write_sample;

@@ -2,7 +2,7 @@
 //! writes off its own unit, as rates between two readings of its pages; and the unit that fits its
 //! count, found without a write.
 
-use host::block_events::{BlockEvents, BlockFilter, BlockLevel, Direction};
+use host::block_events::{BlockEvents, BlockFilter, BlockLevel, BlockShape, Direction};
 use host::tracepoint::{CountedScope, TracepointCounter};
 use measure::passive::{
     CounterRefresh, CountingRule, ObservedInterval, OffCounts, UNITS_BYTES, passive_unit,
@@ -121,8 +121,7 @@ fn counters(events: &BlockEvents, number: (u32, u32)) -> Vec<TracepointCounter> 
             devices: vec![number],
             level: BlockLevel::Requests,
             direction: Direction::Write,
-            off_bytes: Some(bytes),
-            starts_only: true,
+            shape: BlockShape::StartOff(bytes),
         };
         events.count(&filter, CountedScope::Machine)
     };

@@ -108,7 +108,8 @@ impl LayerCounters {
                 written_bytes: count.written_bytes(),
                 flushes: count.flushes,
                 above: layer.above.iter().map(|&place| self.layers[place].name.clone()).collect(),
-                written_per_byte_above: (above > 0 && !layer.has_files_between).then_some(ratio),
+                written_per_byte_above: (above > 0).then_some(ratio),
+                has_files_between: layer.has_files_between,
             }
         };
         self.layers.iter().map(of).collect()

@@ -68,7 +68,10 @@ pub(super) struct SecondBudget {
 impl SecondBudget {
     /// Operations of a device in a second after which only the granule is counted until the next:
     /// less than 1 % of a processor goes into the rest.
-    const OPERATIONS: u64 = 10_000;
+    pub(super) const ALL_SIZES: u64 = 10_000;
+    /// Operations after which nothing is counted until the next second: a few percent of a
+    /// processor go into the granule.
+    pub(super) const GRANULE: u64 = 50_000;
 
     /// The budget of the device with this number.
     pub(super) fn of(number: (u32, u32)) -> SecondBudget {
@@ -82,9 +85,9 @@ impl SecondBudget {
         self.before = self.operations();
     }
 
-    /// Returns whether this second had more operations than it may.
-    pub(super) fn is_spent(&mut self) -> bool {
-        self.operations().saturating_sub(self.before) > SecondBudget::OPERATIONS
+    /// Returns the number of operations since this second began.
+    pub(super) fn spent(&mut self) -> u64 {
+        self.operations().saturating_sub(self.before)
     }
 
     fn operations(&mut self) -> u64 {
@@ -117,6 +120,6 @@ mod tests {
     fn a_device_that_does_not_count_spends_nothing() {
         let mut budget = SecondBudget::of(NONE);
         budget.begin_second();
-        assert!(!budget.is_spent());
+        assert_eq!(budget.spent(), 0);
     }
 }

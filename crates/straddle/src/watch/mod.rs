@@ -74,7 +74,7 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     };
     let interrupt = Interrupt::install()?;
     let events = KernelEvents::open();
-    let mut watcher = Watcher::start(&inspected, devices, &scope, &events, own);
+    let mut watcher = Watcher::start(&inspected, devices, &scope, &events, watch.exact, own);
     let mut screen = Screen::open(watch);
     let ends = Ending::of(watch, screen.is_shown());
     let begun_ns = now_ns();

@@ -4,14 +4,15 @@
 //! subtract or divide: for any other granule each read and write is copied out and looked at, and
 //! those that found no room are counted.
 //!
-//! Sizes other than the granule are counted until a device is busy, and again from the next second
-//! on. So they cost little, and their counts name the time that they are of.
+//! Sizes other than the granule, and lengths of writes, are counted until a device is busy, and the
+//! granule until it is very busy; all again from the next second on. So they cost little, and their
+//! counts name the time that they are of.
 
 use host::block_events::{
-    BlockEvents, BlockFilter, BlockLevel, Direction, RecordFields, SECTOR_BYTES,
+    BlockEvents, BlockFilter, BlockLevel, BlockShape, Direction, RecordFields, SECTOR_BYTES,
 };
 use host::tracepoint::{CountedScope, TracepointCounter, TracepointError, TracepointStream};
-use report::watch::OffCount;
+use report::watch::{LengthCount, OffCount};
 use units::Unit;
 
 use super::listened_time::ListenedTime;
@@ -19,6 +20,8 @@ use super::watched_devices::WatchedNode;
 
 /// Sizes that are counted beside the granule, in bytes.
 const SIZES: [u64; 3] = [4 << 10, 16 << 10, 64 << 10];
+/// Lengths up to which writes are counted, in bytes.
+const LENGTHS: [u64; 4] = [4 << 10, 16 << 10, 64 << 10, 256 << 10];
 /// Room for the events of one processor, in bytes.
 const RING_BYTES: usize = 1 << 20;
 
@@ -29,7 +32,10 @@ pub(super) struct OffCounters<'a> {
     all: Option<[Vec<TracepointCounter>; 2]>,
     granule: Option<SizeCounters>,
     others: Vec<SizeCounters>,
-    /// The time for which sizes other than the granule were counted.
+    lengths: Vec<(u64, Vec<TracepointCounter>)>,
+    /// The time for which the granule was counted.
+    granule_listened: ListenedTime,
+    /// The time for which sizes other than the granule, and lengths, were counted.
     listened: ListenedTime,
 }
 
@@ -56,8 +62,8 @@ struct CopiedCount {
 const WAYS: [Direction; 2] = [Direction::Write, Direction::Read];
 
 impl<'a> OffCounters<'a> {
-    /// Starts to count for `device` in all `scopes`; sizes other than the granule only where
-    /// `with_sizes`.
+    /// Starts to count for `device` in all `scopes`; sizes other than the granule, and lengths,
+    /// only where `with_sizes`.
     pub(super) fn start(
         events: &'a BlockEvents,
         device: &WatchedNode,
@@ -66,9 +72,9 @@ impl<'a> OffCounters<'a> {
     ) -> Result<OffCounters<'a>, TracepointError> {
         let granule = device.granule.map(|(unit, _)| unit);
         let level = level(device, scopes);
-        let filter = |direction, off_bytes| filter(device, level, direction, off_bytes);
-        let count = |direction, off_bytes| -> Result<Vec<TracepointCounter>, TracepointError> {
-            let filter = filter(direction, off_bytes);
+        let filter = |direction, shape| device.sampled.filter(level, direction, shape);
+        let count = |direction, shape| -> Result<Vec<TracepointCounter>, TracepointError> {
+            let filter = filter(direction, shape);
             // A thread may end between being listed and being counted.
             let is_gone = |error: &TracepointError| {
                 scopes.len() > 1 && !matches!(error, TracepointError::NotAllowed { .. })
@@ -76,17 +82,17 @@ impl<'a> OffCounters<'a> {
             let opened = scopes.iter().map(|scope| events.count(&filter, *scope));
             opened.filter(|one| !one.as_ref().is_err_and(is_gone)).collect()
         };
-        let both = |off_bytes| -> Result<[Vec<TracepointCounter>; 2], TracepointError> {
-            Ok([count(WAYS[0], off_bytes)?, count(WAYS[1], off_bytes)?])
+        let both = |shape| -> Result<[Vec<TracepointCounter>; 2], TracepointError> {
+            Ok([count(WAYS[0], shape)?, count(WAYS[1], shape)?])
         };
         let size = |unit: Unit| -> Result<SizeCounters, TracepointError> {
             let is_plain = unit.origin_bytes() == 0 && unit.length_bytes().is_power_of_two();
             let way = match is_plain {
-                true => Way::Kernel(both(Some(unit.length_bytes()))?),
+                true => Way::Kernel(both(BlockShape::Off(unit.length_bytes()))?),
                 false => Way::Copies(
                     [
-                        stream(events, &filter(WAYS[0], None))?,
-                        stream(events, &filter(WAYS[1], None))?,
+                        stream(events, &filter(WAYS[0], BlockShape::Any))?,
+                        stream(events, &filter(WAYS[1], BlockShape::Any))?,
                     ],
                     [CopiedCount::default(); 2],
                 ),
@@ -97,15 +103,21 @@ impl<'a> OffCounters<'a> {
         let others = others.filter(|other| Some(*other) != granule);
         let others = others.map(size).collect::<Result<_, _>>()?;
         let granule = granule.map(size).transpose()?;
-        // Requests are counted by the kernel for everybody, at no cost. Of bios its numbers are
-        // others: md counts one that it splits at the end of a chunk more than once.
-        let all = (level == BlockLevel::Bios).then(|| both(None)).transpose()?;
-        let listened = ListenedTime::begun(device.number);
-        Ok(OffCounters { fields: events.fields(level), all, granule, others, listened })
+        let length = |&bytes: &u64| Ok((bytes, count(Direction::Write, BlockShape::UpTo(bytes))?));
+        let lengths =
+            LENGTHS.iter().filter(|_| with_sizes).map(length).collect::<Result<_, _>>()?;
+        // The kernel's counters for everybody cost nothing.
+        let is_free = is_all(scopes) && device.sampled.is_counted_once;
+        let all = (!is_free).then(|| both(BlockShape::Any)).transpose()?;
+        let begun = || ListenedTime::begun(device.sampled.number);
+        let (granule_listened, listened) = (begun(), begun());
+        let fields = events.fields(level);
+        Ok(OffCounters { fields, all, granule, others, lengths, granule_listened, listened })
     }
 
     /// Begins a second: counts all sizes again.
     pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
+        self.listen_granule(true)?;
         self.listen(true)
     }
 
@@ -114,14 +126,40 @@ impl<'a> OffCounters<'a> {
         self.listen(false)
     }
 
+    /// Counts nothing until the next second.
+    pub(super) fn pause(&mut self) -> Result<(), TracepointError> {
+        self.listen(false)?;
+        self.listen_granule(false)
+    }
+
+    fn listen_granule(&mut self, is_on: bool) -> Result<(), TracepointError> {
+        if self.granule_listened.is_on() == is_on {
+            return Ok(());
+        }
+        let counters = match &self.granule {
+            Some(SizeCounters { way: Way::Kernel(ways), .. }) => &ways[..],
+            Some(SizeCounters { way: Way::Copies(streams, _), .. }) => {
+                streams.iter().try_for_each(|stream| stream.listen(is_on))?;
+                &[]
+            }
+            None => &[],
+        };
+        let all = self.all.iter().flatten();
+        counters.iter().chain(all).flatten().try_for_each(|counter| counter.listen(is_on))?;
+        self.granule_listened.switch(is_on);
+        Ok(())
+    }
+
     fn listen(&mut self, is_on: bool) -> Result<(), TracepointError> {
         if self.listened.is_on() == is_on || self.others.is_empty() {
             return Ok(());
         }
-        for size in &self.others {
-            let Way::Kernel(ways) = &size.way else { continue };
-            ways.iter().flatten().try_for_each(|counter| counter.listen(is_on))?;
-        }
+        let others = self.others.iter().filter_map(|size| match &size.way {
+            Way::Kernel(ways) => Some(ways.iter().flatten()),
+            Way::Copies(..) => None,
+        });
+        let lengths = self.lengths.iter().flat_map(|(_, counters)| counters);
+        others.flatten().chain(lengths).try_for_each(|counter| counter.listen(is_on))?;
         self.listened.switch(is_on);
         Ok(())
     }
@@ -144,24 +182,36 @@ impl<'a> OffCounters<'a> {
         }
     }
 
-    /// The counts since the start. `done` is the number of writes and of reads by the kernel's
-    /// counters for everybody.
-    pub(super) fn counts(&mut self, done: [u64; 2]) -> Result<Vec<OffCount>, TracepointError> {
+    /// The counts since the start: of what is off sizes, and of writes by their lengths. `done` is
+    /// the number of writes and of reads by the kernel's counters for everybody.
+    pub(super) fn counts(
+        &mut self,
+        done: [u64; 2],
+    ) -> Result<(Vec<OffCount>, Vec<LengthCount>), TracepointError> {
         self.drain();
+        let (granule_all, granule_ns) = self.granule_listened.now();
         let all = match &self.all {
-            None => done,
+            None => granule_all.unwrap_or(done),
             Some([writes, reads]) => [sum(writes)?, sum(reads)?],
         };
         let (all_listened, taken_ns) = self.listened.now();
+        let all_writes = all_listened.unwrap_or(all)[0];
+        let length = |(up_to_bytes, counters): &(u64, Vec<TracepointCounter>)| {
+            let writes = sum(counters)?;
+            let all_writes = all_writes.max(writes);
+            Ok(LengthCount { up_to_bytes: *up_to_bytes, writes, all_writes, taken_ns })
+        };
+        let lengths = self.lengths.iter().map(length).collect::<Result<_, _>>()?;
         let others = self.others.iter();
         let mut counts = others
             .map(|size| Ok(OffCount { taken_ns, ..size.count(all_listened.unwrap_or(all))? }))
             .collect::<Result<Vec<_>, TracepointError>>()?;
         if let Some(granule) = &self.granule {
-            counts.push(OffCount { is_granule: true, ..granule.count(all)? });
+            let count = granule.count(all)?;
+            counts.push(OffCount { is_granule: true, taken_ns: granule_ns, ..count });
         }
         counts.sort_by_key(|count| count.unit_bytes);
-        Ok(counts)
+        Ok((counts, lengths))
     }
 }
 
@@ -192,22 +242,14 @@ impl SizeCounters {
 /// Place where operations of `device` are counted. Requests are sent by whoever happens to, so what
 /// is of a thread or a group is counted where it is handed in.
 pub(super) fn level(device: &WatchedNode, scopes: &[CountedScope<'_>]) -> BlockLevel {
-    let is_all = matches!(scopes, [CountedScope::Machine]);
-    if device.has_requests && is_all { BlockLevel::Requests } else { BlockLevel::Bios }
+    match device.sampled.has_requests && is_all(scopes) {
+        true => BlockLevel::Requests,
+        false => BlockLevel::Bios,
+    }
 }
 
-/// The filter for operations on `device`.
-pub(super) fn filter(
-    device: &WatchedNode,
-    level: BlockLevel,
-    direction: Direction,
-    off_bytes: Option<u64>,
-) -> BlockFilter {
-    let mut devices = vec![device.number];
-    if level == BlockLevel::Bios {
-        devices.extend(&device.partitions);
-    }
-    BlockFilter { devices, level, direction, off_bytes, starts_only: false }
+fn is_all(scopes: &[CountedScope<'_>]) -> bool {
+    matches!(scopes, [CountedScope::Machine])
 }
 
 fn stream(events: &BlockEvents, filter: &BlockFilter) -> Result<TracepointStream, TracepointError> {

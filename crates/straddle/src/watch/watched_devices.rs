@@ -15,22 +15,19 @@ use crate::shared::path_mount::PathMount;
 use crate::shared::printer::shown;
 use crate::shared::target::{CheckTarget, What, expand};
 use crate::shared::title;
+use crate::shared::write_sample::SampledDevice;
 
 /// A device that is watched.
 #[derive(Clone, Debug)]
 pub(super) struct WatchedNode {
     pub(super) node: NodeId,
-    pub(super) number: (u32, u32),
+    pub(super) sampled: SampledDevice,
     /// The kernel's name, harmless to print.
     pub(super) name: String,
     pub(super) title: String,
     pub(super) granule: Option<(Unit, Source)>,
-    /// Numbers of its partitions.
-    pub(super) partitions: Vec<(u32, u32)>,
     /// The drive, where it is one.
     pub(super) drive: Option<Box<KernelDrive>>,
-    /// True if requests are counted; a device without a queue of them has bios alone.
-    pub(super) has_requests: bool,
     /// True if it lies on other devices: it was named, and the drives beneath are watched too.
     pub(super) is_stacked: bool,
 }
@@ -138,7 +135,7 @@ fn described(
     inspected: &InspectedMachine,
 ) -> Option<WatchedNode> {
     let node = machine.node(id);
-    let number = node.number?;
+    let sampled = SampledDevice::of(inspected, machine, id)?;
     let name = text::escape(node.name.as_bytes());
     let assembled = inspected.assemble(machine, &machine.joined(id), told);
     let layer = layer_of(&assembled.stack, &name);
@@ -146,20 +143,15 @@ fn described(
         true => layer.units.used(UnitKind::Granule),
         false => coarsest_granule(&assembled.stack, &name),
     });
-    let partitions = node.above.iter().map(|&above| machine.node(above));
-    let partitions = partitions.filter(|above| matches!(above.kind, NodeKind::Partition { .. }));
-    let partitions = partitions.filter_map(|above| above.number);
     Some(WatchedNode {
         node: id,
-        number: (number.major, number.minor),
+        sampled,
         title: layer.map_or(String::new(), |(layer, _)| title::title(layer)),
         granule,
-        partitions: partitions.map(|number| (number.major, number.minor)).collect(),
         drive: layer.and_then(|(layer, _)| match &layer.kind {
             LayerKind::Drive(drive) => Some(drive.clone()),
             _ => None,
         }),
-        has_requests: inspected.tree().list(&format!("/sys/block/{}/mq", node.name)).is_ok(),
         is_stacked: !is_drive(machine, id),
         name,
     })

@@ -6,7 +6,7 @@ use host::block_events::BlockEvents;
 use host::tracepoint::{Tracefs, TracepointError};
 use measure::live::consequences;
 use report::watch::{
-    CountedWork, LayerTraffic, OffCount, SyncCalls, WATCH_SCHEMA, Watch as Document, WatchedDevice,
+    CountedWork, LayerTraffic, SyncCalls, WATCH_SCHEMA, Watch as Document, WatchedDevice,
 };
 use report::{Envelope, Run};
 use units::number::{real, whole};
@@ -45,6 +45,8 @@ impl KernelEvents {
 pub(super) struct Watcher<'a> {
     run: Run,
     scope: &'a WatchedScope,
+    /// True to count the granule without pauses, however busy a device is.
+    is_exact: bool,
     devices: Vec<DeviceCounters<'a>>,
     syncs: Option<SyncCounters>,
     notes: Vec<String>,
@@ -68,6 +70,7 @@ impl<'a> Watcher<'a> {
         devices: Vec<WatchedNode>,
         scope: &'a WatchedScope,
         events: &'a KernelEvents,
+        is_exact: bool,
         run: Run,
     ) -> Watcher<'a> {
         host::raise_open_files_limit();
@@ -94,7 +97,7 @@ impl<'a> Watcher<'a> {
             DeviceCounters::start(inspected, device, scope, events, in_full, writers)
         };
         let started = sampled.into_iter().map(count).collect();
-        Watcher { run, scope, devices: started, syncs, notes }
+        Watcher { run, scope, is_exact, devices: started, syncs, notes }
     }
 
     /// Begins a second.
@@ -118,9 +121,13 @@ impl<'a> Watcher<'a> {
             if let Ok(off) = &mut one.off {
                 off.drain();
             }
-            if one.budget.is_spent() {
+            let spent = one.budget.spent();
+            if spent > SecondBudget::ALL_SIZES {
                 one.count_by(OffCounters::rest);
                 one.sample_by(WriterSample::rest);
+            }
+            if spent > SecondBudget::GRANULE && !self.is_exact {
+                one.count_by(OffCounters::pause);
             }
         }
     }
@@ -147,7 +154,7 @@ impl<'a> Watcher<'a> {
         let mut envelope = Envelope::new(WATCH_SCHEMA, self.run.clone());
         envelope.notes.clone_from(&self.notes);
         let scope = self.scope;
-        let devices = self.devices.iter_mut().map(|one| one.document(scope)).collect();
+        let devices = self.devices.iter_mut().map(|one| one.document(scope, watched_ns)).collect();
         let syncs = self.syncs.as_ref().map(|syncs| {
             syncs.calls().unwrap_or_else(|error| SyncCalls {
                 calls: Vec::new(),
@@ -211,9 +218,10 @@ impl<'a> DeviceCounters<'a> {
             .and_then(|events| OffCounters::start(events, &device, &scope.counted(), with_sizes))
             .map_err(|error| error.to_string());
         let drive = device.drive.as_ref();
-        let wear =
-            drive.and_then(|drive| DriveWear::start(inspected, drive, device.number, events.ok()));
-        let budget = SecondBudget::of(device.number);
+        let wear = drive.and_then(|drive| {
+            DriveWear::start(inspected, drive, device.sampled.number, events.ok())
+        });
+        let budget = SecondBudget::of(device.sampled.number);
         DeviceCounters { device, layers, off, writers, wear, budget }
     }
 
@@ -235,15 +243,15 @@ impl<'a> DeviceCounters<'a> {
         }
     }
 
-    fn document(&mut self, scope: &WatchedScope) -> WatchedDevice {
+    fn document(&mut self, scope: &WatchedScope, watched_ns: u64) -> WatchedDevice {
         let traffic: Vec<LayerTraffic> =
             self.layers.as_mut().map_or(Vec::new(), LayerCounters::traffic);
         let all = traffic.first().map_or([0, 0], |own| [own.writes, own.reads]);
         let counts = self.off.as_mut().map_err(|reason| reason.clone());
         let counts = counts.and_then(|off| off.counts(all).map_err(|error| error.to_string()));
-        let (off, off_unknown): (Vec<OffCount>, _) = match counts {
+        let ((off, write_lengths), off_unknown) = match counts {
             Ok(counts) => (counts, None),
-            Err(reason) => (Vec::new(), Some(reason)),
+            Err(reason) => (Default::default(), Some(reason)),
         };
         let sampled = self.writers.as_ref().map_err(|reason| reason.clone());
         let sampled = sampled.and_then(|sample| {
@@ -255,8 +263,11 @@ impl<'a> DeviceCounters<'a> {
             Err(reason) => (Vec::new(), None, 0.0, Some(reason)),
         };
         let granule_bytes = self.device.granule.map(|(unit, _)| unit.length_bytes());
-        let off_writes = off.iter().find(|count| count.is_granule).map(|count| count.writes);
-        let extra_reads = sample.and(off_writes).map(|writes| whole(real(writes) * per_write));
+        let granule = sample.and(off.iter().find(|count| count.is_granule));
+        let extra_reads = granule.map(|count| {
+            let counted_ns = count.taken_ns.unwrap_or(watched_ns).max(1);
+            whole(real(count.writes) * per_write * real(watched_ns) / real(counted_ns))
+        });
         let sampled = sample.map_or(0, |sample| sample.writes);
         let consequences = consequences(&writers, granule_bytes.unwrap_or(0), sampled);
         let counted = off_counters::level(&self.device, &scope.counted());
@@ -272,6 +283,7 @@ impl<'a> DeviceCounters<'a> {
             },
             traffic,
             off,
+            write_lengths,
             off_unknown,
             writers,
             writers_unknown,

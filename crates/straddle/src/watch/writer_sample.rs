@@ -1,28 +1,20 @@
 //! A sample of the writes off the granule of a device: who handed each in, and to what.
-//!
-//! All are copied out until there are enough of this second; then nobody listens until the next.
-//! So a quiet device is seen whole, and a busy one costs no more than a bounded number of copies.
-//! Nor does anybody listen once the device had many operations in this second, whatever they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use host::block_events::{
-    BlockEvents, BlockLevel, BlockRecord, Direction, RecordFields, SECTOR_BYTES,
-};
+use host::block_events::{BlockEvents, BlockShape};
 use host::engine::now_ns;
-use host::process::{ThreadOwner, open_for_writing, processes, thread_owner};
-use host::tracepoint::{TracepointError, TracepointStream};
-use measure::live::{
-    OffWrite, OffWriteTally, OffWriter, Region, RequestWriters, SectorRange, WriterIdentity,
-};
+use host::process::{ThreadOwner, open_for_writing, processes};
+use host::tracepoint::TracepointError;
+use measure::live::{OffWrite, OffWriteTally, OffWriter, Region, WriterIdentity};
 use report::watch::OffSample;
 use units::{Unit, text};
 
-use super::off_counters::filter;
 use super::watched_devices::WatchedNode;
 use super::written_places::{WrittenPlace, WrittenPlaces};
 use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::write_sample::{SampleBounds, SampledWrite, SampledWrites};
 
 /// Copies of a second after which nobody listens until the next.
 const COPIES_A_SECOND: usize = 2000;
@@ -35,33 +27,18 @@ const PROCESSES_MAX: usize = 512;
 /// Most processes of a second whose open files are looked at as soon as they write: they may end
 /// before the second does.
 const EARLY_LOOKS: u32 = 32;
-/// Most threads whose processes are remembered.
-const OWNERS_MAX: usize = 65_536;
 /// Least time between two looks at the open files of one process: less than a second, so that each
 /// second's writes are looked up after they were made.
 const LOOK_AGAIN_NS: u64 = 500_000_000;
 
-/// Number and name of a thread, as they stand in the events.
-type Thread = (u32, String);
-
 /// The sample of one device.
 pub(super) struct WriterSample<'a> {
     granule: Unit,
-    bios: TracepointStream,
-    bio_fields: RecordFields<'a>,
-    /// `None` on a device that has no requests, and where only some processes count: their bios do.
-    requests: Option<(TracepointStream, RecordFields<'a>)>,
+    writes: SampledWrites<'a>,
     places: WrittenPlaces<'a>,
-    writers: RequestWriters<Thread>,
-    owners: BTreeMap<u32, Option<ThreadOwner>>,
     looked_ns: BTreeMap<u32, u64>,
     tally: OffWriteTally<WriterIdentity>,
-    pending_bios: Vec<BlockRecord>,
-    pending_requests: Vec<BlockRecord>,
-    copies: usize,
     early_looks: u32,
-    since_ns: Option<u64>,
-    taken_ns: u64,
     /// Only what these processes hand in; all where it is `None`.
     only: Option<BTreeSet<u32>>,
 }
@@ -76,112 +53,51 @@ impl<'a> WriterSample<'a> {
         only: Option<BTreeSet<u32>>,
     ) -> Result<WriterSample<'a>, TracepointError> {
         let is_plain = granule.origin_bytes() == 0 && granule.length_bytes().is_power_of_two();
-        let off_bytes = is_plain.then_some(granule.length_bytes());
-        let stream =
-            |level| events.stream(&filter(device, level, Direction::Write, off_bytes), RING_BYTES);
-        let requests = match device.has_requests && only.is_none() {
-            true => Some((stream(BlockLevel::Requests)?, events.fields(BlockLevel::Requests))),
-            false => None,
+        let bounds = SampleBounds {
+            copies_a_second: if only.is_some() { COPIES_OF_SOME } else { COPIES_A_SECOND },
+            ring_bytes: RING_BYTES,
+            shape: match is_plain {
+                true => BlockShape::Off(granule.length_bytes()),
+                false => BlockShape::Any,
+            },
+            is_by_bios: only.is_some(),
         };
-        let mut places = WrittenPlaces::of(inspected, device.number);
+        let writes = SampledWrites::open(events, &device.sampled, bounds)?;
+        let mut places = WrittenPlaces::of(inspected, device.sampled.number);
         places.learn_swap_files();
-        Ok(WriterSample {
-            granule,
-            bios: stream(BlockLevel::Bios)?,
-            bio_fields: events.fields(BlockLevel::Bios),
-            requests,
-            places,
-            writers: RequestWriters::default(),
-            owners: BTreeMap::new(),
-            looked_ns: BTreeMap::new(),
-            tally: OffWriteTally::new(granule),
-            pending_bios: Vec::new(),
-            pending_requests: Vec::new(),
-            copies: 0,
-            early_looks: 0,
-            since_ns: None,
-            taken_ns: 0,
-            only,
-        })
+        let (looked_ns, tally) = (BTreeMap::new(), OffWriteTally::new(granule));
+        let early_looks = 0;
+        Ok(WriterSample { granule, writes, places, looked_ns, tally, early_looks, only })
     }
 
     /// Begins a second: listens again. The number of a thread may be another's by now.
     pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
-        (self.copies, self.early_looks) = (0, 0);
-        self.owners.clear();
+        self.early_looks = 0;
         self.places.forget_files();
-        self.listen(true)
+        self.writes.begin_second()
     }
 
     /// Listens no more until the next second.
     pub(super) fn rest(&mut self) -> Result<(), TracepointError> {
-        if self.since_ns.is_some() {
-            self.listen(false)?;
-            self.drain()?;
-        }
-        Ok(())
-    }
-
-    fn listen(&mut self, is_on: bool) -> Result<(), TracepointError> {
-        if self.since_ns.is_some() == is_on {
-            return Ok(());
-        }
-        // Bios first on, and last off: a request's pieces are handed in before it is sent.
-        if is_on {
-            self.bios.listen(true)?;
-        }
-        if let Some((requests, _)) = &self.requests {
-            requests.listen(is_on)?;
-        }
-        if !is_on {
-            self.bios.listen(false)?;
-        }
-        let now_ns = now_ns();
-        match self.since_ns.take() {
-            None => self.since_ns = Some(now_ns),
-            Some(since_ns) => self.taken_ns += now_ns - since_ns,
-        }
+        let processes = self.writes.rest()?;
+        self.look_at(processes);
         Ok(())
     }
 
     /// Waits for copies, at most for `longest`.
     pub(super) fn wait(&self, longest: Duration) {
-        match &self.requests {
-            Some((requests, _)) => requests.wait(longest),
-            None => self.bios.wait(longest),
-        }
+        self.writes.wait(longest);
     }
 
     /// Takes what was copied out; stops listening once there is enough of this second.
     pub(super) fn drain(&mut self) -> Result<(), TracepointError> {
-        let (bios, fields) = (&mut self.pending_bios, self.bio_fields);
-        self.bios.drain(|time_ns, raw| bios.extend(fields.record(time_ns, raw)));
-        if let Some((stream, fields)) = &mut self.requests {
-            let (requests, fields) = (&mut self.pending_requests, *fields);
-            stream.drain(|time_ns, raw| requests.extend(fields.record(time_ns, raw)));
-        }
-        self.look_at_new_writers();
-        let copies = self.pending_bios.len() + self.pending_requests.len();
-        let most = if self.only.is_some() { COPIES_OF_SOME } else { COPIES_A_SECOND };
-        if self.since_ns.is_some() && self.copies + copies >= most {
-            self.listen(false)?;
-            // What came between the last look and the end of listening.
-            return self.drain();
-        }
+        let processes = self.writes.drain()?;
+        self.look_at(processes);
         Ok(())
     }
 
-    /// Looks at those who handed a bio in for the first time, and at their files: they may end
-    /// soon.
-    fn look_at_new_writers(&mut self) {
-        let mut processes = BTreeSet::new();
-        for bio in &self.pending_bios {
-            if self.owners.len() < OWNERS_MAX && !self.owners.contains_key(&bio.thread) {
-                let owner = thread_owner(bio.thread);
-                processes.extend(owner.iter().filter(|one| !one.is_kernel).map(|one| one.process));
-                self.owners.insert(bio.thread, owner);
-            }
-        }
+    /// Looks at the files of those who handed a bio in for the first time: they may end soon.
+    fn look_at(&mut self, processes: BTreeSet<u32>) {
         for process in processes {
             if self.early_looks < EARLY_LOOKS {
                 self.early_looks += 1;
@@ -200,57 +116,25 @@ impl<'a> WriterSample<'a> {
             known.extend(only);
         }
         self.drain()?;
-        let bios = std::mem::take(&mut self.pending_bios);
-        let requests = std::mem::take(&mut self.pending_requests);
-        self.copies += bios.len() + requests.len();
-        if self.requests.is_none() {
-            for bio in bios {
-                let thread = (bio.thread, bio.command.clone());
-                self.add(&bio, Some(thread));
-            }
-            return Ok(());
-        }
-        let mut order: Vec<(BlockRecord, bool)> =
-            bios.into_iter().map(|bio| (bio, false)).collect();
-        order.extend(requests.into_iter().map(|request| (request, true)));
-        order.sort_by_key(|(record, is_request)| (record.time_ns, *is_request));
-        for (record, is_request) in order {
-            let range = SectorRange {
-                start: record.sector,
-                end: record.sector.saturating_add(record.sectors),
-            };
-            if is_request {
-                let writer = self.writers.writer(range).cloned();
-                self.add(&record, writer);
-            } else {
-                self.writers.hand_in(range, &(record.thread, record.command));
-            }
+        for write in self.writes.end_second()? {
+            self.add(write);
         }
         Ok(())
     }
 
-    fn add(&mut self, record: &BlockRecord, thread: Option<Thread>) {
-        let write = OffWrite {
-            start_bytes: record.sector.saturating_mul(SECTOR_BYTES),
-            length_bytes: record.sectors.saturating_mul(SECTOR_BYTES),
-        };
-        if self.granule.partial(write.start_bytes, write.length_bytes) == 0 {
+    fn add(&mut self, sampled: SampledWrite) {
+        let SampledWrite { start_bytes, length_bytes, .. } = sampled;
+        if self.granule.partial(start_bytes, length_bytes) == 0 {
             return;
         }
-        let owner = thread.as_ref().and_then(|(number, _)| self.owner(*number));
         if let Some(only) = &self.only {
-            let is_one = owner.as_ref().is_some_and(|owner| only.contains(&owner.process));
+            let is_one = sampled.owner.as_ref().is_some_and(|owner| only.contains(&owner.process));
             if !is_one {
                 return;
             }
         }
-        let place = self.place(write.start_bytes, owner.as_ref());
-        let identity = identity(thread, owner, place);
-        self.tally.add(write, identity);
-    }
-
-    fn owner(&mut self, thread: u32) -> Option<ThreadOwner> {
-        self.owners.entry(thread).or_insert_with(|| thread_owner(thread)).clone()
+        let place = self.place(start_bytes, sampled.owner.as_ref());
+        self.tally.add(OffWrite { start_bytes, length_bytes }, identity(sampled, place));
     }
 
     /// The place at `address`: of files those that the writer has open, or where it writes for
@@ -308,12 +192,7 @@ impl<'a> WriterSample<'a> {
     pub(super) fn writers(
         &self,
     ) -> Result<(Vec<OffWriter<WriterIdentity>>, OffSample), TracepointError> {
-        let lost = match &self.requests {
-            None => self.bios.lost()?,
-            Some((requests, _)) => requests.lost()?,
-        };
-        let listening = self.since_ns.map_or(0, |since_ns| now_ns() - since_ns);
-        let taken_ns = self.taken_ns + listening;
+        let (lost, taken_ns) = (self.writes.lost()?, self.writes.taken_ns());
         let sample = OffSample { writes: self.tally.sampled(), taken_ns, lost };
         Ok((self.tally.writers(), sample))
     }
@@ -324,42 +203,18 @@ impl<'a> WriterSample<'a> {
     }
 }
 
-fn identity(
-    thread: Option<Thread>,
-    owner: Option<ThreadOwner>,
-    place: WrittenPlace,
-) -> WriterIdentity {
+fn identity(write: SampledWrite, place: WrittenPlace) -> WriterIdentity {
     let WrittenPlace { layer, region, file } = place;
-    let known = WriterIdentity {
-        process: None,
-        process_id: None,
-        is_kernel: false,
-        control_group: None,
+    let process = write.process_name();
+    let is_kernel = write.owner.as_ref().is_some_and(|owner| owner.is_kernel);
+    let user = write.owner.filter(|owner| !owner.is_kernel);
+    WriterIdentity {
+        process,
+        process_id: user.as_ref().map(|owner| owner.process),
+        is_kernel,
+        control_group: user.and_then(|owner| owner.control_group),
         layer,
         region,
         file,
-    };
-    match (owner, thread) {
-        (Some(owner), _) => WriterIdentity {
-            process: Some(if owner.is_kernel { kernel_name(&owner.name) } else { owner.name }),
-            process_id: Some(owner.process).filter(|_| !owner.is_kernel),
-            is_kernel: owner.is_kernel,
-            control_group: owner.control_group.filter(|_| !owner.is_kernel),
-            ..known
-        },
-        // It ended before it could be looked at.
-        (None, Some((_, name))) => {
-            WriterIdentity { process: Some(text::escape(name.as_bytes())), ..known }
-        }
-        (None, None) => known,
-    }
-}
-
-/// The name of a thread of the kernel without what changes all the time: `kworker/u8:2+flush-7:0`
-/// is one of many that do the same.
-fn kernel_name(name: &str) -> String {
-    match name.split_once('/') {
-        Some(("kworker", _)) => "kworker".to_owned(),
-        _ => name.to_owned(),
     }
 }

@@ -1,5 +1,7 @@
-//! The commands that measure, as a user runs them: `bench`, `fsync`, `probe` and `watch`.
+//! The commands that measure, as a user runs them: `bench`, `fsync`, `probe`, `watch`
+//! and `atomic --live`.
 
+mod atomic;
 mod bench;
 mod engines;
 mod fsync;

@@ -213,7 +213,8 @@ impl Made {
         stack: &Stack,
         files: &[DataFile],
     ) -> UntornVerdict {
-        untorn::judge(&UntornQuestion { stack, engine, files, kernel: Some((6, 18)), unseen: None })
+        let (kernel, unseen, live) = (Some((6, 18)), None, None);
+        untorn::judge(&UntornQuestion { stack, engine, files, kernel, unseen, live })
     }
 
     /// Ways in which the file system may place pages: each is the pieces of one page, each a start

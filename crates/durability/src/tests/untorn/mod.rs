@@ -3,6 +3,7 @@
 mod cuts;
 mod hostile;
 mod lines;
+mod live;
 mod made;
 mod matrix;
 mod oracle;

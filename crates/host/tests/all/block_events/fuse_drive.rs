@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use host::block_events::{BlockEvents, BlockLevel, Direction};
+use host::block_events::{BlockEvents, BlockLevel, BlockShape, Direction};
 use host::tracepoint::{CountedScope, TracepointCounter};
 use testkit::fuse::{Fuse, FuseBehavior, FuseRequest};
 use testkit::{Loop, Scratch, need_loops, skip};
@@ -18,18 +18,31 @@ use super::{MIB, aligned, events, filter, number_of};
 const LOADS: u32 = 1000;
 /// Requests that reach the file in one piece: FUSE cuts at 1 MiB.
 const REQUEST_KIB_MAX: &str = "128";
-/// Sizes of which is counted what is off them, in bytes.
-const SIZES: [u64; 3] = [4096, 16384, 65536];
+/// Shapes that are counted.
+const SHAPES: [BlockShape; 7] = [
+    BlockShape::Any,
+    BlockShape::Off(4096),
+    BlockShape::Off(16384),
+    BlockShape::Off(65536),
+    BlockShape::UpTo(4096),
+    BlockShape::UpTo(16384),
+    BlockShape::UpTo(65536),
+];
 
-/// Writes and reads that reached the file: all, and those off each size.
-type Seen = [[u64; 4]; 2];
+/// Writes and reads that reached the file, of each shape.
+type Seen = [[u64; SHAPES.len()]; 2];
 
 fn note(seen: &Mutex<Seen>, way: usize, offset_bytes: u64, length_bytes: u64) {
     let mut seen = seen.lock().unwrap();
-    seen[way][0] += 1;
-    for (column, bytes) in SIZES.into_iter().enumerate() {
-        let unit = Unit::new(bytes).unwrap();
-        seen[way][column + 1] += u64::from(unit.partial(offset_bytes, length_bytes) > 0);
+    for (column, shape) in SHAPES.into_iter().enumerate() {
+        let off = |bytes| Unit::new(bytes).unwrap().partial(offset_bytes, length_bytes) > 0;
+        let is_seen = match shape {
+            BlockShape::Any => true,
+            BlockShape::Off(bytes) => off(bytes),
+            BlockShape::StartOff(bytes) => !offset_bytes.is_multiple_of(bytes),
+            BlockShape::UpTo(bytes) => length_bytes <= bytes,
+        };
+        seen[way][column] += u64::from(is_seen);
     }
 }
 
@@ -78,12 +91,11 @@ fn counted(counters: &[Vec<TracepointCounter>; 2]) -> Seen {
 
 fn counters(events: &BlockEvents, number: (u32, u32)) -> [Vec<TracepointCounter>; 2] {
     [Direction::Write, Direction::Read].map(|way| {
-        let off = std::iter::once(None).chain(SIZES.map(Some));
-        let count = |off| {
-            let filter = filter(number, BlockLevel::Requests, way, off);
+        let count = |shape| {
+            let filter = filter(number, BlockLevel::Requests, way, shape);
             events.count(&filter, CountedScope::Machine).unwrap()
         };
-        off.map(count).collect()
+        SHAPES.map(count).into()
     })
 }
 
@@ -119,7 +131,8 @@ fn a_thousand_loads_are_counted_as_the_drive_itself_counts_them() {
         load(device.path(), &mut random);
         let now = (counted(&counters), *seen.lock().unwrap());
         let since = |now: Seen, before: Seen| -> Seen {
-            [0, 1].map(|way| [0, 1, 2, 3].map(|column| now[way][column] - before[way][column]))
+            let column = |way: usize, column: usize| now[way][column] - before[way][column];
+            [0, 1].map(|way| std::array::from_fn(|place| column(way, place)))
         };
         assert_eq!(since(now.0, before.0), since(now.1, before.1), "load {number}");
         before = now;

@@ -7,7 +7,7 @@ mod fuse_drive;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 
-use host::block_events::{BlockEvents, BlockFilter, BlockLevel, Direction};
+use host::block_events::{BlockEvents, BlockFilter, BlockLevel, BlockShape, Direction};
 use host::tracepoint::{CountedScope, Tracefs, TracepointError};
 use testkit::{Loop, Scratch, need_loops, skip};
 use units::random::Random;
@@ -47,9 +47,9 @@ fn filter(
     number: (u32, u32),
     level: BlockLevel,
     direction: Direction,
-    off_bytes: Option<u64>,
+    shape: BlockShape,
 ) -> BlockFilter {
-    BlockFilter { devices: vec![number], level, direction, off_bytes, starts_only: false }
+    BlockFilter { devices: vec![number], level, direction, shape }
 }
 
 /// Does `count` direct reads or writes at random places of random lengths, and returns
@@ -86,14 +86,17 @@ fn counts_are_equal_to_what_was_done() {
     let Some(events) = events() else { return };
     let scratch = Scratch::new();
     let (device, number) = device(&scratch);
-    let counter = |direction, off| {
+    let counter = |direction, shape| {
         events
-            .count(&filter(number, BlockLevel::Requests, direction, off), CountedScope::Machine)
+            .count(&filter(number, BlockLevel::Requests, direction, shape), CountedScope::Machine)
             .unwrap()
     };
     let counters: Vec<_> = [Direction::Write, Direction::Read]
         .into_iter()
-        .map(|way| [None, Some(4096), Some(16384)].map(|off| counter(way, off)))
+        .map(|way| {
+            [BlockShape::Any, BlockShape::Off(4096), BlockShape::Off(16384)]
+                .map(|shape| counter(way, shape))
+        })
         .collect();
     let mut random = testkit::random(17);
     let done = load(&device, &mut random, 3000);
@@ -102,7 +105,7 @@ fn counts_are_equal_to_what_was_done() {
         assert_eq!(counted, done);
     }
     let none = events.count(
-        &filter(number, BlockLevel::Requests, Direction::Write, Some(512)),
+        &filter(number, BlockLevel::Requests, Direction::Write, BlockShape::Off(512)),
         CountedScope::Machine,
     );
     load(&device, &mut random, 10);
@@ -115,7 +118,7 @@ fn a_thread_is_counted_alone() {
     let Some(events) = events() else { return };
     let scratch = Scratch::new();
     let (device, number) = device(&scratch);
-    let bios = filter(number, BlockLevel::Bios, Direction::Write, None);
+    let bios = filter(number, BlockLevel::Bios, Direction::Write, BlockShape::Any);
     let own = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
     let counter = events.count(&bios, CountedScope::Thread(own)).unwrap();
     let mut random = testkit::random(17);
@@ -137,7 +140,7 @@ fn a_stream_copies_each_event_or_says_how_many_it_lost() {
     let scratch = Scratch::new();
     let (device, number) = device(&scratch);
     let mut random = testkit::random(17);
-    let wanted = filter(number, BlockLevel::Requests, Direction::Write, Some(4096));
+    let wanted = filter(number, BlockLevel::Requests, Direction::Write, BlockShape::Off(4096));
     let fields = events.fields(BlockLevel::Requests);
     // A large ring holds all; one of a page overflows, since nobody reads it meanwhile.
     for ring_bytes in [1 << 20, 4096] {

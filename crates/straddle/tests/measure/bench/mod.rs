@@ -10,4 +10,4 @@ mod refusals;
 mod run;
 mod safety;
 mod states;
-mod volume;
+pub(crate) mod volume;

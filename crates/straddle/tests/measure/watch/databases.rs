@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
-use testkit::running_program::until;
+use testkit::running_program::{Ran, by_signals, until};
 use testkit::{need_loops, need_tools, scratch::text, skip, tool};
 
 use super::volume::Volume;
@@ -153,11 +153,21 @@ fn postgresql_is_named_with_its_log_and_its_sync_calls_are_counted() {
         watching.two_seconds();
         let document = watching.end();
         assert_eq!(sync_calls(&document) > 0, is_synced, "{document:#}");
+        assert_eq!(syncs_are_off(&place, &process), !is_synced);
         if is_synced {
             assert_eq!(first_cause(&document, "small-pages")["process"], "postgres");
             assert_eq!(first_cause(&document, "small-pages")["page_bytes"], 8192);
         }
     }
+}
+
+/// Returns whether `straddle fsync --pid` says that the server of that process never syncs.
+fn syncs_are_off(place: &Path, process: &str) -> bool {
+    let words = ["fsync", text(place), "--pid", process, "--rows", "none", "--json"];
+    let ran = Ran::of(by_signals(env!("CARGO_BIN_EXE_straddle")).args(words));
+    let document: Value = serde_json::from_str(&ran.out).expect("a document");
+    let evidence = document["honesty"]["evidence"].as_array().expect("a list");
+    evidence.iter().any(|one| one["code"] == "server-never-syncs")
 }
 
 fn rows(postgres: &Postgres<'_>) -> u64 {

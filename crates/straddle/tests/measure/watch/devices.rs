@@ -1,6 +1,9 @@
 //! Writes to devices without a file system, and counts against granules of every kind.
 
-use testkit::{need_loops, need_tools, scratch::text};
+use std::process::Stdio;
+
+use serde_json::Value;
+use testkit::{need_loops, need_tools, scratch::text, skip, tool};
 
 use super::volume::Device;
 use super::watching::{Culprit, Watching, first_cause, off_granule, only};
@@ -74,4 +77,63 @@ fn counts_against_a_shifted_granule_and_one_of_3_kib_are_those_of_the_load() {
         assert_eq!(off["unit_bytes"], length, "{told}: {document:#}");
         only(&document, &["once"]);
     }
+}
+
+#[test]
+fn writes_are_counted_by_their_lengths() {
+    need_loops!();
+    need_tools!("python3");
+    let device = Device::new(64 << 20);
+    let mut watching = Watching::start(device.node(), &[]);
+    let _writer = Writer::direct("lengths", device.node(), 8192, 16384);
+    let counted = |document: &Value, place: usize| {
+        let count = &document["devices"][0]["write_lengths"][place];
+        ["up_to_bytes", "writes", "all_writes"].map(|key| count[key].as_u64().expect("a number"))
+    };
+    watching.until("some writes are counted", |document| counted(document, 1)[1] > 100);
+    let document = watching.end();
+    let (short, long) = (counted(&document, 0), counted(&document, 1));
+    assert_eq!(short[..2], [4096, 0], "{document:#}");
+    assert_eq!((long[0], long[1]), (16384, long[2]), "{document:#}");
+}
+
+#[test]
+fn a_busy_device_is_counted_for_a_part_of_the_time_unless_all_is_asked_for() {
+    need_loops!();
+    need_tools!("fio");
+    let device = Device::new(64 << 20);
+    let mut in_part = Watching::start(device.node(), &[]);
+    let mut exact = Watching::start(device.node(), &["--exact"]);
+    let mut fio = tool::command("fio");
+    fio.args([
+        "--name=busy",
+        "--thread",
+        "--rw=randwrite",
+        "--bs=4k",
+        "--ioengine=io_uring",
+        "--iodepth=32",
+    ]);
+    fio.args(["--direct=1", "--time_based", "--runtime=600", "--filename", device.node()]);
+    let _writer = Writer::program(fio.stdout(Stdio::null()));
+    in_part.two_seconds();
+    let before = written(in_part.last());
+    in_part.two_seconds();
+    exact.two_seconds();
+    let (in_part, exact) = (in_part.end(), exact.end());
+    let seconds = in_part["watched_ns"].as_u64().expect("a number") / 1_000_000_000;
+    if written(&in_part) - before < 3 * 60_000 {
+        return skip("the loop device takes too few writes a second");
+    }
+    let counted = off_granule(&in_part);
+    assert!(
+        counted["taken_ns"].as_u64().is_some_and(|taken_ns| taken_ns < seconds * 1_000_000_000),
+        "{in_part:#}"
+    );
+    assert!(counted["all_writes"].as_u64() < Some(written(&in_part)), "{in_part:#}");
+    assert_eq!(off_granule(&exact)["taken_ns"], Value::Null, "{exact:#}");
+    assert_eq!(off_granule(&exact)["all_writes"], written(&exact), "{exact:#}");
+}
+
+fn written(document: &Value) -> u64 {
+    document["devices"][0]["traffic"][0]["writes"].as_u64().expect("a number")
 }

@@ -147,6 +147,10 @@ fn the_image_of_a_loop_is_the_file_that_its_writes_arrive_in() {
     let document = watching.shows(&culprit, 0.8);
     let traffic = document["devices"][0]["traffic"].as_array().expect("a list");
     assert_eq!(traffic[1]["name"], text(inner.path()).trim_start_matches("/dev/"), "{traffic:#?}");
+    assert_eq!(traffic[0]["has_files_between"], true, "{traffic:#?}");
+    let written = |layer: usize| traffic[layer]["written_bytes"].as_f64().expect("a number");
+    let ratio = traffic[0]["written_per_byte_above"].as_f64().expect("a ratio");
+    assert!((ratio - written(0) / written(1)).abs() < 0.01, "{traffic:#?}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `cargo xtask bench watch`: the cost of `straddle watch` for the load that it watches.
 //!
-//! In each round the same loads run unwatched, unwatched again, watched, and watched for a process
-//! that does nothing, in an order that is drawn. Differences and ratios are taken within a round.
+//! In each round the same loads run unwatched, unwatched again, watched, watched without pauses,
+//! and watched for a process that does nothing, in an order that is drawn. Differences and ratios
+//! are taken within a round.
 //! `docs/benchmark.md` says what is compared.
 
 mod load;
@@ -34,10 +35,11 @@ const CASES: [(&str, &str); 2] = [
 ];
 
 /// Those who take part: names, and the arguments of the watch.
-const ARMS: [(&str, Option<&[&str]>); 4] = [
+const ARMS: [(&str, Option<&[&str]>); 5] = [
     ("unwatched", None),
     ("unwatched again", None),
     ("watch", Some(&[])),
+    ("watch --exact", Some(&["--exact"])),
     ("watch --pid 1", Some(&["--pid", "1"])),
 ];
 
@@ -156,9 +158,10 @@ fn answers(figures: &[ArmFigures]) -> String {
     let writes: u64 = figures.iter().map(|one| one.load.writes).sum();
     let memory = figures.iter().filter_map(|one| one.answer).map(|answer| answer.memory_kib).max();
     format!(
-        "{} of {writes} writes counted as off the granule, lost {}; {} sampled, {} more found no \
-         room; {:.1} MiB of memory at most",
+        "{} of {} counted writes are off the granule, of {writes} that were made; lost {}; {} \
+         sampled, {} more found no room; {:.1} MiB of memory at most",
         sum(|answer| answer.off_writes),
+        sum(|answer| answer.counted_writes),
         sum(|answer| answer.counts_lost),
         sum(|answer| answer.sampled),
         sum(|answer| answer.sample_lost),

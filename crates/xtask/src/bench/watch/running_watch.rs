@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -19,6 +19,8 @@ pub(super) struct RunningWatch {
 pub(super) struct WatchAnswer {
     /// Writes off the granule that it counted.
     pub(super) off_writes: u64,
+    /// Writes among which it counted those.
+    pub(super) counted_writes: u64,
     /// Writes of the sample.
     pub(super) sampled: u64,
     /// Events that it lost, of counts.
@@ -39,7 +41,7 @@ impl RunningWatch {
         node: &Path,
         arguments: &[&str],
     ) -> anyhow::Result<RunningWatch> {
-        let mut command = Command::new(program);
+        let mut command = running_program::by_signals(program);
         command.args(["watch", "--jsonl"]).args(arguments).arg(node);
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let mut child = child.with_context(|| format!("cannot start {}", program.display()))?;
@@ -84,6 +86,7 @@ fn answer(document: &Value) -> WatchAnswer {
     let granule = counts.iter().find(|count| count["is_granule"] == true);
     WatchAnswer {
         off_writes: granule.map_or(0, |count| number(&count["writes"])),
+        counted_writes: granule.map_or(0, |count| number(&count["all_writes"])),
         sampled: number(&device["sample"]["writes"]),
         counts_lost: counts.iter().map(|count| number(&count["lost"])).sum(),
         sample_lost: number(&device["sample"]["lost"]),
@@ -107,12 +110,13 @@ mod tests {
         let document = serde_json::json!({"devices": [{
             "off": [
                 {"is_granule": false, "writes": 9, "lost": 1},
-                {"is_granule": true, "writes": 5, "lost": 2},
+                {"is_granule": true, "writes": 5, "all_writes": 8, "lost": 2},
             ],
             "sample": {"writes": 4, "lost": 7},
         }]});
         let expected = WatchAnswer {
             off_writes: 5,
+            counted_writes: 8,
             sampled: 4,
             counts_lost: 3,
             sample_lost: 7,
