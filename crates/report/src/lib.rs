@@ -1,4 +1,5 @@
-//! Documents with their schemas, and how they are shown: tree, JSON, JUnit, SARIF, monitors.
+//! Documents with their schemas, and how they are shown: tree, JSON, JUnit, SARIF, lists of
+//! findings, monitors.
 //!
 //! Everything that a command found stands in a [`Document`]; every format is a view of it. Nothing
 //! here computes a verdict, and nothing reads anything.
@@ -11,6 +12,7 @@ mod colored_line;
 pub mod compare;
 pub mod drive;
 mod envelope;
+mod findings;
 mod fio_job;
 mod footer;
 pub mod fsync;
@@ -51,6 +53,7 @@ pub use changes::{
 };
 pub use check_document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
 pub use envelope::Envelope;
+pub use findings::FindingForm;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use monitor_answer::{MonitorAnswer, MonitorState};

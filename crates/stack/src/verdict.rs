@@ -23,6 +23,8 @@ pub enum Verdict {
     Misaligned,
 }
 
+units::words!(Verdict);
+
 impl Verdict {
     /// Every verdict, the best first.
     pub const ALL: [Verdict; 7] = [

@@ -105,6 +105,6 @@ fn metrics(watch: &Watch) -> Vec<Metric> {
 }
 
 /// A label's value: backslash, quote and line feed are escaped.
-fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

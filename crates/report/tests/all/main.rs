@@ -5,6 +5,7 @@ mod bench;
 mod changes;
 mod compare;
 mod drive;
+mod findings;
 mod fio;
 mod fsync;
 mod hostile;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use report::FindingForm;
 use stack::Condition;
 use stack::Severity;
 
@@ -154,10 +155,39 @@ pub(crate) enum Format {
     Junit,
     /// SARIF, for annotations on a code host
     Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// Code Quality report of GitLab
+    Gitlab,
+    /// Markdown: a table of findings, for $GITHUB_STEP_SUMMARY or a comment
+    Markdown,
+    /// CSV: one row for each finding
+    Csv,
+    /// Prometheus, for node_exporter's textfile collector
+    Prometheus,
     /// Nagios, Icinga and Naemon; exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
     Nagios,
     /// Kubernetes' node-problem-detector; exit codes: 0 OK, 1 NonOK, 2 Unknown
     Npd,
+}
+
+impl Format {
+    /// Returns the form of a list of findings; `None` of all other formats.
+    pub(crate) fn finding_form(self) -> Option<FindingForm> {
+        Some(match self {
+            Format::Github => FindingForm::Github,
+            Format::Gitlab => FindingForm::Gitlab,
+            Format::Markdown => FindingForm::Markdown,
+            Format::Csv => FindingForm::Csv,
+            Format::Prometheus => FindingForm::Prometheus,
+            _ => return None,
+        })
+    }
+
+    /// Returns whether changes since a baseline can be shown in it.
+    pub(crate) fn shows_changes(self) -> bool {
+        self.finding_form().is_none() && !matches!(self, Format::Junit | Format::Sarif)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

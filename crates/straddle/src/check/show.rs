@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use report::{
-    Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Envelope, Look,
+    Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Envelope, FindingForm, Look,
     MonitorAnswer, Note, Notifications, Summary, Target, TargetChange, TextRow, ViewShape,
 };
 
@@ -77,7 +77,7 @@ impl Press {
         many: bool,
     ) -> anyhow::Result<Press> {
         let format = check.chosen();
-        if check.watch.is_some() && matches!(format, Format::Junit | Format::Sarif) {
+        if check.watch.is_some() && !format.shows_changes() {
             bail!(
                 "cannot print changes in this format: --watch has no such output\n\
                  hint: choose another: --format table, json, jsonl, nagios or npd"
@@ -158,6 +158,10 @@ impl Press {
             (Format::Nagios | Format::Npd, _) => {
                 PrintedPiece::Note(Note::of(&target, self.least, &self.look))
             }
+            (format, _) => {
+                let text = format.finding_form().map(|form| form.of(&target));
+                PrintedPiece::Text(text.unwrap_or_default().into())
+            }
         }
     }
 
@@ -171,7 +175,7 @@ impl Press {
                 report::nagios(answer.state(), &headline(), self.digest(changes), &metrics)
             }
             Format::Npd => report::npd(&headline(), self.digest(changes), self.message_bytes),
-            Format::Table | Format::Junit | Format::Sarif => {
+            _ => {
                 let trees = changes.targets.iter().map(|one| report::changes_tree(one, &self.look));
                 let version = &changes.baseline_version;
                 let closing = report::changes_closing(&changes.summary, version, &self.look);
@@ -226,7 +230,7 @@ impl<'a> Pieces<'a> {
             Format::Json => report::head(&envelope),
             Format::Junit => report::JUNIT_HEAD.to_owned(),
             Format::Sarif => report::sarif_head(&envelope.version, &press.rules),
-            _ => String::new(),
+            format => format.finding_form().map_or("", FindingForm::head).to_owned(),
         };
         output.write_all(head.as_bytes())?;
         Ok(Pieces {
@@ -276,7 +280,7 @@ impl<'a> Pieces<'a> {
             (Format::Json | Format::Sarif, false) => "\n",
             (Format::Json | Format::Sarif, true) => ",\n",
             (Format::Table, true) => "\n",
-            _ => "",
+            (format, begun) => format.finding_form().map_or("", |form| form.between(!begun)),
         };
         self.is_begun = true;
         self.output.write_all(before.as_bytes())?;
@@ -361,6 +365,10 @@ impl<'a> Pieces<'a> {
             }
             Format::Npd => {
                 report::npd(&report::headline(summary), self.digest, self.press.message_bytes)
+            }
+            format => {
+                let form = format.finding_form();
+                form.map_or_else(String::new, |form| form.tail(summary, !self.is_begun))
             }
         };
         Ok(self.output.write_all(text.as_bytes())?)

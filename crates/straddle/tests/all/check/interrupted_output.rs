@@ -29,7 +29,7 @@ fn a_reader_that_closes_the_pipe_does_not_change_the_exit_code() {
     need_tools!("sfdisk");
     let scratch = Scratch::new();
     let image = partitioned(&scratch, "d.raw", 64 << 20, SHIFTED);
-    for format in ["table", "json", "jsonl", "junit", "sarif", "nagios", "npd"] {
+    for format in super::FORMATS {
         let mut child = start(&["--format", format, text(&image), text(&image)]);
         drop(child.stdout.take());
         assert_eq!(child.wait().unwrap().code(), Some(1), "{format}");

@@ -18,3 +18,19 @@ mod run;
 mod stale;
 mod stripes;
 mod together;
+
+/// Every format of check.
+const FORMATS: [&str; 12] = [
+    "table",
+    "json",
+    "jsonl",
+    "junit",
+    "sarif",
+    "github",
+    "gitlab",
+    "markdown",
+    "csv",
+    "prometheus",
+    "nagios",
+    "npd",
+];
