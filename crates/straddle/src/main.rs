@@ -23,7 +23,11 @@ use clap::Parser as _;
 use arguments::{Arguments, Command};
 
 fn main() -> std::process::ExitCode {
-    let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let mut typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let is_bare = typed.len() == 1;
+    if is_bare {
+        typed.push("check".into());
+    }
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) => return exit::misuse(&typed, &error),
@@ -47,5 +51,8 @@ fn main() -> std::process::ExitCode {
             .map(|_| exit::CommandOutcome::Done)
             .map_err(anyhow::Error::from),
     };
+    if is_bare {
+        shared::printer::note("straddle alone runs straddle check; all commands: straddle --help");
+    }
     exit::code(&arguments, done)
 }

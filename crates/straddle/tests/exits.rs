@@ -126,6 +126,53 @@ fn every_ending_of_check_has_its_code_and_says_why() {
     ends(&["check", "--watch", &bad, &bad], 2, "hint: ");
 }
 
+/// Returns how this shell command ends, in which `$0` is straddle.
+fn shell(typed: &str) -> Ran {
+    let mut command = Command::new("sh");
+    Ran::of(command.args(["-c", typed, env!("CARGO_BIN_EXE_straddle")]).env("LC_ALL", "C.UTF-8"))
+}
+
+#[test]
+fn a_check_that_names_nothing_ends_with_0_though_no_disk_can_be_read() {
+    need_loops!();
+    need_tools!("setpriv", "unshare", "mount");
+    let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\"";
+    for words in ["check --json", ""] {
+        let ran = shell(&format!("{nobody} {words}"));
+        let unread = "only what the kernel reports was judged: the bytes of ";
+        assert!(ran.errors.contains(unread), "{ran:?}");
+        if words.is_empty() {
+            assert!(matches!(ran.status, Some(0 | 1)) && ran.errors.contains("straddle --help"));
+            continue;
+        }
+        let document = ran.document();
+        let targets = document["targets"].as_array().expect("a list");
+        let is_bad = |target: &serde_json::Value| {
+            let findings = target["findings"].as_array().expect("a list");
+            findings.iter().any(|finding| finding["severity"] != "info")
+        };
+        // Other tests may have a bad disk of their own at this moment.
+        let code = i32::from(targets.iter().any(is_bad));
+        assert_eq!(ran.status, Some(code), "{ran:?}");
+        assert!(document["notes"].to_string().contains(unread), "{document:#}");
+        let mut unknown = targets.iter().filter(|target| target["verdict"] == "unknown");
+        let named = unknown.find(|it| !is_bad(it)).expect("a disk that nobody may read");
+        let named = named["target"].as_str().expect("a name");
+        let ran = shell(&format!("{nobody} check /dev/{named}"));
+        assert_eq!(ran.status, Some(5), "{ran:?}");
+        let ran = shell(&format!("{nobody} check --format nagios"));
+        assert!(matches!(ran.status, Some(1..=3)), "{ran:?}");
+    }
+    let none = "exec unshare -m sh -c 'mount -t tmpfs none /sys && exec \"$@\"' - \"$0\" check";
+    let ran = shell(none);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.errors.contains("note: cannot list the disks of this machine"), "{ran:?}");
+    let ran = shell(&format!("{none} --save /dev/null/none"));
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let ran = shell(&format!("{none} --format nagios"));
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+}
+
 #[test]
 fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     need_tools!("sfdisk");
@@ -154,7 +201,7 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     ends(&["plan", text(&blank)], 5, "hint: ");
     ends(&["plan", "--new", text(&blank)], 0, "start at sector");
     ends(&["version"], 0, "straddle ");
-    ends(&[], 2, "Usage");
+    ends(&["--color", "never"], 2, "Usage");
     ends(&["none-such"], 2, "none-such");
 }
 

@@ -52,10 +52,9 @@ pub(crate) const VERSION: &str =
     version = VERSION,
     propagate_version = true,
     max_term_width = 100,
-    arg_required_else_help = true,
     after_help = "\
 Start with:
-  straddle check               every disk of this machine
+  straddle                     every disk of this machine: straddle check
   straddle check disk.raw      a disk image
   straddle explain ST101       what a code in the output means
   straddle trace /data/db      where a file's bytes are on the drives
