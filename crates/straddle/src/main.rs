@@ -5,6 +5,7 @@ mod atomic;
 mod bench;
 mod check;
 mod compare;
+mod demo;
 mod drives;
 mod exit;
 mod explain;
@@ -35,6 +36,7 @@ fn main() -> std::process::ExitCode {
     shared::printer::use_color(arguments.color);
     let done = match &arguments.command {
         Command::Check(check) => check::run(check),
+        Command::Demo(demo) => demo::run(demo),
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),
         Command::Plan(plan) => plan::run(plan),

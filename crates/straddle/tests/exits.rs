@@ -1,6 +1,7 @@
 //! Every exit code of every command, and that each ending says why: a code other than 0 never
 //! comes without a word on one of the two streams. The table is `src/exit/table.rs`.
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -203,6 +204,53 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     ends(&["version"], 0, "straddle ");
     ends(&["--color", "never"], 2, "Usage");
     ends(&["none-such"], 2, "none-such");
+}
+
+#[test]
+fn every_ending_of_demo_has_its_code_and_leaves_nothing() {
+    need_tools!("env");
+    let scratch = Scratch::new();
+    let place = scratch.path().join("tmp");
+    std::fs::create_dir(&place).expect("the scratch directory takes another");
+    let left = || std::fs::read_dir(&place).expect("it is there").count();
+    let demo = |words: &str| shell(&format!("TMPDIR={} COLUMNS=80 {words}", text(&place)));
+    let ran = demo("\"$0\" demo");
+    assert_eq!((ran.status, left()), (Some(0), 0), "{ran:?}");
+    // The partition, where it is, its cost, and where it will be.
+    for said in ["disk.img#1", "sector 63", "3.00", "63 -> 56", "$ straddle plan disk.img"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    // A command to type is never broken.
+    let mut prose = ran.out.lines().filter(|line| !line.contains(" sh plan.sh "));
+    assert!(prose.all(|line| line.chars().count() <= 80), "{}", ran.out);
+    assert!(ran.out.lines().count() <= 60 && ran.errors.is_empty(), "{ran:?}");
+    let missing = text(&place).to_owned() + "/missing";
+    let ran = shell(&format!("TMPDIR={missing} \"$0\" demo"));
+    assert!(ran.status == Some(2) && ran.errors.contains("hint: "), "{ran:?}");
+    // Nobody reads what it prints, so the signal comes while it runs.
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe can be made");
+    writer.write_all(&[b' '; 1 << 16]).expect("a pipe holds 64 KiB");
+    let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    command.arg("demo").env("TMPDIR", &place).stdout(writer);
+    let mut held = Held(command.spawn().expect("the program runs"));
+    drop(command);
+    until("it has made its directory", || left() == 1);
+    signal(held.0.id(), "INT");
+    let mut said = String::new();
+    reader.read_to_string(&mut said).expect("it prints UTF-8");
+    assert_eq!(held.0.wait().expect("it can be waited for").code(), Some(130), "{said}");
+    assert_eq!(left(), 0);
+    let ran = demo("\"$0\" demo --keep");
+    let kept = ran.out.lines().find_map(|line| line.strip_prefix("kept: ")).expect("a path");
+    ends(&["check", kept], 1, "misaligned by 3.5 KiB");
+    std::fs::remove_dir_all(Path::new(kept).parent().expect("it has a directory")).unwrap();
+    // Another user, without root.
+    need_tools!("setpriv", "chmod");
+    if host::is_root() {
+        tool::run("chmod", &["777", text(&place)]);
+        let ran = demo("setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" demo");
+        assert_eq!((ran.status, left()), (Some(0), 0), "{ran:?}");
+    }
 }
 
 #[test]
