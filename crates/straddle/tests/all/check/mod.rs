@@ -18,3 +18,4 @@ mod run;
 mod stale;
 mod stripes;
 mod together;
+mod usual_tools;
