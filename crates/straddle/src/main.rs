@@ -5,6 +5,7 @@ mod atomic;
 mod bench;
 mod check;
 mod compare;
+mod demo;
 mod drives;
 mod exit;
 mod explain;
@@ -23,7 +24,11 @@ use clap::Parser as _;
 use arguments::{Arguments, Command};
 
 fn main() -> std::process::ExitCode {
-    let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let mut typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let is_bare = typed.len() == 1;
+    if is_bare {
+        typed.push("check".into());
+    }
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) => return exit::misuse(&typed, &error),
@@ -31,6 +36,7 @@ fn main() -> std::process::ExitCode {
     shared::printer::use_color(arguments.color);
     let done = match &arguments.command {
         Command::Check(check) => check::run(check),
+        Command::Demo(demo) => demo::run(demo),
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),
         Command::Plan(plan) => plan::run(plan),
@@ -47,5 +53,8 @@ fn main() -> std::process::ExitCode {
             .map(|_| exit::CommandOutcome::Done)
             .map_err(anyhow::Error::from),
     };
+    if is_bare {
+        shared::printer::note("straddle alone runs straddle check; all commands: straddle --help");
+    }
     exit::code(&arguments, done)
 }

@@ -1,6 +1,7 @@
 //! Every exit code of every command, and that each ending says why: a code other than 0 never
 //! comes without a word on one of the two streams. The table is `src/exit/table.rs`.
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -126,6 +127,53 @@ fn every_ending_of_check_has_its_code_and_says_why() {
     ends(&["check", "--watch", &bad, &bad], 2, "hint: ");
 }
 
+/// Returns how this shell command ends, in which `$0` is straddle.
+fn shell(typed: &str) -> Ran {
+    let mut command = Command::new("sh");
+    Ran::of(command.args(["-c", typed, env!("CARGO_BIN_EXE_straddle")]).env("LC_ALL", "C.UTF-8"))
+}
+
+#[test]
+fn a_check_that_names_nothing_ends_with_0_though_no_disk_can_be_read() {
+    need_loops!();
+    need_tools!("setpriv", "unshare", "mount");
+    let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\"";
+    for words in ["check --json", ""] {
+        let ran = shell(&format!("{nobody} {words}"));
+        let unread = "only what the kernel reports was judged: the bytes of ";
+        assert!(ran.errors.contains(unread), "{ran:?}");
+        if words.is_empty() {
+            assert!(matches!(ran.status, Some(0 | 1)) && ran.errors.contains("straddle --help"));
+            continue;
+        }
+        let document = ran.document();
+        let targets = document["targets"].as_array().expect("a list");
+        let is_bad = |target: &serde_json::Value| {
+            let findings = target["findings"].as_array().expect("a list");
+            findings.iter().any(|finding| finding["severity"] != "info")
+        };
+        // Other tests may have a bad disk of their own at this moment.
+        let code = i32::from(targets.iter().any(is_bad));
+        assert_eq!(ran.status, Some(code), "{ran:?}");
+        assert!(document["notes"].to_string().contains(unread), "{document:#}");
+        let mut unknown = targets.iter().filter(|target| target["verdict"] == "unknown");
+        let named = unknown.find(|it| !is_bad(it)).expect("a disk that nobody may read");
+        let named = named["target"].as_str().expect("a name");
+        let ran = shell(&format!("{nobody} check /dev/{named}"));
+        assert_eq!(ran.status, Some(5), "{ran:?}");
+        let ran = shell(&format!("{nobody} check --format nagios"));
+        assert!(matches!(ran.status, Some(1..=3)), "{ran:?}");
+    }
+    let none = "exec unshare -m sh -c 'mount -t tmpfs none /sys && exec \"$@\"' - \"$0\" check";
+    let ran = shell(none);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.errors.contains("note: cannot list the disks of this machine"), "{ran:?}");
+    let ran = shell(&format!("{none} --save /dev/null/none"));
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let ran = shell(&format!("{none} --format nagios"));
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+}
+
 #[test]
 fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     need_tools!("sfdisk");
@@ -154,8 +202,55 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     ends(&["plan", text(&blank)], 5, "hint: ");
     ends(&["plan", "--new", text(&blank)], 0, "start at sector");
     ends(&["version"], 0, "straddle ");
-    ends(&[], 2, "Usage");
+    ends(&["--color", "never"], 2, "Usage");
     ends(&["none-such"], 2, "none-such");
+}
+
+#[test]
+fn every_ending_of_demo_has_its_code_and_leaves_nothing() {
+    need_tools!("env");
+    let scratch = Scratch::new();
+    let place = scratch.path().join("tmp");
+    std::fs::create_dir(&place).expect("the scratch directory takes another");
+    let left = || std::fs::read_dir(&place).expect("it is there").count();
+    let demo = |words: &str| shell(&format!("TMPDIR={} COLUMNS=80 {words}", text(&place)));
+    let ran = demo("\"$0\" demo");
+    assert_eq!((ran.status, left()), (Some(0), 0), "{ran:?}");
+    // The partition, where it is, its cost, and where it will be.
+    for said in ["disk.img#1", "sector 63", "3.00", "63 -> 56", "$ straddle plan disk.img"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+    // A command to type is never broken.
+    let mut prose = ran.out.lines().filter(|line| !line.contains(" sh plan.sh "));
+    assert!(prose.all(|line| line.chars().count() <= 80), "{}", ran.out);
+    assert!(ran.out.lines().count() <= 60 && ran.errors.is_empty(), "{ran:?}");
+    let missing = text(&place).to_owned() + "/missing";
+    let ran = shell(&format!("TMPDIR={missing} \"$0\" demo"));
+    assert!(ran.status == Some(2) && ran.errors.contains("hint: "), "{ran:?}");
+    // Nobody reads what it prints, so the signal comes while it runs.
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe can be made");
+    writer.write_all(&[b' '; 1 << 16]).expect("a pipe holds 64 KiB");
+    let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    command.arg("demo").env("TMPDIR", &place).stdout(writer);
+    let mut held = Held(command.spawn().expect("the program runs"));
+    drop(command);
+    until("it has made its directory", || left() == 1);
+    signal(held.0.id(), "INT");
+    let mut said = String::new();
+    reader.read_to_string(&mut said).expect("it prints UTF-8");
+    assert_eq!(held.0.wait().expect("it can be waited for").code(), Some(130), "{said}");
+    assert_eq!(left(), 0);
+    let ran = demo("\"$0\" demo --keep");
+    let kept = ran.out.lines().find_map(|line| line.strip_prefix("kept: ")).expect("a path");
+    ends(&["check", kept], 1, "misaligned by 3.5 KiB");
+    std::fs::remove_dir_all(Path::new(kept).parent().expect("it has a directory")).unwrap();
+    // Another user, without root.
+    need_tools!("setpriv", "chmod");
+    if host::is_root() {
+        tool::run("chmod", &["777", text(&place)]);
+        let ran = demo("setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" demo");
+        assert_eq!((ran.status, left()), (Some(0), 0), "{ran:?}");
+    }
 }
 
 #[test]

@@ -13,7 +13,8 @@ use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
 /// Without a target, shows every disk of this machine except loop devices; name a loop device to
-/// see it. Targets are only read.
+/// see it. A disk that cannot be read is then judged by what the kernel reports. Targets are only
+/// read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
@@ -140,6 +141,14 @@ impl Check {
     /// Returns the format asked for.
     pub(crate) fn chosen(&self) -> Format {
         if self.json { Format::Json } else { self.format }
+    }
+
+    /// Returns whether this shows every disk of this machine because nothing was named, and no
+    /// monitor asks: what cannot be judged is then no failure.
+    pub(crate) fn is_overview(&self) -> bool {
+        let is_for_monitor = matches!(self.chosen(), Format::Nagios | Format::Npd);
+        let is_named = !self.targets.is_empty() || self.sysroot.tree.is_some();
+        !is_named && !is_for_monitor && self.watch.is_none()
     }
 }
 

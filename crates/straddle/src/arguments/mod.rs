@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod common;
 mod completion_values;
+mod demo;
 mod drive;
 mod explain;
 mod fsync;
@@ -25,6 +26,7 @@ pub(crate) use atomic::Atomic;
 pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
+pub(crate) use demo::Demo;
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
@@ -52,10 +54,10 @@ pub(crate) const VERSION: &str =
     version = VERSION,
     propagate_version = true,
     max_term_width = 100,
-    arg_required_else_help = true,
     after_help = "\
 Start with:
-  straddle check               every disk of this machine
+  straddle                     every disk of this machine: straddle check
+  straddle demo                the whole story on a small image, without root
   straddle check disk.raw      a disk image
   straddle explain ST101       what a code in the output means
   straddle trace /data/db      where a file's bytes are on the drives
@@ -88,6 +90,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
+    Demo(Demo),
     Explain(Explain),
     Trace(Trace),
     Plan(Plan),

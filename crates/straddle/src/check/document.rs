@@ -75,7 +75,7 @@ pub(crate) fn target(
 }
 
 /// The code of bytes that were needed and could not be read.
-const UNREAD: &str = "ST407";
+pub(super) const UNREAD: &str = "ST407";
 
 /// The layers beneath the files of loop devices, about which nobody asked.
 fn hosts(assembled: &Assembled, kept: &[LayerId]) -> BTreeSet<LayerId> {

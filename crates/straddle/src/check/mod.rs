@@ -57,7 +57,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.envelope)).transpose()?;
     let mut page = Pieces::begin(&press, &mut output)?;
-    let mut tally = CheckTally { save, ..CheckTally::default() };
+    let mut tally = CheckTally::of(check, save);
     let round = Round {
         check,
         targets: &targets,
@@ -86,7 +86,8 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     let answer = MonitorAnswer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
     let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
     let left_out = not_an_image::note(left_out);
-    page.envelope.notes.extend(left_out.clone());
+    let notes: Vec<String> = left_out.into_iter().chain(tally.unread_note()).collect();
+    page.envelope.notes.extend(notes.iter().cloned());
     let is_saved = tally.save.is_some() && tally.has_opened;
     match tally.save.take() {
         Some(save) if is_saved => save.end(&page.envelope, &tally.summary)?,
@@ -95,7 +96,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     }
     page.end(&tally.summary, answer, is_saved)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
-    if let Some(note) = left_out {
+    for note in notes {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.

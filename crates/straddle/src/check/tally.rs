@@ -1,11 +1,13 @@
 //! Judged targets: what is printed and saved of each, and the counts over all.
 
 use report::{Blocks, MonitorAnswer, Refusal, Summary};
+use stack::Verdict;
 
 use super::baseline::Save;
+use super::document::UNREAD;
 use super::show::{Pieces, Press, PrintedPiece};
 use crate::arguments::Check;
-use crate::shared::printer;
+use crate::shared::{printer, target};
 
 /// Remainder of a target that was judged: its counts, and what is printed of it.
 pub(super) struct Shown {
@@ -17,6 +19,8 @@ pub(super) struct Shown {
     pub(super) saved: Option<Blocks>,
     /// Why it could not be judged.
     refusal: Option<Refusal>,
+    /// Its name, if it has no verdict because its bytes were not read.
+    unread: Option<String>,
 }
 
 impl Shown {
@@ -24,8 +28,11 @@ impl Shown {
         let summary = Summary::of(&target);
         let saved = check.save.as_ref().map(|_| report::element(&target));
         let refusal = target.refusal.clone();
+        let is_unread = target.verdict == Verdict::Unknown
+            && target.findings.iter().any(|finding| &*finding.code == UNREAD);
+        let unread = is_unread.then(|| target.target.clone());
         let (answer, piece) = press.judge(target, check.only_bad);
-        Shown { summary, answer, piece, saved, refusal }
+        Shown { summary, answer, piece, saved, refusal, unread }
     }
 }
 
@@ -37,14 +44,31 @@ pub(super) struct CheckTally {
     pub(super) save: Option<Save>,
     /// True if at least one target could be opened.
     pub(super) has_opened: bool,
+    /// True if nothing was named: what cannot be judged is then no failure.
+    is_overview: bool,
+    /// The names of targets without a verdict whose bytes were not read.
+    unread: Vec<String>,
 }
 
 impl CheckTally {
+    /// Returns an empty tally of what `check` asks for, whose results go to `save`.
+    pub(super) fn of(check: &Check, save: Option<Save>) -> CheckTally {
+        CheckTally { save, is_overview: check.is_overview(), ..CheckTally::default() }
+    }
+
     pub(super) fn take(&mut self, page: &mut Pieces<'_>, shown: Shown) -> anyhow::Result<()> {
         self.summary.merge(&shown.summary);
         self.answer.merge(shown.answer);
         self.has_opened |= shown.refusal.is_none();
-        shown.refusal.as_ref().map(printer::refusal);
+        if let Some(refusal) = &shown.refusal {
+            if self.is_overview {
+                let hint = refusal.hint.as_deref().map(|hint| format!("\nhint: {hint}"));
+                printer::note(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
+            } else {
+                printer::refusal(refusal);
+            }
+        }
+        self.unread.extend(shown.unread);
         if let (Some(save), Some(element)) = (&mut self.save, &shown.saved) {
             save.take(element)?;
         }
@@ -52,10 +76,27 @@ impl CheckTally {
     }
 
     /// Returns where there is no target, none could be opened, unless all that the baseline has are
-    /// gone.
+    /// gone. Where nothing was named, what is unknown does not count, but a baseline needs a disk.
     pub(super) fn answer(&self) -> MonitorAnswer {
         let none = self.summary.targets == 0 && !self.answer.unknown;
         let unopened = self.answer.unopened || none;
-        MonitorAnswer { unopened, ..self.answer }
+        match self.is_overview {
+            true => MonitorAnswer {
+                unopened: unopened && self.save.is_some(),
+                unknown: false,
+                ..self.answer
+            },
+            false => MonitorAnswer { unopened, ..self.answer },
+        }
+    }
+
+    /// The sentence about disks whose bytes were not read, where nothing was named; `None` if all
+    /// were.
+    pub(super) fn unread_note(&self) -> Option<String> {
+        let names: Vec<&str> = self.unread.iter().map(String::as_str).collect();
+        (self.is_overview && !names.is_empty()).then(|| {
+            let names = target::joined_names(&names);
+            format!("only what the kernel reports was judged: the bytes of {names} were not read")
+        })
     }
 }

@@ -48,10 +48,21 @@ const NOT_HERE: &str = "usage error, or the target cannot be measured";
 
 /// Every code of every command, in the order of the commands.
 pub(crate) const ENDINGS: &[Ending] = &[
-    end("check", 0, "no finding at or above --fail-on"),
+    end(
+        "check",
+        0,
+        "no finding at or above --fail-on; with no target named, also if a disk is unknown",
+    ),
     end("check", 1, "a finding at or above --fail-on; with --watch: something became worse"),
     end("check", 2, "usage error, or a target cannot be opened"),
-    end("check", 5, "no finding at or above --fail-on, but the verdict of a target is unknown"),
+    end(
+        "check",
+        5,
+        "no finding at or above --fail-on, but the verdict of a named target is unknown",
+    ),
+    end("demo", 0, "shown, and the image removed; with --keep: kept"),
+    end("demo", 2, "usage error, or the image cannot be made"),
+    end("demo", 130, "interrupted (128 + signal number); the image is removed"),
     end("explain", 0, "a page was shown"),
     end("explain", 2, "no page fits the words"),
     end("trace", 0, "traced, or the file has only holes"),

@@ -48,6 +48,13 @@ fn readme() -> String {
     std::fs::read_to_string(file("README.md")).expect("the README is there")
 }
 
+/// The pages that people read first: the README, and those of the commands that it leads to.
+fn first_pages() -> String {
+    let pages = ["README.md", "check.md", "trace.md", "atomic.md"];
+    let pages = pages.map(|page| std::fs::read_to_string(file("docs").join(page)));
+    pages.into_iter().fold(readme(), |all, page| all + &page.expect("the page is there"))
+}
+
 /// The page of all rules.
 fn page() -> String {
     let mut page = "# Rules\n\n\
@@ -172,7 +179,7 @@ fn options(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
+fn every_option_of_straddle_that_the_first_pages_name_is_in_its_help() {
     let helps = [
         &["check", "--help"][..],
         &["trace", "--help"],
@@ -187,7 +194,7 @@ fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
     ];
     let known: BTreeSet<String> =
         helps.into_iter().flat_map(|arguments| options(&printed(arguments))).collect();
-    let readme = readme();
+    let readme = first_pages();
     // What stands after the command on its line, and inline code that is an option alone.
     let commands =
         ["check", "bench", "probe", "fsync", "report"].map(|it| format!("straddle {it} "));
@@ -202,8 +209,8 @@ fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
 }
 
 #[test]
-fn every_command_and_code_that_the_readme_names_exists() {
-    let readme = readme();
+fn every_command_and_code_that_the_first_pages_name_exists() {
+    let readme = first_pages();
     let commands = readme.match_indices("`straddle ").chain(readme.match_indices("    straddle "));
     for (at, typed) in commands {
         let rest = &readme[at + typed.len()..];
@@ -225,17 +232,27 @@ fn timeless(screen: &str) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-#[test]
-fn the_screen_in_the_readme_is_what_its_commands_print() {
-    testkit::need_tools!("sfdisk", "mkfs.ext4");
-    let readme = readme();
-    let start = readme.find("    $ ").expect("the README shows commands");
-    let lines = readme[start..].split_inclusive('\n').take_while(|line| line.starts_with("    "));
-    let block: String = lines.collect();
-    let lines = block.lines().map(|line| &line[4..]);
-    let (typed, shown): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("$ "));
-    let typed: Vec<&str> = typed.iter().map(|line| &line[2..]).collect();
-    let scratch = testkit::Scratch::new();
+/// The blocks of the README that show a screen, each with its first line `    $ `.
+fn screens(readme: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_inside = false;
+    for line in readme.split_inclusive('\n') {
+        let is_code = line.starts_with("    ");
+        if is_code && !is_inside && line.starts_with("    $ ") {
+            found.push(String::new());
+            is_inside = true;
+        }
+        is_inside &= is_code;
+        if is_inside {
+            found.last_mut().expect("one was begun").push_str(line);
+        }
+    }
+    found
+}
+
+/// Output of the commands of a screen, typed in `scratch`.
+fn typed(block: &str, scratch: &testkit::Scratch) -> String {
+    let typed: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("    $ ")).collect();
     let here = PathBuf::from(env!("CARGO_BIN_EXE_straddle"));
     let here = here.parent().expect("the binary is in a directory");
     let path = std::env::var("PATH").unwrap_or_default();
@@ -248,16 +265,100 @@ fn the_screen_in_the_readme_is_what_its_commands_print() {
         .env_remove("TERM")
         .output()
         .expect("a shell runs");
-    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
-    if timeless(&shown.join("\n")) != timeless(&printed) && is_update() {
+    String::from_utf8(output.stdout).expect("it prints UTF-8")
+}
+
+#[test]
+fn the_screens_in_the_readme_are_what_their_commands_print() {
+    testkit::need_tools!("sfdisk", "mkfs.ext4");
+    let readme = readme();
+    let scratch = testkit::Scratch::new();
+    let mut fresh = readme.clone();
+    let screens = screens(&readme);
+    assert_eq!(screens.len(), 3);
+    for block in screens {
+        let shown: Vec<&str> =
+            block.lines().map(|line| &line[4..]).filter(|line| !line.starts_with("$ ")).collect();
+        let printed = typed(&block, &scratch);
+        if timeless(&shown.join("\n")) == timeless(&printed) {
+            continue;
+        }
+        assert!(is_update(), "{UPDATE}\n{printed}");
         let typed = block.lines().filter(|line| line.starts_with("    $ ")).map(str::to_owned);
         let lines: Vec<String> =
             typed.chain(printed.lines().map(|line| format!("    {line}"))).collect();
-        let fresh = readme.replace(&block, &(lines.join("\n") + "\n"));
-        std::fs::write(file("README.md"), fresh).expect("the README can be written");
-        return;
+        fresh = fresh.replace(&block, &(lines.join("\n") + "\n"));
     }
-    assert_eq!(timeless(&shown.join("\n")), timeless(&printed), "{UPDATE}");
+    if fresh != readme {
+        std::fs::write(file("README.md"), fresh).expect("the README can be written");
+    }
+}
+
+/// Every file below `directory` with this extension.
+fn files(directory: PathBuf, extension: &str) -> Vec<PathBuf> {
+    let mut ahead = vec![directory];
+    let mut found = Vec::new();
+    while let Some(directory) = ahead.pop() {
+        for entry in std::fs::read_dir(directory).expect("it can be listed") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                ahead.push(path);
+            } else if path.extension().is_some_and(|it| it == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_test_that_the_readme_names_exists() {
+    let sources = files(file("crates/straddle/tests"), "rs");
+    let sources: String =
+        sources.iter().map(|path| std::fs::read_to_string(path).expect("it is text")).collect();
+    let readme = readme();
+    let cells = readme.lines().filter_map(|line| line.trim_end_matches(" |").rsplit_once(" | "));
+    let named: Vec<&str> = cells
+        .flat_map(|(_, cell)| cell.split('`').skip(1).step_by(2))
+        .filter(|name| name.contains('_'))
+        .collect();
+    assert!(named.len() > 5, "{named:?}");
+    for name in named {
+        assert!(sources.contains(&format!("#[test]\nfn {name}()")), "there is no test {name}");
+    }
+}
+
+/// Returns the anchor that a code host gives a heading.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
+    kept.map(|it| if it == ' ' { '-' } else { it }).collect()
+}
+
+#[test]
+fn every_link_between_pages_leads_to_a_page_and_a_heading() {
+    let mut pages = files(file("docs"), "md");
+    pages.extend(
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "guest/README.md"]
+            .map(file),
+    );
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("it is text");
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets.filter(|target| !target.contains("://")) {
+            let (path, heading) = target.split_once('#').unwrap_or((target, ""));
+            let leads = match path {
+                "" => page.clone(),
+                path => page.parent().expect("a page is in a directory").join(path),
+            };
+            assert!(leads.exists(), "{}: {target}", page.display());
+            if !heading.is_empty() {
+                let text = std::fs::read_to_string(&leads).expect("it is text");
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                assert!(headings.any(|it| anchor(it) == heading), "{}: {target}", page.display());
+            }
+        }
+    }
 }
 
 #[test]
@@ -289,9 +390,10 @@ fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
     let named: BTreeSet<String> = named.flat_map(options).collect();
     assert!(named.len() > 4, "{named:?}");
     assert!(named.is_subset(&known), "named {named:?}, known {known:?}");
-    for format in ["table", "json", "jsonl", "junit", "sarif", "nagios", "npd"] {
+    let page = std::fs::read_to_string(file("docs/check.md")).expect("the page is there");
+    for format in crate::check::FORMATS {
         assert!(help.contains(&format!("- {format}:")), "{format} is not in the help");
-        assert!(readme().contains(&format!("`{format}`")), "{format} is not in the README");
+        assert!(page.contains(&format!("`{format}`")), "{format} is not in docs/check.md");
     }
 }
 

@@ -32,6 +32,11 @@ pub(crate) const WALKS: &[Walk] = &[
     ),
     (
         "tests/exits.rs",
+        "every_ending_of_demo_has_its_code_and_leaves_nothing",
+        &[("demo", 0), ("demo", 2), ("demo", 130)],
+    ),
+    (
+        "tests/exits.rs",
         "every_ending_of_trace_has_its_code_and_says_why",
         &[("trace", 0), ("trace", 2), ("trace", 5)],
     ),

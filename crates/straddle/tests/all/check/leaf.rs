@@ -72,6 +72,16 @@ fn luks2_at_63_with_data_at_16777728_is_aligned_and_with_16777216_it_is_not() {
 }
 
 #[test]
+fn parted_blames_the_start_of_a_luks_whose_data_is_aligned() {
+    need_tools!("sfdisk", "cryptsetup", "parted");
+    let scratch = Scratch::new();
+    let image = luks_at_63(&scratch, 32769);
+    let parted = tool::output("parted", &["-s", text(&image), "align-check", "optimal", "1"]);
+    assert!(!parted.status.success(), "{parted:?}");
+    assert_eq!(check(&[text(&image), "--on", "512e"]).status, 0);
+}
+
+#[test]
 fn a_guest_whose_data_is_aligned_after_an_odd_start_is_not_blamed_within_its_image() {
     need_tools!("sfdisk", "cryptsetup", "qemu-img");
     let scratch = Scratch::new();

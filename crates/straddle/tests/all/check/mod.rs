@@ -18,9 +18,10 @@ mod run;
 mod stale;
 mod stripes;
 mod together;
+mod usual_tools;
 
 /// Every format of check.
-const FORMATS: [&str; 12] = [
+pub(crate) const FORMATS: [&str; 12] = [
     "table",
     "json",
     "jsonl",
