@@ -1,11 +1,13 @@
 # Devices in use by md, device-mapper, swap, mounts and others: what straddle refuses to write to, what it
-# says of arrays with the metadata of firmware (IMSM, DDF), and whether it reads what was just written.
+# says of arrays with the metadata of firmware (IMSM, DDF), whether it reads what was just written, and
+# whether its fixes for lost discards work.
 #
 # seconds: 240
 # packages: lvm2 dmsetup mdadm cryptsetup-bin bcache-tools e2fsprogs xfsprogs dosfstools fdisk
 # programs: straddle lvm dmsetup mdadm mdmon cryptsetup make-bcache mke2fs mkfs.xfs mkfs.fat sfdisk losetup
 # modules: virtio_blk nvme loop ext4 crc32c_generic crypto_null bcache md_mod raid0 raid1 raid456
 # modules: dm_mod dm_crypt dm_raid dm_snapshot dm_thin_pool dm_multipath dm_round_robin ecb algif_skcipher
+# modules: aes_generic
 #
 # IMSM: RAID1 with a partition at 63; DDF: RAID0 with ext4
 # disk: i0 i1 24 scsi-hd physical_block_size=4096
@@ -19,6 +21,8 @@
 # disk: namespace 24 nvme-ns
 # Content that is replaced
 # disk: new new2 96 virtio-blk-pci physical_block_size=4096
+# Layers that stop discards: LUKS2, LUKS1, a thin pool
+# disk: sealed old pooled 48 virtio-blk-pci physical_block_size=4096
 
 . /lvm.sh
 for module in loop ext4 raid0 raid1 dm_mod dm_crypt dm_snapshot dm_multipath dm_round_robin bcache; do
@@ -150,5 +154,31 @@ printf 'label: dos\nstart=63\n' | need sfdisk -q --no-reread --no-tell-kernel /d
 need blockdev --rereadpt /dev/md0
 ask both check --json $(nodes array array2)
 ask group check --json $(nodes group group2)
+since together
+
+# --- Fixes for layers that stop discards, typed as they are printed
+
+key() { echo secret; }
+sealed() {
+  key | need cryptsetup luksFormat -q --cipher aes-ecb --key-size 256 --pbkdf pbkdf2 \
+    --pbkdf-force-iterations 1000 "$@" || exit 1
+}
+sealed --type luks2 $(disk sealed)
+sealed --type luks1 $(disk old)
+for name in sealed old; do key | need cryptsetup open $(disk $name) $name || exit 1; done
+need lvm vgcreate -s 1m thin $(disk pooled)
+need lvm lvcreate -y --type thin-pool --discards nopassdown -c 64k --poolmetadatasize 2m -l 16 -n pool thin
+need lvm lvcreate -y -T -V 16m -n volume thin/pool
+for node in /dev/mapper/sealed /dev/mapper/old /dev/thin/volume; do
+  need /sbin/mke2fs -q -t ext4 -b 4096 -E nodiscard $node
+done
+lvchange() { lvm lvchange "$@"; }
+for name in sealed old pooled; do
+  ask stops-$name check --json --fail-on info $(disk $name)
+  fix=$(sed -n 's/.*"[^"]*\(cryptsetup refresh [^"]*\|lvchange --discards [^"]*\)".*/\1/p' $out/stops-$name.json | head -n 1)
+  echo "$name $fix" >> $out/typed
+  key | eval "need $fix" || exit 1
+  ask passes-$name check --json --fail-on info $(disk $name)
+done
 sync
 since use

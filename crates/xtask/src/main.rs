@@ -3,6 +3,7 @@
 
 mod bench;
 mod cargo;
+mod dist;
 mod fuzz;
 mod guest;
 mod leftovers;
@@ -38,6 +39,7 @@ usage: cargo xtask CHORE
   sysroot DIRECTORY MANIFEST    make a captured machine into the one text that tests keep
   tidy [--wrap]                 check the rules of the house; break long comment lines first
   size                          count files, lines of code, types and their names for each crate
+  dist [--program PATH]         make a static binary, an archive, a Debian package and checksums
   bench [OPTION...]             compare straddle with sfdisk and blkid and with only reading:
                                 --images N (1000), --pairs N (20), --rounds N (3),
                                 --program PATH (this tree, built now)
@@ -110,6 +112,7 @@ fn chore() -> anyhow::Result<bool> {
         ["tidy"] => tidy::run(),
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
         ["size"] => size::run(),
+        ["dist", rest @ ..] => dist::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["record", rest @ ..] => record::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

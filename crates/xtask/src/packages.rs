@@ -37,7 +37,9 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ),
     ("cpio", &["cpio"]),
     ("cryptsetup-bin", &["cryptsetup", "integritysetup"]),
+    ("dash", &["sh"]),
     ("dosfstools", &["fsck.fat", "mkfs.vfat", "mkfs.fat"]),
+    ("dpkg", &["dpkg"]),
     (
         "e2fsprogs",
         &[
@@ -55,6 +57,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("exfatprogs", &["dump.exfat", "mkfs.exfat"]),
     ("f2fs-tools", &["dump.f2fs", "mkfs.f2fs"]),
     ("fdisk", &["sfdisk", "fdisk"]),
+    ("findutils", &["find"]),
     ("fio", &["fio"]),
     ("fish", &["fish"]),
     ("g++", &["c++"]),

@@ -369,6 +369,8 @@ fn remove_number(number: u32) {
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel reads")]
 fn asked_control(opcode: Opcode, number: libc::c_int) -> Option<libc::c_int> {
     let control = rustix::fs::open(CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    // Of this length every libc takes it.
+    let opcode = u16::try_from(opcode).ok()?;
     // SAFETY: both opcodes take a number by value and return one (drivers/block/loop.c,
     // loop_control_ioctl); no memory is touched.
     let answer = unsafe { libc::ioctl(control.as_raw_fd(), opcode.into(), number) };

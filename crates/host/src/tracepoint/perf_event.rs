@@ -25,9 +25,9 @@ const USE_CLOCKID: u64 = 1 << 25;
 const CLOCK_MONOTONIC: i32 = 1;
 
 /// `_IO('$', 0)`, `_IO('$', 1)`, `_IOW('$', 6, char *)`.
-const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
-const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
-const PERF_EVENT_IOC_SET_FILTER: u32 = 0x4008_2406;
+const PERF_EVENT_IOC_ENABLE: u16 = 0x2400;
+const PERF_EVENT_IOC_DISABLE: u16 = 0x2401;
+const PERF_EVENT_IOC_SET_FILTER: libc::Ioctl = 0x4008_2406;
 
 /// `struct perf_event_attr`, as far as [`ATTRIBUTE_BYTES`].
 #[repr(C)]
@@ -139,9 +139,8 @@ pub(super) fn switch(event: BorrowedFd<'_>, is_on: bool) -> Result<(), Errno> {
 /// `Documentation/trace/events.rst`.
 #[expect(unsafe_code, reason = "an ioctl's number decides what the kernel reads")]
 pub(super) fn set_filter(event: BorrowedFd<'_>, filter: &std::ffi::CStr) -> Result<(), Errno> {
-    let request = libc::Ioctl::from(PERF_EVENT_IOC_SET_FILTER);
     // SAFETY: the pointer is to a string that ends with NUL and outlives the call.
-    done(unsafe { libc::ioctl(event.as_raw_fd(), request, filter.as_ptr()) })
+    done(unsafe { libc::ioctl(event.as_raw_fd(), PERF_EVENT_IOC_SET_FILTER, filter.as_ptr()) })
 }
 
 fn done(answer: libc::c_int) -> Result<(), Errno> {

@@ -1,5 +1,5 @@
-//! Devices that the kernel uses: nothing writes to them, what was just written to them is read, and
-//! arrays with the metadata of firmware are judged.
+//! Devices that the kernel uses: nothing writes to them, what was just written to them is read,
+//! arrays with the metadata of firmware are judged, and fixes for lost discards work.
 //!
 //! `STRADDLE_GUEST_USE` names the result of a run of `guest/run … use`; without it these tests skip.
 
@@ -142,4 +142,23 @@ fn members_of_one_stack_that_are_named_together_are_judged_once() {
     assert_eq!(findings.len(), 1, "{findings:#?}");
     let off = list(&group["layers"]).iter().filter(|one| one["verdict"] == "misaligned");
     assert_eq!(off.count(), 1, "{group:#}");
+}
+
+#[test]
+fn what_lets_discards_through_works_as_it_is_printed() {
+    let Some(run) = run() else { return };
+    let is_stopped = |name: &str| {
+        let (document, _) = run.answer(name);
+        list(&document["targets"][0]["findings"]).iter().any(|one| text(&one["code"]) == "ST611")
+    };
+    let typed = run.written("typed");
+    for (name, fix) in [
+        ("sealed", "cryptsetup refresh --allow-discards --persistent sealed"),
+        ("old", "cryptsetup refresh --allow-discards old"),
+        ("pooled", "lvchange --discards passdown thin/pool"),
+    ] {
+        assert!(is_stopped(&format!("stops-{name}")), "{name}");
+        assert!(typed.lines().any(|line| line == format!("{name} {fix}")), "{typed}");
+        assert!(!is_stopped(&format!("passes-{name}")), "{name}: after {fix}");
+    }
 }

@@ -240,6 +240,7 @@ mod tests {
     fn answers_are_added_up_over_rounds() {
         let answer = WatchAnswer {
             off_writes: 10,
+            counted_writes: 11,
             sampled: 4,
             sample_lost: 2,
             memory_kib: 5120,
@@ -247,8 +248,8 @@ mod tests {
         };
         let load = LoadFigures { writes: 12, ..LoadFigures::default() };
         let both = [ArmFigures { load, answer: Some(answer) }; 2];
-        let expected = "20 of 24 writes counted as off the granule, lost 0; 8 sampled, 4 more \
-                        found no room; 5.0 MiB of memory at most";
+        let expected = "20 of 22 counted writes are off the granule, of 24 that were made; lost \
+                        0; 8 sampled, 4 more found no room; 5.0 MiB of memory at most";
         assert_eq!(answers(&both), expected);
     }
 }
