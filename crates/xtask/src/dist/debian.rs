@@ -5,6 +5,9 @@
 use super::archive;
 use super::packaged_file::PackagedFile;
 
+/// Maintainer of the package.
+const MAINTAINER: &str = "The straddle developers <straddle-io@users.noreply.github.com>";
+
 /// Returns the package of `files` in `version`; `time` in seconds since 1970.
 ///
 /// # Errors
@@ -31,12 +34,22 @@ pub(super) fn package(files: &[PackagedFile], version: &str, time: u64) -> anyho
     Ok(package.into_inner()?)
 }
 
+/// Returns the changelog as deb-changelog(5) has it: one entry that leads to the project's own.
+pub(super) fn changelog(version: &str, time: u64) -> anyhow::Result<String> {
+    let time = jiff::Timestamp::from_second(i64::try_from(time)?)?;
+    let date = time.strftime("%a, %d %b %Y %H:%M:%S +0000");
+    Ok(format!(
+        "straddle ({version}) unstable; urgency=medium\n\n  * Changes are in CHANGELOG.md.\n\n \
+         -- {MAINTAINER}  {date}\n"
+    ))
+}
+
 fn control(version: &str, kib: usize) -> String {
     format!(
         "Package: straddle\n\
          Version: {version}\n\
          Architecture: amd64\n\
-         Maintainer: The straddle developers <straddle-io@users.noreply.github.com>\n\
+         Maintainer: {MAINTAINER}\n\
          Installed-Size: {kib}\n\
          Section: admin\n\
          Priority: optional\n\

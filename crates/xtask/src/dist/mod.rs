@@ -45,8 +45,8 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory)?;
     let time = commit_time();
-    let files = packaged_file::all(&program)?;
     let version = env!("CARGO_PKG_VERSION");
+    let files = packaged_file::all(&program, &debian::changelog(version, time)?)?;
     let packages = [
         (format!("straddle-{version}-{TARGET}.tar.gz"), archive::compressed(&files, time)?),
         (format!("straddle_{version}_amd64.deb"), debian::package(&files, version, time)?),

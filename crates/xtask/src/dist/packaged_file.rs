@@ -26,11 +26,12 @@ impl PackagedFile {
     }
 }
 
-/// Returns all files of a package around `program`, by their paths.
+/// Returns all files of a package around `program`, by their paths; `changes` is the changelog as
+/// Debian wants it.
 ///
 /// # Errors
 /// When the program cannot be read or run, or a file of the project cannot be read.
-pub(super) fn all(program: &Path) -> anyhow::Result<Vec<PackagedFile>> {
+pub(super) fn all(program: &Path, changes: &str) -> anyhow::Result<Vec<PackagedFile>> {
     let bytes = std::fs::read(program);
     let bytes = bytes.with_context(|| format!("cannot read {}", program.display()))?;
     let mut files =
@@ -57,10 +58,18 @@ pub(super) fn all(program: &Path) -> anyhow::Result<Vec<PackagedFile>> {
         let text = std::fs::read(packaging.join(unit))?;
         files.push(PackagedFile::data(format!("usr/lib/systemd/system/{unit}"), text));
     }
-    let copyright = std::fs::read(packaging.join("copyright"))?;
-    files.push(PackagedFile::data("usr/share/doc/straddle/copyright", copyright));
-    let changes = compressed(&std::fs::read(cargo::root().join("CHANGELOG.md"))?)?;
-    files.push(PackagedFile::data("usr/share/doc/straddle/changelog.gz", changes));
+    let overrides = std::fs::read(packaging.join("lintian-overrides"))?;
+    files.push(PackagedFile::data("usr/share/lintian/overrides/straddle", overrides));
+    let documentation = [
+        ("copyright", std::fs::read(packaging.join("copyright"))?),
+        ("changelog.gz", compressed(changes.as_bytes())?),
+        ("CHANGELOG.md.gz", compressed(&std::fs::read(cargo::root().join("CHANGELOG.md"))?)?),
+    ];
+    files.extend(
+        documentation.map(|(name, bytes)| {
+            PackagedFile::data(format!("usr/share/doc/straddle/{name}"), bytes)
+        }),
+    );
     files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
 }
