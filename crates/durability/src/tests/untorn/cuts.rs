@@ -12,11 +12,36 @@ const CUTS: u64 = 1000;
 /// Mapping unit of the model, which it programs whole: its untorn write, with a boundary at each.
 const UNIT_BYTES: u64 = 16384;
 
-fn plan(origin_bytes: u64) -> FlashPlan {
+/// Limits up to which a write stays whole: those of the drive, and of the kernel before.
+#[derive(Clone, Copy)]
+struct Tearing {
+    /// Mapping unit of the model, which it programs whole.
+    unit_bytes: u64,
+    /// Address of its first boundary.
+    origin_bytes: u64,
+    /// The kernel splits at multiples of this; 0 where it does not.
+    chunk_bytes: u64,
+}
+
+impl Tearing {
+    /// The commands of a write.
+    fn commands(self, (start, length): (u64, u64)) -> Vec<(u64, u64)> {
+        let (mut at, end, mut commands) = (start, start + length, Vec::new());
+        while at < end {
+            let chunk_end = (at + 1).checked_next_multiple_of(self.chunk_bytes).unwrap_or(end);
+            let next = chunk_end.min(end);
+            commands.push((at, next - at));
+            at = next;
+        }
+        commands
+    }
+}
+
+fn plan(Tearing { unit_bytes, origin_bytes, .. }: Tearing) -> FlashPlan {
     FlashPlan {
         capacity_bytes: 16 << 20,
         logical_bytes: 512,
-        unit_bytes: UNIT_BYTES,
+        unit_bytes,
         origin_bytes,
         page_bytes: 4096,
         pages_per_block: 64,
@@ -45,15 +70,17 @@ fn plan(origin_bytes: u64) -> FlashPlan {
 }
 
 /// Returns how many of [`CUTS`] cuts leave a torn page.
-fn torn(made: &Made, origin_bytes: u64, seed: u64) -> u64 {
-    let flash = Flash::new(plan(origin_bytes)).expect("such a drive can be");
-    let sectors = Sectors { logical_bytes: 512, physical_bytes: UNIT_BYTES, origin_bytes };
+fn torn(made: &Made, tearing: Tearing, seed: u64) -> u64 {
+    let flash = Flash::new(plan(tearing)).expect("such a drive can be");
+    let Tearing { unit_bytes, origin_bytes, .. } = tearing;
+    let sectors = Sectors { logical_bytes: 512, physical_bytes: unit_bytes, origin_bytes };
     let told = HostPromises { sectors, has_volatile_cache: true };
     let mut model = Logged::new(flash, told, 10_000).expect("it keeps a log");
     let (mut done, mut now_ns, mut id) = (Vec::new(), 0, 0);
     let placements = made.placements();
     for pieces in placements.iter().take(12) {
-        for &(offset_bytes, length_bytes) in pieces {
+        let commands = pieces.iter().flat_map(|&piece| tearing.commands(piece));
+        for (offset_bytes, length_bytes) in commands {
             let action = CommandKind::Write { fua: false };
             model.submit(
                 DriveCommand { id, action, offset_bytes, length_bytes },
@@ -95,7 +122,9 @@ fn each_no_has_a_torn_page_and_no_yes_has_one_in_a_thousand_cuts() {
                 let drive = Answers::plain().promising(unit_sectors, unit_sectors, sectors(origin));
                 let made = Made { start, volume, unit, page: 16384, drive };
                 let verdict = made.verdict();
-                let torn = torn(&made, origin, random.next_u64());
+                let tearing =
+                    Tearing { unit_bytes: UNIT_BYTES, origin_bytes: origin, chunk_bytes: 0 };
+                let torn = torn(&made, tearing, random.next_u64());
                 let case = format!("{origin} {start} {volume} {unit}: {}", verdict.because);
                 match verdict.answer {
                     UntornAnswer::Yes => assert_eq!(torn, 0, "{case}"),
@@ -110,4 +139,28 @@ fn each_no_has_a_torn_page_and_no_yes_has_one_in_a_thousand_cuts() {
         }
     }
     assert!(yes >= 4 && no >= 16, "{yes} yes, {no} no");
+}
+
+#[test]
+fn each_no_by_a_drives_fields_and_by_chunks_has_a_torn_page() {
+    let mut random = testkit::random(26);
+    let plain = Answers::plain;
+    for (name, unit_bytes, chunk_bytes, drive) in [
+        ("NAWUPF of 8 KiB", 8192, 0, plain().promising(16, 16, 0)),
+        ("boundaries of 4 KiB", 4096, 0, plain().promising(32, 8, 0)),
+        ("Amazon's 8 KiB", 8192, 0, plain().amazon(16, 8, 0)),
+        ("Amazon's boundaries of 4 KiB", 4096, 0, plain().amazon(32, 8, 8)),
+        (
+            "chunks of 12 KiB",
+            16384,
+            12288,
+            plain().promising(64, 0, 0).queue("chunk_sectors", "24"),
+        ),
+    ] {
+        let made = Made { start: 0, volume: 0, unit: 16384, page: 16384, drive };
+        let verdict = made.verdict();
+        assert_eq!(verdict.answer, UntornAnswer::No, "{name}: {}", verdict.because);
+        let tearing = Tearing { unit_bytes, origin_bytes: 0, chunk_bytes };
+        assert!(torn(&made, tearing, random.next_u64()) > 0, "{name}");
+    }
 }
