@@ -7,7 +7,7 @@ archive=${1:?usage: install.sh ARCHIVE [PREFIX]}
 prefix=${2:-/usr/local}
 directory=$(dirname "$archive")
 name=$(basename "$archive")
-sum=$(grep "  $name\$" "$directory/SHA256SUMS") || {
+sum=$(grep -s "  $name\$" "$directory/SHA256SUMS") || {
   echo "error: SHA256SUMS beside $archive does not name it; nothing was installed" >&2
   exit 2
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::Listed;
 use crate::check_document::Summary;
-use crate::watch::label;
+use crate::text::prometheus_label as label;
 use stack::Verdict;
 
 /// The head of the metric that has a sample for each finding.

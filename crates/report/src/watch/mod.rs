@@ -17,7 +17,6 @@ mod rate;
 mod table;
 mod writer_rows;
 
-pub(crate) use prometheus::label;
 pub use prometheus::textfile;
 pub use table::table;
 

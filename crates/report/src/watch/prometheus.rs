@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::{OffCount, Watch, WatchedDevice};
+use crate::text::prometheus_label as label;
 
 /// A metric: its name, its help, and its values by device and unit.
 struct Metric {
@@ -102,9 +103,4 @@ fn metrics(watch: &Watch) -> Vec<Metric> {
             samples: whole(|device| device.extra_reads),
         },
     ]
-}
-
-/// A label's value: backslash, quote and line feed are escaped.
-pub(crate) fn label(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -73,22 +73,7 @@ pub(super) fn watch(
                 report::fsync::doing(&format!("watching writes to data files: {left} s left"), look)
             });
         }
-        let mut seen: Vec<(usize, SampledWrite, Parts)> = Vec::new();
-        for (number, drive) in drives.iter_mut().enumerate() {
-            for write in drive.writes.end_second().map_err(told)? {
-                let parts = watched.parts(&drive.places, &write);
-                if !parts.is_empty() {
-                    seen.push((number, write, parts));
-                }
-            }
-        }
-        // A file that moved meanwhile: a write counts where its place holds the same bytes after.
-        let has_moved = watched.look_up(&mut drives);
-        for (number, write, parts) in seen {
-            if !has_moved || watched.parts(&drives[number].places, &write) == parts {
-                tally.add(write.process_name().as_deref(), &parts);
-            }
-        }
+        end_second(&mut drives, &mut watched, &mut tally).map_err(told)?;
         if interrupt.is_raised() {
             break;
         }
@@ -104,6 +89,31 @@ pub(super) fn watch(
         Some(problem) if live.off.is_empty() => Err(problem),
         _ => Ok(live),
     }
+}
+
+/// Adds the writes of a second to `tally`. A file may have moved meanwhile: a write counts where
+/// its place holds the same bytes after.
+fn end_second(
+    drives: &mut [WatchedDrive<'_>],
+    watched: &mut WatchedFiles<'_>,
+    tally: &mut LiveTally<'_>,
+) -> Result<(), TracepointError> {
+    let mut seen: Vec<(usize, SampledWrite, Parts)> = Vec::new();
+    for (number, drive) in drives.iter_mut().enumerate() {
+        for write in drive.writes.end_second()? {
+            let parts = watched.parts(&drive.places, &write);
+            if !parts.is_empty() {
+                seen.push((number, write, parts));
+            }
+        }
+    }
+    let has_moved = watched.look_up(drives);
+    for (number, write, parts) in seen {
+        if !has_moved || watched.parts(&drives[number].places, &write) == parts {
+            tally.add(write.process_name().as_deref(), &parts);
+        }
+    }
+    Ok(())
 }
 
 /// A drive beneath the data files.

@@ -65,7 +65,7 @@ pub(crate) fn run(atomic: &Atomic) -> anyhow::Result<CommandOutcome> {
     document.verdict = Some(verdict);
     let printed = print(atomic, &document)?;
     if let Some(signal) = interrupt.and_then(|interrupt| interrupt.signal()) {
-        let said = Said::or(printed, "interrupted; nothing is left behind");
+        let said = Said::or(printed, printer::INTERRUPTED);
         return Ok(CommandOutcome::Interrupted(signal, said));
     }
     let said = Said::or(printed, "torn-page protection must stay on");

@@ -219,9 +219,12 @@ pub(crate) fn refusal(refusal: &Refusal) -> Said {
     error(&format!("{}{}", refusal.message, hint.unwrap_or_default()))
 }
 
+/// Sentence of a run that was interrupted.
+pub(crate) const INTERRUPTED: &str = "interrupted; nothing is left behind";
+
 /// That a signal ended it.
 pub(crate) fn interrupted() -> Said {
-    note("interrupted; nothing is left behind")
+    note(INTERRUPTED)
 }
 
 #[cfg(test)]

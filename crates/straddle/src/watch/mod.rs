@@ -105,10 +105,9 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let said = (!watch.jsonl).then(|| print(watch, &document)).transpose()?.flatten();
     Ok(match interrupt.signal() {
         // Where no time was named, Ctrl-C is how it is ended.
-        Some(signal) if ends.seconds.is_some() || signal != 2 => CommandOutcome::Interrupted(
-            signal,
-            Said::or(said, "interrupted; nothing is left behind"),
-        ),
+        Some(signal) if ends.seconds.is_some() || signal != 2 => {
+            CommandOutcome::Interrupted(signal, Said::or(said, printer::INTERRUPTED))
+        }
         _ => CommandOutcome::Done,
     })
 }

@@ -176,8 +176,8 @@ fn in_full(devices: &[WatchedNode]) -> Vec<bool> {
 fn in_part_note(devices: &[WatchedNode], in_full: &[bool]) -> Option<String> {
     let in_part = in_full.iter().position(|is_in_full| !is_in_full)?;
     Some(format!(
-        "{} devices: writers, and sizes other than the granule, are shown where one is named: \
-         straddle watch /dev/{}",
+        "{} devices: writers, lengths, and sizes other than the granule are shown where one is \
+         named: straddle watch /dev/{}",
         devices.len(),
         devices[in_part].name
     ))

@@ -70,7 +70,7 @@ impl<'a> WriterSample<'a> {
         Ok(WriterSample { granule, writes, places, looked_ns, tally, early_looks, only })
     }
 
-    /// Begins a second: listens again. The number of a thread may be another's by now.
+    /// Begins a second: listens again.
     pub(super) fn begin_second(&mut self) -> Result<(), TracepointError> {
         self.early_looks = 0;
         self.places.forget_files();

@@ -47,8 +47,10 @@ fn append(
 ) -> std::io::Result<()> {
     // dpkg wants the names to begin with ./, which the crate takes away.
     let name = &mut header.as_gnu_mut().expect("a header of GNU").name;
-    let length = path.len().min(name.len());
-    name[..length].copy_from_slice(&path.as_bytes()[..length]);
+    let place = name.get_mut(..path.len()).ok_or_else(|| {
+        std::io::Error::other(format!("the path {path} is too long for an archive"))
+    })?;
+    place.copy_from_slice(path.as_bytes());
     header.set_cksum();
     archive.append(&header, bytes)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use device::KernelTree;
-use stack::resolve::{On, PIECES_MAX, resolve_onto};
+use stack::resolve::{On, resolve_onto};
 use stack::{LayerId, Stack};
 use units::ByteRange;
 
@@ -46,7 +46,7 @@ struct FilePiece {
 
 impl<'a> FilePlaces<'a> {
     /// Returns no file yet, on the block device with this number. At most `files_max` files are
-    /// kept, each in at most [`PIECES_MAX`] pieces.
+    /// kept, each in at most [`stack::resolve::PIECES_MAX`] pieces.
     pub(crate) fn on(
         inspected: &'a InspectedMachine,
         number: (u32, u32),
@@ -67,15 +67,16 @@ impl<'a> FilePlaces<'a> {
         &self.tracer.stack
     }
 
-    /// Returns the ranges of the device on which `range` of layer `id` lies; none where they are
-    /// too many or not known.
+    /// Returns the ranges of the device on which `range` of layer `id` lies, as far as they are
+    /// known.
     pub(crate) fn ranges(&self, id: LayerId, range: ByteRange) -> Vec<ByteRange> {
         let pieces = self.pieces(id, range).map(|(pieces, _)| pieces);
         pieces.unwrap_or_default().into_iter().map(|piece| piece.on_device).collect()
     }
 
     /// Returns the pieces of `range` of layer `id` that lie on the device, and why some of it has
-    /// no known place. Errs where they are too many.
+    /// no known place: of more than [`stack::resolve::PIECES_MAX`] pieces the rest. Errs where the
+    /// device was not found.
     fn pieces(
         &self,
         id: LayerId,
@@ -83,9 +84,6 @@ impl<'a> FilePlaces<'a> {
     ) -> Result<(Vec<FilePiece>, Option<String>), String> {
         let device = self.device.ok_or("the device was not found")?;
         let found = resolve_onto(&self.tracer.stack, id, range, device);
-        if found.len() > PIECES_MAX {
-            return Err(format!("it lies in more than {PIECES_MAX} pieces"));
-        }
         let mut unplaced = None;
         let mut pieces = Vec::new();
         for piece in found {
@@ -135,8 +133,7 @@ impl<'a> FilePlaces<'a> {
         self.files.remove(&file);
     }
 
-    /// Returns the ranges of the device on which the file at `path` lies; none where they are too
-    /// many or not known.
+    /// Returns the ranges of the device on which the file at `path` lies, as far as they are known.
     pub(crate) fn ranges_of(&mut self, path: &Path) -> Vec<ByteRange> {
         let placed = self.placed(path).map(|(pieces, _)| pieces).unwrap_or_default();
         placed.into_iter().map(|piece| piece.on_device).collect()
