@@ -69,7 +69,7 @@ fn without_room(ran: &Ran, document: &Value, void: &str, words: &str) {
 #[test]
 fn a_disk_that_fills_up_meanwhile_ends_in_what_was_measured_and_nothing_is_left() {
     need_loops!();
-    need_tools!("mkfs.ext4", "fallocate");
+    need_tools!("mkfs.ext4", "fallocate", "kill");
     let volume = Volume::ext4("");
     let kept = testkit::Scratch::new();
     let output = kept.path().join("result.json");
@@ -77,20 +77,13 @@ fn a_disk_that_fills_up_meanwhile_ends_in_what_was_measured_and_nothing_is_left(
     let begun = free_bytes(&volume);
     let arguments = ["--rows", "wal", "--seconds", "12", "--bytes-max", "64G", "--output", to];
     let mut going = going(&[&[volume.name()], &arguments[..]].concat());
-    until("rows are measured", || free_bytes(&volume) + (17 << 20) <= begun || !going.is_going());
-    let mut number = 0;
-    while going.is_going() {
-        // All that is free at once; what becomes free again is taken by the next.
-        let free = (free_bytes(&volume) >> 12) << 12;
-        let filler = volume.path().join(format!("filler-{number}"));
-        let length = free.to_string();
-        // What it takes before it fails stays as well.
-        let _ = testkit::tool::output(
-            "fallocate",
-            &["--length", &length, testkit::scratch::text(&filler)],
-        );
-        number += 1;
-    }
+    stopped_while_a_file_grows(&mut going, &volume, begun);
+    let filler = volume.path().join("filler");
+    // All that is free at once; what it takes before it fails stays as well.
+    let length = ((free_bytes(&volume) >> 12) << 12).to_string();
+    let _ =
+        testkit::tool::output("fallocate", &["--length", &length, testkit::scratch::text(&filler)]);
+    going.signal("CONT");
     let ran = going.ended();
     let text = std::fs::read_to_string(&output).expect("it was kept");
     let document: Value = serde_json::from_str(&text).expect("JSON");
@@ -100,10 +93,7 @@ fn a_disk_that_fills_up_meanwhile_ends_in_what_was_measured_and_nothing_is_left(
     let void = void.unwrap_or_else(|| panic!("a row met it: {ran:?}"));
     assert_eq!(ran.status, Some(5), "{ran:?}");
     without_room(&ran, &document, void["id"].as_str().expect("a text"), "No space left");
-    for number in 0..number {
-        // Where nothing was free there is none.
-        let _ = std::fs::remove_file(volume.path().join(format!("filler-{number}")));
-    }
+    std::fs::remove_file(&filler).expect("it is there");
     volume.is_clean();
 }
 
@@ -166,22 +156,20 @@ fn what_is_left_when_all_is_killed_at_once_goes_with_the_next_run_and_a_live_one
 #[test]
 fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
     need_loops!();
+    need_tools!("kill");
     let volume = Volume::in_memory("size=64m");
     let filler = volume.path().join("filler");
-    let mut file = std::fs::File::create(&filler).expect("it can be made");
     // To a file: nobody reads a pipe while the file system is filled.
     let kept = testkit::Scratch::new();
     let output = kept.path().join("result.json");
     let to = output.to_str().expect("it is text");
     let arguments = [volume.name(), "--seconds", "5", "--bytes-max", "64G", "--output", to];
+    let begun = free_bytes(&volume);
     let mut going = going(&arguments);
-    // Takes whatever is free as soon as rows are measured: space is taken ahead only then.
-    let free = || free_bytes(&volume);
-    let begun = free();
-    until("rows are measured", || free() + (24 << 20) <= begun || !going.is_going());
-    while going.is_going() {
-        let _ = file.write(&[1; 65536]);
-    }
+    stopped_while_a_file_grows(&mut going, &volume, begun);
+    let mut file = std::fs::File::create(&filler).expect("it can be made");
+    while file.write(&[1; 65536]).is_ok() {}
+    going.signal("CONT");
     let ran = going.ended();
     let text = std::fs::read_to_string(&output).expect("it was kept");
     let document: Value = serde_json::from_str(&text).expect("JSON");
@@ -192,6 +180,23 @@ fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
     assert!(over["operations"].as_u64() > Some(0), "{over}");
     std::fs::remove_file(&filler).expect("it is there");
     volume.is_clean();
+}
+
+/// Stops a run, on a volume where `begun` bytes were free, once the file of 16 MiB and the space of
+/// 8 MiB are taken and the file that grows to 8 MiB has more than 1 MiB to go: its next blocks are
+/// the next that anything wants, however long this thread has to wait for a processor.
+#[track_caller]
+fn stopped_while_a_file_grows(going: &mut Going, volume: &Volume, begun: u64) {
+    until("a file grows", || {
+        assert!(going.is_going(), "it ended before");
+        going.signal("STOP");
+        let taken = begun.saturating_sub(free_bytes(volume));
+        let grows = (24 << 20..31 << 20).contains(&taken);
+        if !grows {
+            going.signal("CONT");
+        }
+        grows
+    });
 }
 
 /// The bytes that are free there.
