@@ -46,6 +46,10 @@ pub struct Cut {
     pub under_head: UnderHead,
     /// True if the cache does not forget: capacitors, or non-volatile memory.
     pub is_non_volatile: bool,
+    /// Writes of at most so many bytes survive whole or not at all, and what began of them is
+    /// completed, as AWUPF promises (NVM Express Command Set Specification, "Atomic Operation"); 0
+    /// for none.
+    pub untorn_bytes: u64,
     /// Further faults.
     pub faults: Faults,
 }
@@ -95,6 +99,7 @@ impl Cut {
             survivors: Survivors::None,
             under_head: UnderHead::Completes,
             is_non_volatile: false,
+            untorn_bytes: 0,
             faults: Faults::default(),
         }
     }

@@ -20,6 +20,8 @@ pub(super) struct Atom {
     lbas: Range<u64>,
     /// True if it survives in any case.
     is_kept: bool,
+    /// True if it survives only with all others of its write.
+    is_untorn: bool,
 }
 
 impl Atom {
@@ -48,11 +50,16 @@ pub(super) fn atoms(host: &HostLog, medium: &MediumLog, cut: &Cut, at: &Medium) 
         if *at_ns > cut.at_ns {
             continue;
         }
-        let lbas = sectors.lbas(host.writes()[number].range);
+        let range = host.writes()[number].range;
+        let lbas = sectors.lbas(range);
+        let is_untorn = range.length_bytes() <= cut.untorn_bytes;
+        let is_here =
+            |lba| at.cell(lba).is_some_and(|cell| cell.held == SectorContent::Write(number));
+        let has_begun = is_untorn && lbas.clone().any(is_here);
         for unit in physical.touched(&lbas) {
             let lbas = common(&physical.lbas(unit), &lbas);
-            let is_kept = is_cached && cut.is_non_volatile;
-            let atom = Atom { order: place + 1, number, lbas, is_kept };
+            let is_kept = has_begun || is_cached && cut.is_non_volatile;
+            let atom = Atom { order: place + 1, number, lbas, is_kept, is_untorn };
             if !at.is_decided(unit) && !atom.patch(at).is_empty() {
                 atoms.push(atom);
             }
@@ -68,14 +75,18 @@ pub(super) fn chosen(atoms: &[Atom], policy: Survivors) -> Vec<bool> {
         Survivors::Random(seed) => seed,
         _ => 0,
     });
+    // The write whose parts were asked last, and whether it survives.
+    let mut whole = (0, false);
     let survives = |(place, atom): (usize, &Atom)| {
         let is_chosen = match policy {
             Survivors::None => false,
             Survivors::All => true,
             Survivors::Chosen(parts) => place < 64 && parts >> place & 1 == 1,
+            Survivors::Random(_) if atom.is_untorn && whole.0 == atom.order => whole.1,
             Survivors::Random(_) => chance.below(2) == 1,
             Survivors::Worst => newest == Some(atom.order),
         };
+        whole = (atom.order, is_chosen);
         is_chosen || atom.is_kept
     };
     atoms.iter().enumerate().map(survives).collect()

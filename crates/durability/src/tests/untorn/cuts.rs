@@ -21,9 +21,29 @@ struct Tearing {
     origin_bytes: u64,
     /// The kernel splits at multiples of this; 0 where it does not.
     chunk_bytes: u64,
+    /// The kernel merges so many neighboring pages into one write.
+    merged_pages: usize,
+    /// Longest write that the drive keeps whole wherever it is; 0 where only units are.
+    untorn_bytes: u64,
 }
 
 impl Tearing {
+    /// A drive that keeps its units whole, below a kernel that sends each page as it is.
+    fn at_units(unit_bytes: u64) -> Tearing {
+        Tearing { unit_bytes, origin_bytes: 0, chunk_bytes: 0, merged_pages: 1, untorn_bytes: 0 }
+    }
+
+    /// The writes of `pages`, which follow each other where they are merged.
+    fn writes(self, pages: &[Vec<(u64, u64)>]) -> Vec<(u64, u64)> {
+        let merged = |group: &[Vec<(u64, u64)>]| {
+            (group[0][0].0, group.iter().flatten().map(|(_, length)| length).sum())
+        };
+        match self.merged_pages {
+            1 => pages.concat(),
+            many => pages.chunks(many).map(merged).collect(),
+        }
+    }
+
     /// The commands of a write.
     fn commands(self, (start, length): (u64, u64)) -> Vec<(u64, u64)> {
         let (mut at, end, mut commands) = (start, start + length, Vec::new());
@@ -72,14 +92,14 @@ fn plan(Tearing { unit_bytes, origin_bytes, .. }: Tearing) -> FlashPlan {
 /// Returns how many of [`CUTS`] cuts leave a torn page.
 fn torn(made: &Made, tearing: Tearing, seed: u64) -> u64 {
     let flash = Flash::new(plan(tearing)).expect("such a drive can be");
-    let Tearing { unit_bytes, origin_bytes, .. } = tearing;
+    let Tearing { unit_bytes, origin_bytes, untorn_bytes, .. } = tearing;
     let sectors = Sectors { logical_bytes: 512, physical_bytes: unit_bytes, origin_bytes };
     let told = HostPromises { sectors, has_volatile_cache: true };
     let mut model = Logged::new(flash, told, 10_000).expect("it keeps a log");
     let (mut done, mut now_ns, mut id) = (Vec::new(), 0, 0);
     let placements = made.placements();
-    for pieces in placements.iter().take(12) {
-        let commands = pieces.iter().flat_map(|&piece| tearing.commands(piece));
+    for write in tearing.writes(&placements[..12]) {
+        let commands = tearing.commands(write);
         for (offset_bytes, length_bytes) in commands {
             let action = CommandKind::Write { fua: false };
             model.submit(
@@ -99,9 +119,10 @@ fn torn(made: &Made, tearing: Tearing, seed: u64) -> u64 {
     let is_torn = |_: &u64| {
         let at_ns = random.below(now_ns + 1);
         let survivors = Survivors::Random(random.next_u64());
-        let after = model.cut(&Cut { survivors, ..Cut::at(at_ns) }).expect("it can be cut");
+        let after =
+            model.cut(&Cut { survivors, untorn_bytes, ..Cut::at(at_ns) }).expect("it can be cut");
         let is_new = |lba: u64| after.changed().any(|(changed, _)| changed == lba);
-        placements.iter().take(12).any(|pieces| {
+        placements[..12].iter().any(|pieces| {
             let lbas = pieces.iter().flat_map(|(at, length)| at / 512..(at + length) / 512);
             let new: Vec<bool> = lbas.map(is_new).collect();
             new.contains(&true) && new.contains(&false)
@@ -122,8 +143,7 @@ fn each_no_has_a_torn_page_and_no_yes_has_one_in_a_thousand_cuts() {
                 let drive = Answers::plain().promising(unit_sectors, unit_sectors, sectors(origin));
                 let made = Made { start, volume, unit, page: 16384, drive };
                 let verdict = made.verdict();
-                let tearing =
-                    Tearing { unit_bytes: UNIT_BYTES, origin_bytes: origin, chunk_bytes: 0 };
+                let tearing = Tearing { origin_bytes: origin, ..Tearing::at_units(UNIT_BYTES) };
                 let torn = torn(&made, tearing, random.next_u64());
                 let case = format!("{origin} {start} {volume} {unit}: {}", verdict.because);
                 match verdict.answer {
@@ -160,7 +180,26 @@ fn each_no_by_a_drives_fields_and_by_chunks_has_a_torn_page() {
         let made = Made { start: 0, volume: 0, unit: 16384, page: 16384, drive };
         let verdict = made.verdict();
         assert_eq!(verdict.answer, UntornAnswer::No, "{name}: {}", verdict.because);
-        let tearing = Tearing { unit_bytes, origin_bytes: 0, chunk_bytes };
+        let tearing = Tearing { chunk_bytes, ..Tearing::at_units(unit_bytes) };
         assert!(torn(&made, tearing, random.next_u64()) > 0, "{name}");
+    }
+}
+
+#[test]
+fn merged_pages_tear_on_a_drive_that_keeps_each_of_them_whole() {
+    let mut random = testkit::random(27);
+    for (no_merges, merged_pages, answer) in
+        [("2", 1, UntornAnswer::Yes), ("0", 2, UntornAnswer::No)]
+    {
+        let drive = Answers::plain().promising(32, 0, 0).queue("nomerges", no_merges);
+        let made = Made { start: 4096, volume: 0, unit: 16384, page: 16384, drive };
+        let verdict = made.verdict();
+        assert_eq!(verdict.answer, answer, "{no_merges}: {}", verdict.because);
+        let tearing = Tearing { merged_pages, untorn_bytes: 16384, ..Tearing::at_units(4096) };
+        let torn = torn(&made, tearing, random.next_u64());
+        assert_eq!(torn > 0, answer == UntornAnswer::No, "{no_merges}: {torn} of {CUTS}");
+        // Without that promise a page that is written alone tears too.
+        let plain = Tearing { untorn_bytes: 0, ..tearing };
+        assert!(self::torn(&made, plain, random.next_u64()) > 0, "{no_merges}");
     }
 }
