@@ -42,7 +42,7 @@ pub use disk_after::DiskAfter;
 pub use moves::Move;
 pub use new_disk_advice::{Advice, advice};
 pub use new_table_bytes::Region;
-pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around};
+pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around, surely_mends};
 pub use refusal::NoPlan;
 pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;

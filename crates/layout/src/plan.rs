@@ -170,6 +170,60 @@ pub fn plan_around(
     Ok(plan)
 }
 
+/// Returns whether [`plan`] puts all that `partition` of `disk` holds on every unit even if the
+/// first partition cannot start earlier than now: that takes no look at the disk's bytes. False
+/// where only the plan can tell.
+#[must_use]
+pub fn surely_mends(case: &RuleInput<'_>, disk: LayerId, partition: LayerId) -> bool {
+    let layer = case.stack.layer(disk);
+    let ([table], Some(bytes)) = (&layer.tables[..], case.stack.bytes(disk)) else { return false };
+    let sector = sector_bytes(case, disk, table);
+    if sector != table.sector.bytes() || reject_unsound(case, disk, table).is_err() {
+        return false;
+    }
+    let marks = partition_needs::marks(case.stack, disk, sector);
+    let pieces = needs(case, disk, table, &marks);
+    let is_logical = |piece: &PartitionNeeds| piece.record_at.is_some();
+    if pieces.len() > best_places::PIECES_MAX || pieces.iter().any(is_logical) {
+        return false;
+    }
+    let Some(first) = pieces.first() else { return false };
+    let end = table.usable.map_or(u64::MAX, |usable| usable.end_bytes());
+    let room = PartitionRoom {
+        first: first.range.start_bytes(),
+        end: end.min(bytes.length_bytes().div_euclid(sector) * sector),
+        ends: partition_needs::end_grid(&marks),
+        sector,
+    };
+    let places = best_places::settled(&pieces, room).unwrap_or_default();
+    pieces.iter().zip(places).any(|(piece, new)| {
+        let is_met = piece.unmet.is_empty() && piece.missed(new.start).is_none();
+        piece.layer == partition && is_met && new.start != piece.range.start_bytes()
+    })
+}
+
+/// Returns the sector that a new table counts in: the disk's own, else that of its table, in bytes.
+fn sector_bytes(case: &RuleInput<'_>, disk: LayerId, table: &PartitionTable) -> u64 {
+    match case.stack.layer(disk).units.used(UnitKind::LogicalSector) {
+        Some((unit, source)) if source != Source::Assumed => unit.length_bytes(),
+        _ => table.sector.bytes(),
+    }
+}
+
+/// The partitions of `disk` that hold something or may, in the order of the disk.
+fn needs(
+    case: &RuleInput<'_>,
+    disk: LayerId,
+    table: &PartitionTable,
+    marks: &[StartUnit],
+) -> Vec<PartitionNeeds> {
+    let above = case.stack.above(disk);
+    let pieces = above.iter().filter_map(|&id| PartitionNeeds::new(case, id, table, marks));
+    let mut pieces: Vec<_> = pieces.filter(|one| !is_container(case.stack, one.layer)).collect();
+    pieces.sort_by_key(|piece| piece.range.start_bytes());
+    pieces
+}
+
 /// All that is known before anything is placed.
 struct SurveyedDisk<'a> {
     case: &'a RuleInput<'a>,
@@ -196,16 +250,9 @@ impl<'a> SurveyedDisk<'a> {
         reject_unsound(case, disk, table)?;
         let raw =
             TableBytes::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
-        let sector = match layer.units.used(UnitKind::LogicalSector) {
-            Some((unit, source)) if source != Source::Assumed => unit.length_bytes(),
-            _ => table.sector.bytes(),
-        };
+        let sector = sector_bytes(case, disk, table);
         let marks = partition_needs::marks(case.stack, disk, sector);
-        let mut pieces: Vec<PartitionNeeds> = (case.stack.above(disk).iter())
-            .filter_map(|&id| PartitionNeeds::new(case, id, table, &marks))
-            .filter(|piece| !is_container(case.stack, piece.layer))
-            .collect();
-        pieces.sort_by_key(|piece| piece.range.start_bytes());
+        let mut pieces = needs(case, disk, table, &marks);
         if pieces.len() > best_places::PIECES_MAX {
             return Err(NoPlan::new("there are more than 256 partitions", None));
         }

@@ -74,6 +74,35 @@ fn table(random: &mut Random) -> MemoryDisk {
 }
 
 #[test]
+fn what_surely_mends_is_moved_by_the_plan_onto_every_unit() {
+    let mut random = Random::new(8);
+    let (mut sure, mut planned) = (0, 0);
+    for round in 0..600 {
+        let on = *random.choose(&["512e", "granule=64K", "512e,origin=3584", "stripe=64Kx3+1"]);
+        let told: Condition = on.parse().expect("a condition");
+        let stack = stack_of(Rc::new(table(&mut random)), &told);
+        let Some(disk) = crate::disk_of(&stack, None) else { continue };
+        let plan = planned_of(&stack, disk, Some(&told));
+        let judgments = stack::judge::judge_all(&stack);
+        let case =
+            stack::rule::RuleInput { stack: &stack, judgments: &judgments, told: Some(&told) };
+        for &partition in stack.above(disk) {
+            let row = plan.as_ref().ok().and_then(|plan| {
+                let row = plan.rows.iter().find(|row| row.layer == partition)?;
+                let is_mended = !plan.unmended.iter().any(|one| one.number == row.number);
+                (is_mended && row.old.start_bytes() != row.new.start_bytes()).then_some(row)
+            });
+            planned += u32::from(row.is_some());
+            if crate::surely_mends(&case, disk, partition) {
+                sure += 1;
+                assert!(row.is_some(), "round {round} {on}: {plan:#?}");
+            }
+        }
+    }
+    assert!(sure > 100 && planned > sure, "{sure} of {planned}");
+}
+
+#[test]
 fn every_plan_keeps_order_and_room_and_settles() {
     let mut random = Random::new(7);
     let (mut changed, mut plans) = (0, 0);

@@ -33,8 +33,12 @@ pub(crate) fn before_erasing(case: &RuleInput<'_>, findings: &mut [Finding]) {
     };
     for finding in findings.iter_mut().filter(erases) {
         let Some((disk, partition)) = place(case, finding.layer) else { continue };
-        let plan = plans.entry(disk).or_insert_with(|| layout::plan(case, disk));
-        if plan.as_ref().is_ok_and(|plan| mends(plan, partition)) {
+        let mut is_planned = || {
+            let plan = plans.entry(disk).or_insert_with(|| layout::plan(case, disk));
+            plan.as_ref().is_ok_and(|plan| mends(plan, partition))
+        };
+        // A plan is much more work.
+        if layout::surely_mends(case, disk, partition) || is_planned() {
             finding.remedies.splice(0..0, rule::plan_of(case, disk));
         }
     }
