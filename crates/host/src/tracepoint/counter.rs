@@ -24,8 +24,13 @@ pub enum CountedScope<'a> {
 /// Number of times that an event passed a filter, added up over the processors.
 #[derive(Debug)]
 pub struct TracepointCounter {
-    event: String,
+    format: EventFormat,
+    filter: CString,
     files: Vec<OwnedFd>,
+    /// True if it counts for everybody, so that it can begin again at any time.
+    is_of_machine: bool,
+    /// The count of files that were closed.
+    before: u64,
 }
 
 impl TracepointCounter {
@@ -39,38 +44,66 @@ impl TracepointCounter {
         filter: &str,
         scope: CountedScope<'_>,
     ) -> Result<TracepointCounter, TracepointError> {
-        let event = format.name.clone();
-        let filter = CString::new(filter).expect("filters are made here, without NUL");
-        let mut files = Vec::new();
-        for processor in processors_of(scope) {
-            let file = match open(format.id, &scope, processor, Purpose::Count) {
-                // It went offline meanwhile.
-                Err(Errno::NODEV) => continue,
-                Err(errno) => return Err(TracepointError::of_open(&event, errno)),
-                Ok(file) => file,
-            };
-            let failed = |attempted| {
-                let event = event.clone();
-                move |errno| TracepointError::of_call(&event, attempted, errno)
-            };
-            if !filter.is_empty() {
-                set_filter(file.as_fd(), &filter).map_err(failed("setting the filter"))?;
-            }
-            switch(file.as_fd(), true).map_err(failed("starting the counter"))?;
-            files.push(file);
-        }
-        Ok(TracepointCounter { event, files })
+        let mut counter = TracepointCounter {
+            format: format.clone(),
+            filter: CString::new(filter).expect("filters are made here, without NUL"),
+            files: Vec::new(),
+            is_of_machine: matches!(scope, CountedScope::Machine),
+            before: 0,
+        };
+        counter.begin(scope)?;
+        Ok(counter)
     }
 
-    /// Starts or stops the counting; while it is stopped, events cost nothing and do not count.
+    fn begin(&mut self, scope: CountedScope<'_>) -> Result<(), TracepointError> {
+        let event = &self.format.name;
+        for processor in processors_of(scope) {
+            let file = match open(self.format.id, &scope, processor, Purpose::Count) {
+                // It went offline meanwhile.
+                Err(Errno::NODEV) => continue,
+                Err(errno) => return Err(TracepointError::of_open(event, errno)),
+                Ok(file) => file,
+            };
+            if !self.filter.is_empty() {
+                set_filter(file.as_fd(), &self.filter).map_err(|errno| {
+                    TracepointError::of_call(event, "setting the filter", errno)
+                })?;
+            }
+            self.files.push(file);
+        }
+        self.switch(true)
+    }
+
+    /// Starts or stops the counting; while it is stopped, an event costs a call that does nothing.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn listen(&self, is_on: bool) -> Result<(), TracepointError> {
+    pub fn listen(&mut self, is_on: bool) -> Result<(), TracepointError> {
+        if is_on && self.is_of_machine && self.files.is_empty() {
+            return self.begin(CountedScope::Machine);
+        }
+        self.switch(is_on)
+    }
+
+    fn switch(&self, is_on: bool) -> Result<(), TracepointError> {
         for file in &self.files {
             switch(file.as_fd(), is_on).map_err(|errno| {
-                TracepointError::of_call(&self.event, "switching the counter", errno)
+                TracepointError::of_call(&self.format.name, "switching the counter", errno)
             })?;
+        }
+        Ok(())
+    }
+
+    /// Stops the counting until [`listen`](TracepointCounter::listen), and closes the files of one
+    /// that counts for everybody: once nobody has a file of the event, events cost nothing at all.
+    ///
+    /// # Errors
+    /// When the kernel refuses, or does not answer.
+    pub fn release(&mut self) -> Result<(), TracepointError> {
+        self.switch(false)?;
+        if self.is_of_machine {
+            self.before = self.count()?;
+            self.files.clear();
         }
         Ok(())
     }
@@ -80,11 +113,11 @@ impl TracepointCounter {
     /// # Errors
     /// When the kernel does not answer.
     pub fn count(&self) -> Result<u64, TracepointError> {
-        let mut sum = 0_u64;
+        let mut sum = self.before;
         for file in &self.files {
             let mut answer = [0; 8];
             let read = rustix::io::read(file, &mut answer)
-                .map_err(|errno| TracepointError::of_call(&self.event, "read", errno))?;
+                .map_err(|errno| TracepointError::of_call(&self.format.name, "read", errno))?;
             if read == answer.len() {
                 sum = sum.saturating_add(u64::from_ne_bytes(answer));
             }

@@ -17,8 +17,12 @@ use super::ring::Ring;
 /// Events that pass a filter, from a ring of each processor.
 #[derive(Debug)]
 pub struct TracepointStream {
-    event: String,
+    format: EventFormat,
+    filter: CString,
+    ring_bytes: usize,
     rings: Vec<Ring>,
+    /// Events that found no room in rings that were given back.
+    lost_before: Option<u64>,
 }
 
 impl TracepointStream {
@@ -34,10 +38,24 @@ impl TracepointStream {
         filter: &str,
         ring_bytes: usize,
     ) -> Result<TracepointStream, TracepointError> {
-        let event = format.name.clone();
-        let filter = CString::new(filter).expect("filters are made here, without NUL");
-        let wake_bytes = u32::try_from(ring_bytes / 2).unwrap_or(u32::MAX);
-        let mut rings = Vec::new();
+        let mut stream = TracepointStream {
+            format: format.clone(),
+            filter: CString::new(filter).expect("filters are made here, without NUL"),
+            ring_bytes,
+            rings: Vec::new(),
+            lost_before: Some(0),
+        };
+        stream.map()?;
+        Ok(stream)
+    }
+
+    fn map(&mut self) -> Result<(), TracepointError> {
+        let TracepointStream { format, filter, ring_bytes, rings, .. } = self;
+        let wake_bytes = u32::try_from(*ring_bytes / 2).unwrap_or(u32::MAX);
+        let failed = |attempted| {
+            let event = &format.name;
+            move |errno| TracepointError::of_call(event, attempted, errno)
+        };
         for processor in processors::online() {
             let opened = |tells_lost| {
                 let purpose = Purpose::Copy { wake_bytes, tells_lost };
@@ -49,28 +67,40 @@ impl TracepointStream {
             };
             let file = match told {
                 Err(Errno::NODEV) => continue,
-                Err(errno) => return Err(TracepointError::of_open(&event, errno)),
+                Err(errno) => return Err(TracepointError::of_open(&format.name, errno)),
                 Ok(file) => file,
             };
-            set_filter(file.as_fd(), &filter)
-                .map_err(|errno| TracepointError::of_call(&event, "setting the filter", errno))?;
-            let ring = Ring::map(file, ring_bytes)
-                .map_err(|errno| TracepointError::of_call(&event, "mmap of its ring", errno))?;
-            rings.push(ring);
+            set_filter(file.as_fd(), filter).map_err(failed("setting the filter"))?;
+            rings.push(Ring::map(file, *ring_bytes).map_err(failed("mmap of its ring"))?);
         }
-        Ok(TracepointStream { event, rings })
+        Ok(())
     }
 
-    /// Starts or stops the copying; while it is stopped, events cost nothing.
+    /// Starts or stops the copying; while it is stopped, an event costs a call that does nothing.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn listen(&self, is_on: bool) -> Result<(), TracepointError> {
+    pub fn listen(&mut self, is_on: bool) -> Result<(), TracepointError> {
+        if is_on && self.rings.is_empty() {
+            self.map()?;
+        }
         for ring in &self.rings {
             switch(ring.file.as_fd(), is_on).map_err(|errno| {
-                TracepointError::of_call(&self.event, "switching the stream", errno)
+                TracepointError::of_call(&self.format.name, "switching the stream", errno)
             })?;
         }
+        Ok(())
+    }
+
+    /// Gives its rings back until [`listen`](TracepointStream::listen): once nobody has a file of
+    /// the event, events cost nothing at all. What was not taken by
+    /// [`drain`](TracepointStream::drain) is gone.
+    ///
+    /// # Errors
+    /// When the kernel does not answer.
+    pub fn release(&mut self) -> Result<(), TracepointError> {
+        self.lost_before = self.lost()?;
+        self.rings.clear();
         Ok(())
     }
 
@@ -100,11 +130,11 @@ impl TracepointStream {
     /// # Errors
     /// When the kernel does not answer.
     pub fn lost(&self) -> Result<Option<u64>, TracepointError> {
-        let mut sum = 0_u64;
+        let Some(mut sum) = self.lost_before else { return Ok(None) };
         for ring in &self.rings {
             let mut answer = [0; 16];
             let length = rustix::io::read(&ring.file, &mut answer)
-                .map_err(|errno| TracepointError::of_call(&self.event, "read", errno))?;
+                .map_err(|errno| TracepointError::of_call(&self.format.name, "read", errno))?;
             if length < answer.len() {
                 return Ok(None);
             }

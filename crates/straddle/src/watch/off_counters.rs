@@ -126,26 +126,45 @@ impl<'a> OffCounters<'a> {
         self.listen(false)
     }
 
-    /// Counts nothing until the next second.
+    /// Counts nothing until the next second, and leaves nothing in the kernel until then.
     pub(super) fn pause(&mut self) -> Result<(), TracepointError> {
+        if !self.granule_listened.is_on() {
+            return Ok(());
+        }
         self.listen(false)?;
-        self.listen_granule(false)
+        self.listen_granule(false)?;
+        self.drain();
+        if let Some(SizeCounters { way: Way::Copies(streams, _), .. }) = &mut self.granule {
+            streams.iter_mut().try_for_each(TracepointStream::release)?;
+        }
+        self.counters().try_for_each(TracepointCounter::release)
+    }
+
+    /// All that the kernel counts.
+    fn counters(&mut self) -> impl Iterator<Item = &mut TracepointCounter> {
+        let sizes = self.others.iter_mut().chain(&mut self.granule);
+        let sizes = sizes.filter_map(|size| match &mut size.way {
+            Way::Kernel(ways) => Some(ways.iter_mut().flatten()),
+            Way::Copies(..) => None,
+        });
+        let lengths = self.lengths.iter_mut().flat_map(|(_, counters)| counters);
+        sizes.flatten().chain(lengths).chain(self.all.iter_mut().flatten().flatten())
     }
 
     fn listen_granule(&mut self, is_on: bool) -> Result<(), TracepointError> {
         if self.granule_listened.is_on() == is_on {
             return Ok(());
         }
-        let counters = match &self.granule {
-            Some(SizeCounters { way: Way::Kernel(ways), .. }) => &ways[..],
+        let counters = match &mut self.granule {
+            Some(SizeCounters { way: Way::Kernel(ways), .. }) => &mut ways[..],
             Some(SizeCounters { way: Way::Copies(streams, _), .. }) => {
-                streams.iter().try_for_each(|stream| stream.listen(is_on))?;
-                &[]
+                streams.iter_mut().try_for_each(|stream| stream.listen(is_on))?;
+                &mut []
             }
-            None => &[],
+            None => &mut [],
         };
-        let all = self.all.iter().flatten();
-        counters.iter().chain(all).flatten().try_for_each(|counter| counter.listen(is_on))?;
+        let all = self.all.iter_mut().flatten();
+        counters.iter_mut().chain(all).flatten().try_for_each(|counter| counter.listen(is_on))?;
         self.granule_listened.switch(is_on);
         Ok(())
     }
@@ -154,11 +173,11 @@ impl<'a> OffCounters<'a> {
         if self.listened.is_on() == is_on || self.others.is_empty() {
             return Ok(());
         }
-        let others = self.others.iter().filter_map(|size| match &size.way {
-            Way::Kernel(ways) => Some(ways.iter().flatten()),
+        let others = self.others.iter_mut().filter_map(|size| match &mut size.way {
+            Way::Kernel(ways) => Some(ways.iter_mut().flatten()),
             Way::Copies(..) => None,
         });
-        let lengths = self.lengths.iter().flat_map(|(_, counters)| counters);
+        let lengths = self.lengths.iter_mut().flat_map(|(_, counters)| counters);
         others.flatten().chain(lengths).try_for_each(|counter| counter.listen(is_on))?;
         self.listened.switch(is_on);
         Ok(())
@@ -253,7 +272,7 @@ fn is_all(scopes: &[CountedScope<'_>]) -> bool {
 }
 
 fn stream(events: &BlockEvents, filter: &BlockFilter) -> Result<TracepointStream, TracepointError> {
-    let stream = events.stream(filter, RING_BYTES)?;
+    let mut stream = events.stream(filter, RING_BYTES)?;
     stream.listen(true)?;
     Ok(stream)
 }

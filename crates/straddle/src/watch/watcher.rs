@@ -128,6 +128,7 @@ impl<'a> Watcher<'a> {
             }
             if spent > SecondBudget::GRANULE && !self.is_exact {
                 one.count_by(OffCounters::pause);
+                one.sample_by(WriterSample::pause);
             }
         }
     }

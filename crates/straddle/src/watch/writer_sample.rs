@@ -84,6 +84,13 @@ impl<'a> WriterSample<'a> {
         Ok(())
     }
 
+    /// The same, and leaves nothing in the kernel until then.
+    pub(super) fn pause(&mut self) -> Result<(), TracepointError> {
+        let processes = self.writes.pause()?;
+        self.look_at(processes);
+        Ok(())
+    }
+
     /// Waits for copies, at most for `longest`.
     pub(super) fn wait(&self, longest: Duration) {
         self.writes.wait(longest);

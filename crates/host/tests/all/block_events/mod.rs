@@ -113,6 +113,45 @@ fn counts_are_equal_to_what_was_done() {
 }
 
 #[test]
+fn what_gave_its_files_back_keeps_its_count_and_goes_on_where_it_is_told_to() {
+    need_loops!();
+    let Some(events) = events() else { return };
+    let scratch = Scratch::new();
+    let (device, number) = device(&scratch);
+    let mut random = testkit::random(18);
+    let wanted = filter(number, BlockLevel::Requests, Direction::Write, BlockShape::Off(4096));
+    let own = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    for scope in [CountedScope::Machine, CountedScope::Thread(own)] {
+        let bios = filter(number, BlockLevel::Bios, Direction::Write, BlockShape::Off(4096));
+        let mut counter = events.count(&bios, scope).unwrap();
+        let first = load(&device, &mut random, 200)[0][1];
+        counter.release().unwrap();
+        load(&device, &mut random, 100);
+        assert_eq!(counter.count().unwrap(), first, "{scope:?}");
+        counter.listen(true).unwrap();
+        let next = load(&device, &mut random, 200)[0][1];
+        assert_eq!(counter.count().unwrap(), first + next, "{scope:?}");
+    }
+
+    let mut stream = events.stream(&wanted, 4096).unwrap();
+    let (mut done, mut copied) = (0, 0);
+    for _ in 0..2 {
+        stream.listen(true).unwrap();
+        done += load(&device, &mut random, 1000)[0][1];
+        stream.listen(false).unwrap();
+        stream.drain(|_, _| copied += 1);
+        stream.release().unwrap();
+        load(&device, &mut random, 100);
+        stream.drain(|_, _| panic!("there are no rings"));
+    }
+    let Some(lost) = stream.lost().unwrap() else {
+        return skip("this kernel does not count what is lost (before Linux 6.0)");
+    };
+    assert!(lost > 0, "nobody read the rings of a page");
+    assert_eq!(copied + lost, done);
+}
+
+#[test]
 fn a_thread_is_counted_alone() {
     need_loops!();
     let Some(events) = events() else { return };

@@ -124,7 +124,7 @@ impl<'a> SampledWrites<'a> {
         if is_on {
             self.bios.listen(true)?;
         }
-        if let Some((requests, _)) = &self.requests {
+        if let Some((requests, _)) = &mut self.requests {
             requests.listen(is_on)?;
         }
         if !is_on {
@@ -153,6 +153,16 @@ impl<'a> SampledWrites<'a> {
         }
         self.listen(false)?;
         self.drain()
+    }
+
+    /// The same, and leaves nothing in the kernel until the next second.
+    pub(crate) fn pause(&mut self) -> Result<BTreeSet<u32>, TracepointError> {
+        let processes = self.rest()?;
+        self.bios.release()?;
+        if let Some((requests, _)) = &mut self.requests {
+            requests.release()?;
+        }
+        Ok(processes)
     }
 
     /// Takes what was copied out, and stops listening once there is enough of this second. Returns
