@@ -16,6 +16,7 @@
 //! | `start_fields` | fields of file systems that hold their start |
 //! | `moves` | what moves, in which order |
 //! | `refusal` | reasons to plan nothing |
+//! | `surveyed_disk` | what is known before anything is placed |
 //! | `plan` | all of it together |
 //! | `disk_after` | the disk as it will be |
 //! | `new_disk_advice` | advice for a disk without data |
@@ -35,6 +36,7 @@ mod plan;
 mod refusal;
 mod script;
 mod start_fields;
+mod surveyed_disk;
 #[cfg(test)]
 mod tests;
 
@@ -42,7 +44,8 @@ pub use disk_after::DiskAfter;
 pub use moves::Move;
 pub use new_disk_advice::{Advice, advice};
 pub use new_table_bytes::Region;
-pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around, surely_mends};
+pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
 pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;
+pub use surveyed_disk::surely_mends;
