@@ -17,6 +17,8 @@ const UNITS: usize = 3;
 /// A unit takes a multiple of so many columns: sectors of 512 bytes in 4 KiB are then exact.
 const STEP: usize = 8;
 
+/// Layers under the bad one through which its address is followed.
+const DEPTH_MAX: usize = 64;
 /// The longest sentence, in bytes.
 const SENTENCE_BYTES: usize = 400;
 /// Columns before a sentence, with the word for what it says.
@@ -121,7 +123,8 @@ impl<'a> Scale<'a> {
         self.bar(sheet, [start, UNITS * unit], top + 2, BAD, &layer);
         let distance = self.words.exact(self.offset);
         if width(&distance) < start {
-            sheet.line(start - width(&distance), top + 3, vec![(BAD, distance)]);
+            let column = start - width(&distance) - 1;
+            sheet.line(column, top + 3, vec![(BAD, distance)]);
         }
         self.bar(sheet, [start, start + unit], top + 4, NAME, &format!("{length} write"));
         let touched = format!("touches 2 {}s", self.by.unit.words());
@@ -193,11 +196,10 @@ impl<'a> Scale<'a> {
         let find = |id: u32| target.layers.iter().find(|it| it.id == id);
         let mut address = 0_u64;
         let mut layer = self.layer;
-        while let [below] = layer.below[..] {
-            // Layers lie on earlier ones; a document that says otherwise has no address.
-            let next = find(below).filter(|next| next.id < layer.id)?;
+        for _ in 0..DEPTH_MAX {
+            let [below] = layer.below[..] else { break };
             address = address.checked_add(layer.start_bytes?)?;
-            layer = next;
+            layer = find(below)?;
         }
         let granule = layer.units.iter().find(|it| it.used && it.unit == UnitKind::Granule)?;
         let from_origin = address.checked_sub(granule.origin_bytes)?;
