@@ -14,8 +14,8 @@ use crate::text::{clip, shorten, width};
 
 /// Units that are drawn side by side.
 const UNITS: usize = 3;
-/// A unit takes a multiple of so many columns: sectors of 512 bytes in 4 KiB are then exact.
-const STEP: usize = 8;
+/// A unit takes a multiple of so many columns, 24 of 80: sectors of 512 bytes in 4 KiB are exact.
+const STEP: usize = 4;
 
 /// Layers under the bad one through which its address is followed.
 const DEPTH_MAX: usize = 64;
@@ -114,10 +114,11 @@ impl<'a> Scale<'a> {
         }
         let length = self.words.exact(self.by.unit_bytes);
         let name = format!("{length} {}", self.by.unit.words());
+        let name = if width(&name) < unit { &name } else { self.by.unit.words() };
         for (number, left) in (0..UNITS).map(|number| (number, number * unit)) {
             // The write starts in the first one and ends in the second.
             let style = if number < 2 { CARE } else { QUIET };
-            self.bar(sheet, [left, left + unit], top, style, &name);
+            self.bar(sheet, [left, left + unit], top, style, name);
         }
         let layer = say(&self.layer.name, self.words);
         self.bar(sheet, [start, UNITS * unit], top + 2, BAD, &layer);
@@ -163,31 +164,27 @@ impl<'a> Scale<'a> {
         (column, place.is_multiple_of(length))
     }
 
-    /// Text over each boundary, with its column: its address on the drive where that is known, else
-    /// its distance from the first one.
-    fn boundaries(&self, target: &Target) -> Vec<(usize, String)> {
-        let base = self.base(target);
-        let addresses = (0..=3_u64).map(|number| number.saturating_mul(self.by.unit_bytes));
-        let words = self.words;
-        let relative = |by: u64| match by {
+    /// Text over each boundary, with its column: its address on the drive where that is known and
+    /// fits, else its distance from the first one.
+    fn boundaries(&self, target: &Target) -> impl Iterator<Item = (usize, String)> {
+        let (words, room) = (self.words, self.unit_columns - 1);
+        let distances = [0, 1, 2].map(|number| self.by.unit_bytes.saturating_mul(number));
+        let mut texts = distances.map(|by| match by {
             0 => "boundary".to_owned(),
             by => format!("+{}", words.exact(by)),
-        };
-        let texts: Vec<String> = match base {
-            Some((base, sector)) => {
-                let at = addresses.map(|by| base.saturating_add(by));
-                let places: Vec<String> = at.clone().map(|at| words.place(at, sector)).collect();
-                let is_short = |text: &String| width(text) < self.unit_columns;
-                match places.iter().all(is_short) {
-                    true => places,
-                    false => at.map(|at| words.exact(at)).collect(),
-                }
-            }
-            None => addresses.map(relative).collect(),
-        };
-        let places = (0..UNITS).map(|number| number * self.unit_columns);
-        let short = |text: String| shorten(&text, self.unit_columns - 1, words.glyphs().ellipsis);
-        places.zip(texts).map(|(column, text)| (column, short(text))).collect()
+        });
+        if let Some((base, sector)) = self.base(target) {
+            let at = distances.map(|by| base.saturating_add(by));
+            let in_sectors = |at: u64| match at.is_multiple_of(sector) {
+                true => format!("sector {}", at.div_euclid(sector)),
+                false => words.exact(at),
+            };
+            let forms = [at.map(|at| words.place(at, sector)), at.map(in_sectors)];
+            let fits = |form: &[String; UNITS]| form.iter().all(|text| width(text) <= room);
+            texts = forms.into_iter().find(fits).unwrap_or(texts);
+        }
+        let texts = texts.map(|text| shorten(&text, room, words.glyphs().ellipsis));
+        (0..).step_by(self.unit_columns).zip(texts)
     }
 
     /// The address of the first boundary drawn on the drive, and the bytes of its sector; `None`

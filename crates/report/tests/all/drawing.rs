@@ -39,7 +39,7 @@ cost  a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about
       3 turns instead of 1
 
 First bad boundary, to scale
-125 MiB                 128004 KiB              128008 KiB
+sector 256000           sector 256008           sector 256016
 ┌───────────────────────┬───────────────────────┬───────────────────────┐
 │     4 KiB granule     │     4 KiB granule     │     4 KiB granule     │
 └────────┬──────────────┴───────────────────────┴───────────────────────┤
