@@ -14,7 +14,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesStart, BytesText, Event};
 
 use crate::check_document::{Finding, LayerReport, Target};
-use crate::text::one_line;
+use crate::text::{one_line, xml_characters};
 use crate::text_blocks::Blocks;
 use stack::{Severity, Verdict};
 
@@ -186,14 +186,7 @@ fn paragraphs(findings: &[&Finding]) -> String {
 /// One line of characters that XML may hold; all others as escapes. The writer sees to `<`, `&` and
 /// quotes.
 fn xml_text(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in one_line(text).chars() {
-        match character {
-            '\u{fffe}' | '\u{ffff}' => line.extend(character.escape_unicode()),
-            _ => line.push(character),
-        }
-    }
-    line
+    xml_characters(&one_line(text))
 }
 
 fn element(

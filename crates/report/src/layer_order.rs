@@ -94,17 +94,20 @@ struct WaitingEntry {
 }
 
 /// Layers that lie on nothing, and those on each layer.
-struct Graph {
-    roots: Vec<usize>,
-    above: BTreeMap<usize, Vec<Child>>,
+pub(crate) struct Graph {
+    pub(crate) roots: Vec<usize>,
+    pub(crate) above: BTreeMap<usize, Vec<Child>>,
 }
 
-struct Child {
-    index: usize,
-    reference: bool,
+/// A layer on another.
+pub(crate) struct Child {
+    pub(crate) index: usize,
+    /// True if it is shown on another layer that it lies on.
+    pub(crate) reference: bool,
 }
 
-fn graph(layers: &[LayerReport]) -> Graph {
+/// Returns which layers lie on which. Each layer lies on earlier ones only.
+pub(crate) fn graph(layers: &[LayerReport]) -> Graph {
     let mut graph = Graph { roots: Vec::new(), above: BTreeMap::new() };
     let mut known: BTreeMap<u32, usize> = BTreeMap::new();
     for (index, layer) in layers.iter().enumerate() {

@@ -84,6 +84,12 @@ pub(crate) fn ascii_command(text: &str) -> String {
     typed + rest
 }
 
+/// `text`, which has no controls, with escapes for the two other characters that XML forbids
+/// (XML 1.0, production 2, Char).
+pub(crate) fn xml_characters(text: &str) -> String {
+    text.replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
+}
+
 /// The columns that `text` takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod compare;
 mod demo;
+mod draw;
 mod drives;
 mod exit;
 mod explain;
@@ -36,6 +37,7 @@ fn main() -> std::process::ExitCode {
     shared::printer::use_color(arguments.color);
     let done = match &arguments.command {
         Command::Check(check) => check::run(check),
+        Command::Draw(draw) => draw::run(draw),
         Command::Demo(demo) => demo::run(demo),
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),

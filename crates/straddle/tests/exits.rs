@@ -184,6 +184,9 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     let page = text(scratch.path()).to_owned() + "/page.html";
     let known = scratch.file("drives.json", straddle(&["drive", "list", "--json"]).out.as_bytes());
     ends(&["report", "-o", &page, &missing], 2, "cannot show");
+    ends(&["draw", &image(scratch.path(), "drawn", 63)], 0, "First bad boundary");
+    ends(&["draw", &missing], 2, "No such file");
+    ends(&["draw", "-o", "/proc/none-such", text(&known)], 2, "cannot write the picture");
     ends(&["report", "-o", &page, text(&known)], 2, "hint: ");
     let simulate = ["drive", "simulate", "--profile", "hdd-7200-512e", "--operations", "10"];
     let simulated = ends(&[&simulate[..], &["--json"]].concat(), 0, "hdd-7200-512e");

@@ -14,11 +14,13 @@ pub mod scratch;
 pub mod suppress;
 pub mod tool;
 pub mod void_by_chance;
+mod xml;
 mod zram;
 
 pub use loops::Loop;
 pub use lvm::Lvm;
 pub use scratch::{FileDisk, Scratch};
+pub use xml::Xml;
 pub use zram::Zram;
 
 use units::random::Random;

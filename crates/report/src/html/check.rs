@@ -8,27 +8,34 @@ use super::run_facts::{self, RunFacts};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::stack::{of_verdict, stack, units};
 use crate::check_document::{Document, Target};
+use crate::drawing;
 use crate::quantity_words::{count, severities};
 use crate::target_outcome;
+use crate::view_options::Look;
 use stack::{Severity, Verdict};
 
 /// The most targets that are drawn, the worst first.
 const TARGETS_MAX: usize = 24;
 
-/// All of one result.
-pub(super) fn section(document: &Document) -> Markup {
+/// Columns of a drawing: its letters are then large enough on a phone.
+const COLUMNS: usize = 54;
+
+/// All of one result; `id` begins the names of its parts.
+pub(super) fn section(id: &str, document: &Document) -> Markup {
     let RunFacts { rows, .. } = run_facts::of_check(document);
     // In the order of the file, but what is bad or not known is not lost behind what is good.
     let mut targets: Vec<&Target> = document.targets.iter().collect();
     targets.sort_by_key(|target| std::cmp::Reverse(need(answer(target).0)));
     html! {
         (pairs(&rows))
-        @for target in targets.iter().take(TARGETS_MAX) { (one(target)) }
+        @for (number, target) in targets.iter().take(TARGETS_MAX).enumerate() {
+            (one(&format!("{id}-{number}"), target))
+        }
         (more(targets.len().saturating_sub(TARGETS_MAX), "targets"))
     }
 }
 
-fn one(target: &Target) -> Markup {
+fn one(id: &str, target: &Target) -> Markup {
     let (tone, word) = answer(target);
     html! {
         h3 { (say(&target.target)) " " (chip(tone, &word)) }
@@ -36,10 +43,25 @@ fn one(target: &Target) -> Markup {
             (refused("not judged", &refusal.message, refusal.hint.as_deref()))
         } @else {
             h4 { "Stack" }
+            (figure(id, target))
             (stack(target))
             h4 { "Findings" }
             (findings(target))
             (units(target))
+        }
+    }
+}
+
+/// The layers as a picture.
+fn figure(id: &str, target: &Target) -> Markup {
+    let sheet = drawing::drawing(target, &Look { width: Some(COLUMNS), ..Look::default() });
+    html! {
+        figure {
+            (drawing::inline(&sheet, id))
+            figcaption {
+                "Each box lies on the boxes below it, drives at the bottom. A misaligned layer is "
+                "shifted to the right of the granule marks."
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::short_answer::{self, PlacedAnswer, ShortAnswer};
 use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
 use super::{copies, result_parts};
+use crate::drawing::DRAWING_STYLE;
 use crate::quantity_words::count_of;
 
 /// The length that the parts of a page have together at most, in bytes. What does not fit is named.
@@ -139,7 +140,7 @@ fn whole(draft: &Draft) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(DRAWING_STYLE)) }
             }
             body {
                 a.skip href="#main" { "Skip to the results" }

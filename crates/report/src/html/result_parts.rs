@@ -72,7 +72,7 @@ pub(super) fn short_answer(source: &ResultFile) -> ShortAnswer {
 /// All of a result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, source: &ResultFile) -> Markup {
     match &source.content {
-        FileContent::Check(document) => check::section(document),
+        FileContent::Check(document) => check::section(id, document),
         FileContent::Bench(bench) => bench::section(id, bench),
         FileContent::Fsync(fsync) => fsync::section(id, fsync),
         FileContent::Probe(probe) => probe::section(probe),

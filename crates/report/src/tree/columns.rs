@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use stack::LayerType;
-
 use crate::check_document::LayerReport;
 use crate::colored_line::{GAP, gapped};
+use crate::layer_cells::Cells;
 use crate::layer_order::{Branch, ForestEntry};
 use crate::quantity_words::ViewWords;
 use crate::sectors;
@@ -13,51 +12,6 @@ use crate::text::width;
 
 /// The narrowest column in which wrapping still reads well.
 const NARROWEST: usize = 20;
-
-/// Cells of a layer's line, column by column.
-pub(super) struct Cells {
-    pub(super) name: String,
-    pub(super) title: String,
-    pub(super) start: String,
-    pub(super) size: String,
-    pub(super) verdict: String,
-    /// Points at the first bad layer; empty for all others.
-    pub(super) marker: String,
-}
-
-impl Cells {
-    /// The cells of `layer`, whose start is told in sectors of `sector_bytes`.
-    pub(super) fn of(layer: &LayerReport, sector_bytes: u64, words: ViewWords<'_>) -> Cells {
-        let ellipsis = words.glyphs().ellipsis;
-        let name = words.text(&layer.name);
-        let title = words.text(&layer.title);
-        let marker = format!("{} first bad layer", words.glyphs().marker);
-        Cells {
-            title: crate::text::shorten(not_repeated(&name, &title), 160, ellipsis),
-            name: crate::text::shorten_middle(&name, 40, ellipsis),
-            start: match layer.start_bytes {
-                None | Some(0) => String::new(),
-                // Of a file system that is counted from its own start, not from the disk's.
-                Some(start) if layer.kind == LayerType::FileSystem => {
-                    format!("data at +{}", words.place(start, sector_bytes))
-                }
-                Some(start) => format!("at {}", words.place(start, sector_bytes)),
-            },
-            size: layer.length_bytes.map_or_else(String::new, |length| words.size(length)),
-            verdict: words.verdict(layer),
-            marker: if layer.first_bad { marker } else { String::new() },
-        }
-    }
-}
-
-/// `title` without `name` before it.
-fn not_repeated<'a>(name: &str, title: &'a str) -> &'a str {
-    match title.strip_prefix(name) {
-        Some("") => "",
-        Some(rest) => rest.strip_prefix(", ").unwrap_or(title),
-        None => title,
-    }
-}
 
 /// Layout of the lines of a tree, by the room that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! JUnit XML, read back with a parser.
 
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use stack::Severity;
+use testkit::Xml;
 
 use crate::sample::{
     array, broken, document, hostile, image, old_image, same, shifted_disk, unknowns,
@@ -84,40 +83,4 @@ fn hostile_text_is_well_formed_xml_without_illegal_characters() {
     let name =
         "/mnt/evil\\u{1b}[31m\\u{202e}\\u{0}\\u{a}</failure>]]>&\"'\\u{fffe}\\u{7}日本語\\xff";
     assert_eq!(xml.attribute("testsuite", "name"), name);
-}
-
-/// The elements of a document in their order, each with its attributes.
-struct Xml(Vec<(String, Vec<(String, String)>)>);
-
-impl Xml {
-    #[track_caller]
-    fn parse(text: &str) -> Xml {
-        let mut reader = Reader::from_str(text);
-        let mut elements = Vec::new();
-        loop {
-            match reader.read_event().expect("well-formed") {
-                Event::Start(start) | Event::Empty(start) => {
-                    let attributes = start.attributes().map(|attribute| {
-                        let attribute = attribute.expect("a well-formed attribute");
-                        let value = quick_xml::escape::unescape(&attribute.value).expect("escaped");
-                        (attribute.key.as_ref().to_owned(), value.into_owned())
-                    });
-                    elements.push((start.name().as_ref().to_owned(), attributes.collect()));
-                }
-                Event::Eof => return Xml(elements),
-                _ => {}
-            }
-        }
-    }
-
-    fn count(&self, name: &str) -> usize {
-        self.0.iter().filter(|(element, _)| element == name).count()
-    }
-
-    /// An attribute of the first element of that name.
-    #[track_caller]
-    fn attribute(&self, name: &str, key: &str) -> &str {
-        let (_, attributes) = self.0.iter().find(|(element, _)| element == name).expect("there");
-        &attributes.iter().find(|(found, _)| found == key).expect("there").1
-    }
 }

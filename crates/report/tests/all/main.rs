@@ -4,6 +4,7 @@ mod atomic;
 mod bench;
 mod changes;
 mod compare;
+mod drawing;
 mod drive;
 mod findings;
 mod fio;

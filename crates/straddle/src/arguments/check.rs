@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use report::FindingForm;
-use stack::Condition;
 use stack::Severity;
 
-use super::common::{Bytes, IgnoreMeasuredOption, Sysroot, Unknown, help};
+use super::common::{Bytes, Unknown, help};
+use super::subject::Subject;
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
@@ -31,36 +31,8 @@ Examples:
   straddle check --watch base.json        later: show what changed
   straddle explain ST101                  what a finding means"))]
 pub(crate) struct Check {
-    /// Devices, mount points, image files, directories with images
-    ///
-    /// A mount point means the device under it; any other directory, the images in it. Default:
-    /// every disk of this machine; with --watch, the targets of the baseline.
-    #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
-    pub(crate) targets: Vec<PathBuf>,
-
-    /// Judge as if on this disk: 512n, 512e, 4Kn, iu=16K, origin=3584, stripe=64Kx3
-    ///
-    /// Separate several values by commas: 512e,origin=3584. iu=16K, also granule=16K, is the unit
-    /// that the drive maps; qlc-16k and qlc-64k name QLC drives with such units. The origin is the
-    /// byte where the first granule starts. A stripe is chunk x data disks; add +1 or +2 for
-    /// parity: stripe=64Kx3+1. Sizes may end in K, M or G (powers of 1024).
-    #[arg(long, value_name = "DISK", help_heading = "Judging")]
-    pub(crate) on: Option<Condition>,
-
     #[command(flatten)]
-    pub(crate) sysroot: Sysroot,
-
-    #[command(flatten)]
-    pub(crate) measured: IgnoreMeasuredOption,
-
-    /// Also read files outside the image's directory, if the image names them
-    ///
-    /// An image can name backing files, data files and extents. By default straddle reads them only
-    /// in the image's directory and below it: an untrusted image could name any file that you can
-    /// read, and straddle would show its content. If the target is a directory, files outside an
-    /// image's directory are never read.
-    #[arg(long, help_heading = "Judging")]
-    pub(crate) follow_references: bool,
+    pub(crate) subject: Subject,
 
     /// Output format
     #[arg(
@@ -147,7 +119,7 @@ impl Check {
     /// monitor asks: what cannot be judged is then no failure.
     pub(crate) fn is_overview(&self) -> bool {
         let is_for_monitor = matches!(self.chosen(), Format::Nagios | Format::Npd);
-        let is_named = !self.targets.is_empty() || self.sysroot.tree.is_some();
+        let is_named = !self.subject.targets.is_empty() || self.subject.sysroot.tree.is_some();
         !is_named && !is_for_monitor && self.watch.is_none()
     }
 }
@@ -178,6 +150,12 @@ pub(crate) enum Format {
     Nagios,
     /// Kubernetes' node-problem-detector; exit codes: 0 OK, 1 NonOK, 2 Unknown
     Npd,
+    /// Picture as text: straddle draw
+    #[value(skip)]
+    Picture,
+    /// Picture as SVG: straddle draw -o
+    #[value(skip)]
+    Svg,
 }
 
 impl Format {

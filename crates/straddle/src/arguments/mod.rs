@@ -6,6 +6,7 @@ mod check;
 mod common;
 mod completion_values;
 mod demo;
+mod draw;
 mod drive;
 mod explain;
 mod fsync;
@@ -14,6 +15,7 @@ mod plan;
 mod probe;
 mod raw_device;
 mod report;
+mod subject;
 mod trace;
 mod values;
 mod watch;
@@ -27,6 +29,7 @@ pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
 pub(crate) use demo::Demo;
+pub(crate) use draw::Draw;
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
@@ -59,6 +62,7 @@ Start with:
   straddle                     every disk of this machine: straddle check
   straddle demo                the whole story on a small image, without root
   straddle check disk.raw      a disk image
+  straddle draw disk.raw       its layers as a picture
   straddle explain ST101       what a code in the output means
   straddle trace /data/db      where a file's bytes are on the drives
   straddle plan /dev/sda       how to align its partitions
@@ -90,6 +94,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
+    Draw(Draw),
     Demo(Demo),
     Explain(Explain),
     Trace(Trace),

@@ -55,19 +55,20 @@ pub(crate) fn again(check: &Check, baseline: &Baseline) -> Option<Check> {
     let arguments = Arguments::try_parse_from(words).ok()?;
     let Command::Check(before) = arguments.command else { return None };
     let mut again = check.clone();
-    again.targets = before.targets;
-    again.on = again.on.or(before.on);
-    again.sysroot.tree = again.sysroot.tree.or(before.sysroot.tree);
+    again.subject.targets = before.subject.targets;
+    again.subject.on = again.subject.on.or(before.subject.on);
+    again.subject.sysroot.tree = again.subject.sysroot.tree.or(before.subject.sysroot.tree);
     Some(again)
 }
 
 /// The words of a command that checks what `check` does, escaped.
 pub(crate) fn command(check: &Check) -> Vec<String> {
     let mut words = vec!["straddle".to_owned(), "check".to_owned()];
-    words.extend(check.on.iter().map(|on| format!("--on={on}")));
-    words.extend(check.sysroot.tree.iter().map(|path| format!("--sysroot={}", shown(path))));
+    words.extend(check.subject.on.iter().map(|on| format!("--on={on}")));
+    words
+        .extend(check.subject.sysroot.tree.iter().map(|path| format!("--sysroot={}", shown(path))));
     words.push("--".to_owned());
-    words.extend(check.targets.iter().map(|path| shown(path)));
+    words.extend(check.subject.targets.iter().map(|path| shown(path)));
     words
 }
 

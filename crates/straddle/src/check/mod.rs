@@ -13,6 +13,7 @@ mod tally;
 mod target_stack;
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -23,6 +24,7 @@ use report::{Baseline, Envelope, MonitorAnswer, Refusal};
 
 use crate::arguments::{Check, Format};
 use crate::exit::{self, CommandOutcome};
+use crate::shared::destination::Destination;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::not_an_image;
 use crate::shared::printer::{self, PrintedKind, Said};
@@ -35,28 +37,38 @@ use show::{Pieces, Press};
 use tally::{CheckTally, Shown};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
+    run_to(check, None)
+}
+
+/// Checks as [`run`] does; what would be printed goes to `destination`, where there is one.
+pub(crate) fn run_to(
+    check: &Check,
+    destination: Option<Destination>,
+) -> anyhow::Result<CommandOutcome> {
     let (started, begun) = (Timestamp::now(), Instant::now());
     let baseline = check.watch.as_deref().map(baseline::read).transpose()?;
-    let again = baseline.as_ref().filter(|_| check.targets.is_empty());
+    let again = baseline.as_ref().filter(|_| check.subject.targets.is_empty());
     let again = again.and_then(|baseline| baseline::again(check, baseline));
     let check = again.as_ref().unwrap_or(check);
-    let inspected = InspectedMachine::at(check.sysroot.tree.as_deref())?;
-    let inspected = inspected.ignoring_measured(check.measured.is_ignored);
+    let inspected = InspectedMachine::at(check.subject.sysroot.tree.as_deref())?;
+    let inspected = inspected.ignoring_measured(check.subject.measured.is_ignored);
     let targets = targets(check, &inspected, baseline.as_ref().filter(|_| again.is_some()));
     // Formats for machines hold no colors that would have to be taken out again.
-    let people = check.chosen() == Format::Table;
+    let people = matches!(check.chosen(), Format::Table | Format::Picture);
     let mut output = printer::output(if people { PrintedKind::Text } else { PrintedKind::Data });
     let mut own = run::run(started, &inspected);
     if again.is_some() {
         own.command = baseline::command(check);
     }
-    let asked = if again.is_some() { &[][..] } else { &check.targets[..] };
+    let asked = if again.is_some() { &[][..] } else { &check.subject.targets[..] };
     let envelope = Envelope { notes: repeated(&targets), ..Envelope::new(SCHEMA, own) };
     let press = Press::new(check, baseline, envelope, asked, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.envelope)).transpose()?;
-    let mut page = Pieces::begin(&press, &mut output)?;
+    let mut kept = Vec::new();
+    let page: &mut dyn Write = if destination.is_some() { &mut kept } else { &mut output };
+    let mut page = Pieces::begin(&press, page)?;
     let mut tally = CheckTally::of(check, save);
     let round = Round {
         check,
@@ -95,7 +107,15 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
         None => {}
     }
     page.end(&tally.summary, answer, is_saved)?;
-    let said = Said::or(output.end()?, "there is nothing to judge");
+    let said = match destination.filter(|_| tally.has_opened) {
+        Some(destination) => {
+            let note = format!("the picture is in {}", destination.name());
+            destination.write(&String::from_utf8_lossy(&kept))?;
+            Some(printer::note(&note))
+        }
+        None => output.end()?,
+    };
+    let said = Said::or(said, "there is nothing to judge");
     for note in notes {
         printer::note(&note);
     }
@@ -111,7 +131,7 @@ fn targets(
     inspected: &InspectedMachine,
     baseline: Option<&Baseline>,
 ) -> Vec<CheckTarget> {
-    let mut targets = target::expand(&check.targets, inspected);
+    let mut targets = target::expand(&check.subject.targets, inspected);
     if let Some(baseline) = baseline {
         let gone = gone(check, inspected);
         targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));
@@ -151,7 +171,7 @@ fn judged(
         tally.take(page, Shown::of(check, press, judged))?;
     }
     for directory in rest.empty() {
-        let name = printer::shown(&check.targets[directory]);
+        let name = printer::shown(&check.subject.targets[directory]);
         let judged = target_stack::refused(name.clone(), target::holds_none(&name));
         tally.take(page, Shown::of(check, press, judged))?;
     }
@@ -164,6 +184,6 @@ fn gone(check: &Check, inspected: &InspectedMachine) -> BTreeSet<String> {
         let found = std::fs::symlink_metadata(path);
         found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     };
-    let named = check.targets.iter().filter(|_| !inspected.is_captured);
+    let named = check.subject.targets.iter().filter(|_| !inspected.is_captured);
     named.filter(is_gone).map(|path| printer::shown(&target::plain(path))).collect()
 }

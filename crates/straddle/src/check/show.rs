@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
+use report::drawing::{self, Sheet};
 use report::{
     Baseline, Blocks, ChangeSummary, Changes, ComparedTarget, Digest, Envelope, FindingForm, Look,
     MonitorAnswer, Note, Notifications, Summary, Target, TargetChange, TextRow, ViewShape,
@@ -49,6 +50,8 @@ pub(crate) enum PrintedPiece {
     Results(Blocks, Option<Box<Target>>),
     /// In a digest of what matters, where it does.
     Note(Option<Note>),
+    /// In one picture with others.
+    Drawn(Box<Sheet>),
     /// With what the baseline says of it.
     Compared(Box<ComparedTarget>),
 }
@@ -58,7 +61,10 @@ impl PrintedPiece {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             PrintedPiece::Text(text) | PrintedPiece::Results(text, _) => text.len(),
-            PrintedPiece::Row(_) | PrintedPiece::Note(_) | PrintedPiece::Compared(_) => 0,
+            PrintedPiece::Row(_)
+            | PrintedPiece::Note(_)
+            | PrintedPiece::Drawn(_)
+            | PrintedPiece::Compared(_) => 0,
         }
     }
 }
@@ -145,6 +151,14 @@ impl Press {
             (Format::Table, ViewShape::Lines) => {
                 PrintedPiece::Row(TextRow::of(&target, &self.look))
             }
+            (Format::Picture, _) => {
+                let sheet = drawing::drawing(&target, &self.look);
+                PrintedPiece::Text(drawing::text(&sheet, &self.look).into())
+            }
+            (Format::Svg, _) => {
+                let look = Look { bytes: self.look.bytes, ..Look::default() };
+                PrintedPiece::Drawn(Box::new(drawing::drawing(&target, &look)))
+            }
             (Format::Json, _) => PrintedPiece::Text(report::element(&target)),
             (Format::Jsonl, _) => PrintedPiece::Text(report::target_line(&target)),
             (Format::Junit, _) => PrintedPiece::Text(report::junit_suite(&target, self.fails)),
@@ -209,6 +223,7 @@ pub(crate) struct Pieces<'a> {
     /// True if something was printed that a comma has to follow.
     is_begun: bool,
     rows: Vec<TextRow>,
+    drawn: Vec<Sheet>,
     /// Targets without a verdict, where they are reported at the end.
     notifications: Notifications,
     digest: Digest,
@@ -240,6 +255,7 @@ impl<'a> Pieces<'a> {
             shown: 0,
             is_begun: false,
             rows: Vec::new(),
+            drawn: Vec::new(),
             notifications: Notifications::default(),
             digest: Digest::default(),
             seen: HashSet::new(),
@@ -260,6 +276,7 @@ impl<'a> Pieces<'a> {
                 refused.into_iter().for_each(|target| self.notifications.take(&target));
             }
             PrintedPiece::Row(row) => self.rows.push(row),
+            PrintedPiece::Drawn(sheet) => self.drawn.push(*sheet),
             PrintedPiece::Compared(compared) => {
                 self.counts.add(compared.change.as_ref());
                 self.changes.extend(compared.change);
@@ -279,7 +296,7 @@ impl<'a> Pieces<'a> {
         let before = match (self.press.format, self.is_begun) {
             (Format::Json | Format::Sarif, false) => "\n",
             (Format::Json | Format::Sarif, true) => ",\n",
-            (Format::Table, true) => "\n",
+            (Format::Table | Format::Picture, true) => "\n",
             (format, begun) => format.finding_form().map_or("", |form| form.between(!begun)),
         };
         self.is_begun = true;
@@ -355,6 +372,8 @@ impl<'a> Pieces<'a> {
                     false => text,
                 }
             }
+            Format::Picture => String::new(),
+            Format::Svg => drawing::svg(&self.drawn) + "\n",
             Format::Json => report::tail(&self.envelope, summary, !self.is_begun),
             Format::Jsonl => report::summary_line(&self.envelope.version, summary),
             Format::Junit => report::JUNIT_TAIL.to_owned(),

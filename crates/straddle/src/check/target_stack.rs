@@ -39,7 +39,7 @@ pub(super) fn assembled(
             },
         }
     }
-    let told = check.on.as_ref();
+    let told = check.subject.on.as_ref();
     if !nodes.is_empty()
         && let Ok(machine) = inspected.machine()
     {
@@ -73,7 +73,7 @@ pub(super) fn assembled(
 /// nothing in it leads elsewhere.
 fn beside(check: &Check, members: &[&CheckTarget]) -> ImageFiles {
     let is_found = |target: &&CheckTarget| matches!(target.what, What::Found(_));
-    match check.follow_references && !members.iter().any(is_found) {
+    match check.subject.follow_references && !members.iter().any(is_found) {
         true => ImageFiles::Everywhere,
         false => ImageFiles::Directory,
     }
@@ -108,7 +108,7 @@ pub(super) fn result(
     let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, inspected)).collect();
     let meant = meant.unwrap_or_default();
     let view = ReportSettings {
-        told: check.on.as_ref(),
+        told: check.subject.on.as_ref(),
         rules: &check.rules,
         meant: &meant,
         wear: check.explain.then(|| inspected.tree()),

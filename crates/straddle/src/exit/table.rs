@@ -60,6 +60,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
         5,
         "no finding at or above --fail-on, but the verdict of a named target is unknown",
     ),
+    end("draw", 0, "drawn, whatever it shows"),
+    end("draw", 2, "usage error, or a target cannot be opened, or the file cannot be written"),
     end("demo", 0, "shown, and the image removed; with --keep: kept"),
     end("demo", 2, "usage error, or the image cannot be made"),
     end("demo", 130, "interrupted (128 + signal number); the image is removed"),

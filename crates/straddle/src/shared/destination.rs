@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
+use report::drawing::SVG_MARK;
 use report::html::PAGE_MARK;
 
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
@@ -36,6 +37,10 @@ impl NewContent {
 /// A page of `straddle report`.
 pub(crate) const PAGE: NewContent =
     NewContent { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };
+
+/// A picture of `straddle draw`.
+pub(crate) const PICTURE: NewContent =
+    NewContent { name: "picture", mark: SVG_MARK, writer: "`straddle draw -o`" };
 
 /// A result of a command, which begins with its schema.
 macro_rules! result_of {
@@ -126,6 +131,11 @@ impl Destination {
             );
         }
         Destination::of(content, printed.kept.output.as_ref())
+    }
+
+    /// The path of the file, harmless to print.
+    pub(crate) fn name(&self) -> String {
+        shown(&self.path)
     }
 
     /// `text` in its place.

@@ -190,6 +190,7 @@ fn every_option_of_straddle_that_the_first_pages_name_is_in_its_help() {
         &["atomic", "--help"],
         &["watch", "--help"],
         &["report", "--help"],
+        &["draw", "--help"],
         &["generate", "sysroot", "--help"],
     ];
     let known: BTreeSet<String> =
@@ -292,6 +293,20 @@ fn the_screens_in_the_readme_are_what_their_commands_print() {
     if fresh != readme {
         std::fs::write(file("README.md"), fresh).expect("the README can be written");
     }
+}
+
+#[test]
+fn the_picture_of_the_page_about_draw_is_what_its_commands_make() {
+    testkit::need_tools!("sfdisk", "mkfs.ext4");
+    let scratch = testkit::Scratch::new();
+    let page = std::fs::read_to_string(file("docs/draw.md")).expect("the page is there");
+    screens(&page).iter().for_each(|block| assert_eq!(typed(block, &scratch), ""));
+    let made = std::fs::read_to_string(scratch.path().join("stack.svg")).expect("it is made");
+    if is_update() {
+        std::fs::write(file("docs/draw.svg"), &made).expect("the picture can be written");
+    }
+    let shown = std::fs::read_to_string(file("docs/draw.svg")).unwrap_or_default();
+    assert!(shown == made, "{UPDATE}\n{made}");
 }
 
 /// Every file below `directory` with this extension.

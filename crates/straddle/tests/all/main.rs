@@ -6,6 +6,7 @@ mod atomic;
 mod captured;
 mod check;
 mod docs;
+mod draw;
 mod drive;
 mod drive_stack;
 mod drive_wear;
