@@ -9,6 +9,9 @@ use flate2::{Compression, GzBuilder};
 
 use crate::cargo;
 
+/// Examples for monitors.
+const EXAMPLES: [&str; 4] = ["icinga2.conf", "nagios.cfg", "node-problem-detector.json", "sudoers"];
+
 /// One file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PackagedFile {
@@ -76,6 +79,10 @@ pub(super) fn all(program: &Path, speaker: &Path) -> anyhow::Result<Vec<Packaged
     }
     for unit in ["straddle-check.service", "straddle-check.timer"] {
         files.push(PackagedFile::data(format!("usr/lib/systemd/system/{unit}"), own(unit)?));
+    }
+    for name in EXAMPLES {
+        let text = own(&format!("monitors/{name}"))?;
+        files.push(PackagedFile::data(format!("usr/share/doc/straddle/examples/{name}"), text));
     }
     let root = cargo::root();
     let changes = compressed(&std::fs::read(root.join("CHANGELOG.md"))?)?;

@@ -5,7 +5,7 @@
 mod header;
 mod payload;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::architecture::Architecture;
 use super::packaged_file::{PackagedFile, compressed};
@@ -82,11 +82,10 @@ fn lead(name: &str, architecture: Architecture) -> Vec<u8> {
 /// `files`, and the directories that are the package's alone, sorted by their paths.
 fn with_directories(files: &[PackagedFile]) -> Vec<PackagedFile> {
     let mut all = files.to_vec();
-    let own = |path: &str| path.find("/straddle/").map(|at| path[..at + 10].to_owned());
-    let mut directories: Vec<String> = files.iter().filter_map(|file| own(&file.path)).collect();
-    directories.sort();
-    directories.dedup();
-    all.extend(directories.into_iter().map(|path| PackagedFile::directory(path, 0o755)));
+    let paths = files.iter().map(|file| file.path.as_str());
+    let directories = paths.flat_map(|path| path.match_indices('/').map(|(at, _)| &path[..=at]));
+    let own: BTreeSet<&str> = directories.filter(|path| path.contains("/straddle/")).collect();
+    all.extend(own.into_iter().map(|path| PackagedFile::directory(path, 0o755)));
     all.sort_by(|one, other| one.path.cmp(&other.path));
     all
 }
