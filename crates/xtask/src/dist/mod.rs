@@ -1,9 +1,9 @@
 //! `cargo xtask dist`: what people install who have no cargo.
 //!
 //! A static binary (musl) for each architecture, and around it an archive, a Debian package and an
-//! rpm package, with manual pages, completions and systemd units; `install.sh` and the checksums of
-//! all. Times in archives are that of the commit, and no path of this machine is in the binary: a
-//! second run gives the same bytes.
+//! rpm package with manual pages, completions and systemd units, and an image for containers;
+//! recipes, `install.sh` and the checksums of all. Times in archives are that of the commit, and no
+//! path of this machine is in the binary: a second run gives the same bytes.
 //!
 //! | file | what it makes |
 //! |---|---|
@@ -12,12 +12,19 @@
 //! | `packaged_file` | the list of files that a package puts in place |
 //! | `archive` | a tar archive of such files |
 //! | `debian`, `rpm` | a package of that format |
+//! | `image` | an image for containers |
+//! | `recipes` | recipes for Nix and Homebrew, which fetch an archive |
+//! | `rehearsal`, `root` | nothing: it tries the packages in roots of their own |
 
 mod architecture;
 mod archive;
 mod debian;
+mod image;
 mod packaged_file;
 mod project;
+mod recipes;
+mod rehearsal;
+mod root;
 mod rpm;
 
 use std::fmt::Write as _;
@@ -38,11 +45,14 @@ const DIRECTORY: &str = "packages";
 
 /// Makes all packages, or those that `words` say: `--target NAME` for that architecture alone,
 /// `--program PATH` around that program of this machine's architecture, without building straddle.
-/// Always `true`.
+/// `rehearse` makes nothing and tries what was made. True unless a rehearsal failed.
 ///
 /// # Errors
 /// When straddle cannot be built or run, or a file cannot be written.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    if words == ["rehearse"] {
+        return rehearsal::run(&target_directory()?.join(DIRECTORY));
+    }
     let options = Options::parse(words, &["--program", "--target"])?;
     let target = target_directory()?;
     let host = architecture::named(std::env::consts::ARCH)?;
@@ -60,7 +70,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     };
     let time = commit_time();
     let mut packages = Vec::new();
-    for architecture in wanted {
+    for &architecture in &wanted {
         let is_host = architecture == host;
         let program = if is_host { speaker.clone() } else { built(&target, architecture)? };
         packages.extend(around(&program, &speaker, architecture, time)?);
@@ -68,6 +78,14 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let directory = target.join(DIRECTORY);
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory)?;
+    let is_all = wanted.len() == architecture::ALL.len();
+    if is_all {
+        let sums = architecture::ALL.map(|one| (one.name, sum_of_archive(&packages, one)));
+        for name in recipes::NAMES {
+            let text = recipes::filled(name, VERSION, &sums)?;
+            packages.push((name.to_owned(), text.into_bytes()));
+        }
+    }
     let mut sums = String::new();
     for (name, bytes) in &packages {
         std::fs::write(directory.join(name), bytes)?;
@@ -81,6 +99,17 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
+/// The name of the archive for `architecture`.
+fn archive_name(architecture: Architecture) -> String {
+    format!("straddle-{VERSION}-{}.tar.gz", architecture.target)
+}
+
+/// The checksum of the archive for `architecture` among `packages`.
+fn sum_of_archive(packages: &[(String, Vec<u8>)], architecture: Architecture) -> String {
+    let name = archive_name(architecture);
+    packages.iter().find(|(own, _)| *own == name).map_or(String::new(), |(_, bytes)| sum(bytes))
+}
+
 /// Makes the packages around `program`: the name and the bytes of each.
 fn around(
     program: &Path,
@@ -90,9 +119,9 @@ fn around(
 ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let files = packaged_file::all(program, speaker)?;
     let for_debian = debian::files(&files, VERSION, time)?;
-    let Architecture { name, target, debian, .. } = architecture;
+    let Architecture { name, debian, .. } = architecture;
     Ok(vec![
-        (format!("straddle-{VERSION}-{target}.tar.gz"), compressed(&archive::of(&files, time)?)?),
+        (archive_name(architecture), compressed(&archive::of(&files, time)?)?),
         (
             format!("straddle_{VERSION}_{debian}.deb"),
             debian::package(&for_debian, architecture, VERSION, time)?,
@@ -100,6 +129,10 @@ fn around(
         (
             format!("straddle-{VERSION}-{}.{name}.rpm", rpm::RELEASE),
             rpm::package(&files, architecture, VERSION, time)?,
+        ),
+        (
+            format!("straddle-{VERSION}-{name}.oci.tar"),
+            image::package(&files, architecture, VERSION, time)?,
         ),
     ])
 }
