@@ -2,6 +2,8 @@
 
 use anyhow::Context as _;
 
+use super::project::{RELEASE, VERSION};
+
 /// One kind of processor, with the name that each format has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Architecture {
@@ -15,6 +17,28 @@ pub(super) struct Architecture {
     pub(super) rpm_suffix: &'static str,
     /// Number in the first bytes of an rpm package.
     pub(super) rpm_number: u16,
+}
+
+impl Architecture {
+    /// Name of the archive.
+    pub(super) fn archive(self) -> String {
+        format!("straddle-{VERSION}-{}.tar.gz", self.target)
+    }
+
+    /// Name of the Debian package.
+    pub(super) fn debian_package(self) -> String {
+        format!("straddle_{VERSION}_{}.deb", self.debian)
+    }
+
+    /// Name of the rpm package.
+    pub(super) fn rpm_package(self) -> String {
+        format!("straddle-{VERSION}-{RELEASE}.{}.rpm", self.name)
+    }
+
+    /// Name of the image for containers.
+    pub(super) fn image(self) -> String {
+        format!("straddle-{VERSION}-{}.oci.tar", self.name)
+    }
 }
 
 /// All of them; the first is that of tests.

@@ -43,6 +43,9 @@ use project::VERSION;
 /// The directory of packages, within cargo's.
 const DIRECTORY: &str = "packages";
 
+/// A package's name and bytes.
+type Package = (String, Vec<u8>);
+
 /// Makes all packages, or those that `words` say: `--target NAME` for that architecture alone,
 /// `--program PATH` around that program of this machine's architecture, without building straddle.
 /// `rehearse` makes nothing and tries what was made. True unless a rehearsal failed.
@@ -50,11 +53,11 @@ const DIRECTORY: &str = "packages";
 /// # Errors
 /// When straddle cannot be built or run, or a file cannot be written.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    let target = target_directory()?;
     if words == ["rehearse"] {
-        return rehearsal::run(&target_directory()?.join(DIRECTORY));
+        return rehearsal::run(&target.join(DIRECTORY));
     }
     let options = Options::parse(words, &["--program", "--target"])?;
-    let target = target_directory()?;
     let host = architecture::named(std::env::consts::ARCH)?;
     let program = options.path("--program")?;
     let wanted = match options.word("--target") {
@@ -62,32 +65,61 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         None if program.is_some() => vec![host],
         None => architecture::ALL.to_vec(),
     };
-    let foreign = program.is_some() && wanted != [host];
-    ensure!(!foreign, "--program takes a program of this machine's architecture");
-    let speaker = match program {
-        Some(program) => program,
-        None => built(&target, host)?,
-    };
-    let time = commit_time();
-    let mut packages = Vec::new();
-    for &architecture in &wanted {
-        let is_host = architecture == host;
-        let program = if is_host { speaker.clone() } else { built(&target, architecture)? };
-        packages.extend(around(&program, &speaker, architecture, time)?);
+    let is_foreign = program.is_some() && wanted != [host];
+    ensure!(!is_foreign, "--program takes a program of this machine's architecture");
+    if program.is_none() {
+        build(&target, &[&[host], &wanted[..]].concat())?;
     }
-    let directory = target.join(DIRECTORY);
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory)?;
-    let is_all = wanted.len() == architecture::ALL.len();
-    if is_all {
-        let sums = architecture::ALL.map(|one| (one.name, sum_of_archive(&packages, one)));
-        for name in recipes::NAMES {
-            let text = recipes::filled(name, VERSION, &sums)?;
-            packages.push((name.to_owned(), text.into_bytes()));
-        }
+    let of = |one: Architecture| target.join(one.target).join("dist/straddle");
+    let speaker = program.unwrap_or_else(|| of(host));
+    let (time, mut packages) = (commit_time(), Vec::new());
+    for one in wanted {
+        let program = if one == host { speaker.clone() } else { of(one) };
+        packages.extend(around(&program, &speaker, one, time)?);
     }
+    packages.extend(recipes(&packages)?);
+    write(&target.join(DIRECTORY), &packages)?;
+    Ok(true)
+}
+
+/// Makes the packages around `program`.
+fn around(
+    program: &Path,
+    speaker: &Path,
+    architecture: Architecture,
+    time: u64,
+) -> anyhow::Result<[Package; 4]> {
+    let files = packaged_file::all(program, speaker)?;
+    let for_debian = debian::files(&files, VERSION, time)?;
+    let debian = debian::package(&for_debian, architecture, VERSION, time)?;
+    let rpm = rpm::package(&files, architecture, VERSION, time)?;
+    let image = image::package(&files, architecture, VERSION, time)?;
+    Ok([
+        (architecture.archive(), compressed(&archive::of(&files, time)?)?),
+        (architecture.debian_package(), debian),
+        (architecture.rpm_package(), rpm),
+        (architecture.image(), image),
+    ])
+}
+
+/// The recipes that fetch the archives among `packages`; none unless all archives are there.
+fn recipes(packages: &[Package]) -> anyhow::Result<Vec<Package>> {
+    let mut sums = Vec::new();
+    for one in architecture::ALL {
+        let archive = packages.iter().find(|(name, _)| *name == one.archive());
+        let Some((_, bytes)) = archive else { return Ok(Vec::new()) };
+        sums.push((one.name, sum(bytes)));
+    }
+    let filled = |name: &str| Ok((name.to_owned(), recipes::filled(name, VERSION, &sums)?.into()));
+    recipes::NAMES.into_iter().map(filled).collect()
+}
+
+/// Writes `packages` and their checksums to `directory` in place of what is there.
+fn write(directory: &Path, packages: &[Package]) -> anyhow::Result<()> {
+    let _ = std::fs::remove_dir_all(directory);
+    std::fs::create_dir_all(directory)?;
     let mut sums = String::new();
-    for (name, bytes) in &packages {
+    for (name, bytes) in packages {
         std::fs::write(directory.join(name), bytes)?;
         let _ = writeln!(sums, "{}  {name}", sum(bytes));
         println!("{:>12} bytes  {name}", bytes.len());
@@ -96,45 +128,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     std::fs::write(directory.join("install.sh"), packaged_file::own("install.sh")?)?;
     print!("{sums}");
     println!("in {}; nothing was installed", directory.display());
-    Ok(true)
-}
-
-/// The name of the archive for `architecture`.
-fn archive_name(architecture: Architecture) -> String {
-    format!("straddle-{VERSION}-{}.tar.gz", architecture.target)
-}
-
-/// The checksum of the archive for `architecture` among `packages`.
-fn sum_of_archive(packages: &[(String, Vec<u8>)], architecture: Architecture) -> String {
-    let name = archive_name(architecture);
-    packages.iter().find(|(own, _)| *own == name).map_or(String::new(), |(_, bytes)| sum(bytes))
-}
-
-/// Makes the packages around `program`: the name and the bytes of each.
-fn around(
-    program: &Path,
-    speaker: &Path,
-    architecture: Architecture,
-    time: u64,
-) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-    let files = packaged_file::all(program, speaker)?;
-    let for_debian = debian::files(&files, VERSION, time)?;
-    let Architecture { name, debian, .. } = architecture;
-    Ok(vec![
-        (archive_name(architecture), compressed(&archive::of(&files, time)?)?),
-        (
-            format!("straddle_{VERSION}_{debian}.deb"),
-            debian::package(&for_debian, architecture, VERSION, time)?,
-        ),
-        (
-            format!("straddle-{VERSION}-{}.{name}.rpm", rpm::RELEASE),
-            rpm::package(&files, architecture, VERSION, time)?,
-        ),
-        (
-            format!("straddle-{VERSION}-{name}.oci.tar"),
-            image::package(&files, architecture, VERSION, time)?,
-        ),
-    ])
+    Ok(())
 }
 
 /// Cargo's directory.
@@ -144,8 +138,8 @@ fn target_directory() -> anyhow::Result<PathBuf> {
     Ok(target.to_owned())
 }
 
-/// Builds the static binary for `architecture`; its path.
-fn built(directory: &Path, architecture: Architecture) -> anyhow::Result<PathBuf> {
+/// Builds the static binaries for `architectures`, below `directory`.
+fn build(directory: &Path, architectures: &[Architecture]) -> anyhow::Result<()> {
     let words = ["build", "--profile", "dist", "--locked", "--package", "straddle"];
     let mut build = cargo::cargo(&words);
     let remapped = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
@@ -153,19 +147,27 @@ fn built(directory: &Path, architecture: Architecture) -> anyhow::Result<PathBuf
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
     let mut flags = vec![remapped(&cargo::root(), "straddle"), "-Cstrip=symbols".to_owned()];
     flags.extend(home.map(|home| remapped(&home, "cargo")));
-    if architecture.name != std::env::consts::ARCH {
-        // Nothing of straddle is C, so Rust's own linker does for every processor.
-        flags.push("-Clinker=rust-lld".to_owned());
-    }
-    let target = architecture.target;
-    build.args(["--target", target]).arg("--target-dir").arg(directory);
     build.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    build.arg("--target-dir").arg(directory);
+    let mut targets = Vec::new();
+    for one in architectures.iter().filter(|one| one.name != std::env::consts::ARCH) {
+        // Nothing of straddle is C, so Rust's own linker does for every processor.
+        let name = one.target.to_uppercase().replace('-', "_");
+        build.env(format!("CARGO_TARGET_{name}_LINKER"), "rust-lld");
+    }
+    for target in architectures.iter().map(|one| one.target) {
+        if !targets.contains(&target) {
+            targets.push(target);
+            build.args(["--target", target]);
+        }
+    }
     let status = build.status().context("cannot start cargo")?;
+    let targets = targets.join(" ");
     ensure!(
         status.success(),
-        "cannot build straddle for {target}; hint: rustup target add {target}"
+        "cannot build straddle for {targets}; hint: rustup target add {targets}"
     );
-    Ok(directory.join(target).join("dist/straddle"))
+    Ok(())
 }
 
 /// The time of the packages, in seconds since 1970: what `SOURCE_DATE_EPOCH` says, else that of the

@@ -7,6 +7,9 @@ pub(super) const MAINTAINER: &str =
 /// The packages' version.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The packages' release: how often the version was packaged.
+pub(super) const RELEASE: &str = "1";
+
 /// Address of the project.
 pub(super) const HOMEPAGE: &str = env!("CARGO_PKG_REPOSITORY");
 

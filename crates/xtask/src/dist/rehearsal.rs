@@ -7,10 +7,8 @@ use anyhow::{Context as _, ensure};
 use testkit::{scratch::text, tool};
 
 use super::architecture::{self, Architecture};
-use super::archive_name;
 use super::project::VERSION;
 use super::root::{Root, TOOLS, ran};
-use super::rpm;
 
 /// Commands for each root, and the codes with which each may end: what this machine's disks are
 /// like is not the packages' concern.
@@ -86,19 +84,11 @@ impl Rehearsal {
         Root::new(self.room.path().join(name))
     }
 
-    fn debian_package(&self, architecture: Architecture) -> PathBuf {
-        self.package(&format!("straddle_{VERSION}_{}.deb", architecture.debian))
-    }
-
-    fn rpm_package(&self, architecture: Architecture) -> PathBuf {
-        let name = architecture.name;
-        self.package(&format!("straddle-{VERSION}-{}.{name}.rpm", rpm::RELEASE))
-    }
-
     fn lint(&self) -> anyhow::Result<()> {
         let rules = crate::cargo::root().join("crates/xtask/packaging/rpmlint.toml");
         for one in architecture::ALL {
-            let (debian, rpm) = (self.debian_package(one), self.rpm_package(one));
+            let debian = self.package(&one.debian_package());
+            let rpm = self.package(&one.rpm_package());
             for package in [&debian, &rpm] {
                 ensure!(package.is_file(), "no {}", package.display());
             }
@@ -111,14 +101,14 @@ impl Rehearsal {
 
     fn debian(&self) -> anyhow::Result<()> {
         let root = self.root("debian")?.with_dpkg()?;
-        let package = self.debian_package(self.host);
+        let package = self.package(&self.host.debian_package());
         let install = || root.dpkg(&["--install", text(&package)]);
         whole(&root, "/usr", install, || root.dpkg(&["--purge", "straddle"]))
     }
 
     fn rpm(&self) -> anyhow::Result<()> {
         let root = self.root("rpm")?;
-        let package = self.rpm_package(self.host);
+        let package = self.package(&self.host.rpm_package());
         let install = || root.rpm(&["--install", text(&package)]);
         whole(&root, "/usr", install, || root.rpm(&["--erase", "straddle"]))
     }
@@ -126,7 +116,7 @@ impl Rehearsal {
     fn archive(&self) -> anyhow::Result<()> {
         let root = self.root("archive")?;
         let script = self.package("install.sh");
-        let archive = self.package(&archive_name(self.host));
+        let archive = self.package(&self.host.archive());
         let prefix = format!("{}/opt", root.text());
         let words = [text(&archive), &prefix];
         let install = || ran("sh", &[&[text(&script)], &words[..]].concat(), &[0]);
@@ -142,7 +132,7 @@ impl Rehearsal {
         let busybox = tool::find("busybox").context("busybox is there")?;
         std::fs::copy(busybox, directory.join("busybox"))?;
         root.run(&["/bin/busybox", "--install", "-s", "/bin"], &[0])?;
-        let name = archive_name(self.host);
+        let name = self.host.archive();
         std::fs::create_dir(Path::new(root.text()).join("root"))?;
         for name in [name.as_str(), "install.sh", "SHA256SUMS"] {
             std::fs::copy(self.package(name), Path::new(root.text()).join("root").join(name))?;
@@ -155,7 +145,7 @@ impl Rehearsal {
     }
 
     fn image(&self) -> anyhow::Result<()> {
-        let package = self.package(&format!("straddle-{VERSION}-{}.oci.tar", self.host.name));
+        let package = self.package(&self.host.image());
         ran("skopeo", &["inspect", &format!("oci-archive:{}", text(&package))], &[0])?;
         let (layout, bundle) = (self.room.path().join("layout"), self.room.path().join("bundle"));
         std::fs::create_dir(&layout)?;
@@ -171,7 +161,7 @@ impl Rehearsal {
         let words = ["--foreign", "--variant=minbase", OLD_DEBIAN, text(&path), MIRROR];
         ran("debootstrap", &words, &[0])?;
         let root = Root::new(path.clone())?;
-        std::fs::copy(self.debian_package(self.host), path.join("root/straddle.deb"))?;
+        std::fs::copy(self.package(&self.host.debian_package()), path.join("root/straddle.deb"))?;
         let install = || root.run(&["dpkg", "--install", "/root/straddle.deb"], &[0]);
         whole(&root, "/usr", install, || root.run(&["dpkg", "--purge", "straddle"], &[0]))
     }
@@ -179,7 +169,7 @@ impl Rehearsal {
     fn emulated(&self) -> anyhow::Result<()> {
         let directory = self.room.path().join("aarch64");
         std::fs::create_dir(&directory)?;
-        let archive = self.package(&archive_name(architecture::named("aarch64")?));
+        let archive = self.package(&architecture::named("aarch64")?.archive());
         ran("tar", &["-xzf", text(&archive), "-C", text(&directory)], &[0])?;
         let program = directory.join("usr/bin/straddle");
         for words in [["version"], ["demo"]] {

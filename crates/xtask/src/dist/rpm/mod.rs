@@ -9,11 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::architecture::Architecture;
 use super::packaged_file::{PackagedFile, compressed};
-use super::{project, sum};
+use super::project::{self, RELEASE};
+use super::sum;
 use header::Value::{self, Shorts, Text, Texts, Translated, Words};
-
-/// The package's release: how often this version was packaged.
-pub(super) const RELEASE: &str = "1";
 
 /// The region of a header that checksums cover, and that of a header of checksums.
 const IMMUTABLE: u32 = 63;
