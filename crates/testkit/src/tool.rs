@@ -16,13 +16,16 @@ const SLOW: [&str; 9] = [
     "strace",
 ];
 
+/// The directory in which Debian puts what Nagios runs.
+const PLUGINS: &str = "/usr/lib/nagios/plugins";
+
 /// Returns the path of the program `name`, also from the system directories that an ordinary user's
 /// `PATH` lacks; `None` when it is not installed.
 #[must_use]
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .chain(["/usr/local/sbin", "/usr/sbin", "/sbin", PLUGINS].map(PathBuf::from))
         .chain(of_postgresql())
         .map(|directory| directory.join(name))
         .find(|candidate| candidate.is_file())

@@ -39,7 +39,10 @@ usage: cargo xtask CHORE
   sysroot DIRECTORY MANIFEST    make a captured machine into the one text that tests keep
   tidy [--wrap]                 check the rules of the house; break long comment lines first
   size                          count files, lines of code, types and their names for each crate
-  dist [--program PATH]         make a static binary, an archive, a Debian package and checksums
+  dist [OPTION...]              make static binaries, and packages around each, with checksums:
+                                --target NAME (x86_64 and aarch64), --program PATH (built now)
+  dist rehearse                 install, run and remove what dist made, each in an empty root, in
+                                Debian 11 and in a root of busybox; aarch64 in an emulator (root)
   bench [OPTION...]             compare straddle with sfdisk and blkid and with only reading:
                                 --images N (1000), --pairs N (20), --rounds N (3),
                                 --program PATH (this tree, built now)

@@ -411,19 +411,3 @@ fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
         assert!(page.contains(&format!("`{format}`")), "{format} is not in docs/check.md");
     }
 }
-
-#[test]
-fn the_configuration_for_the_node_problem_detector_fits_what_straddle_takes() {
-    let page = monitoring();
-    let json = page.split("```").find_map(|part| part.strip_prefix("json\n")).expect("a block");
-    let config: serde_json::Value = serde_json::from_str(json).expect("the block is JSON");
-    let rule = &config["rules"][0];
-    assert_eq!(rule["condition"], config["conditions"][0]["type"]);
-    let words: Vec<&str> =
-        rule["args"].as_array().expect("a list").iter().map(|one| one.as_str().unwrap()).collect();
-    let limit = config["pluginConfig"]["max_output_length"].to_string();
-    assert!(words.windows(2).any(|two| two == ["--message-bytes", &limit]), "{words:?}");
-    let output = straddle(&[&words[..], &["/nonexistent"]].concat());
-    assert_eq!(output.status.code(), Some(2), "Unknown");
-    assert!(!output.stdout.is_empty() && output.stdout.len() <= 201);
-}

@@ -9,69 +9,99 @@ use flate2::{Compression, GzBuilder};
 
 use crate::cargo;
 
-/// One file.
+/// Examples for monitors.
+const EXAMPLES: [&str; 4] = ["icinga2.conf", "nagios.cfg", "node-problem-detector.json", "sudoers"];
+
+/// One file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PackagedFile {
-    /// Its path from the root, without the first slash.
+    /// Its path from the root, without the first slash; a directory ends with one.
     pub(super) path: String,
-    /// True if it is run.
-    pub(super) is_program: bool,
+    /// Its permissions.
+    pub(super) mode: u16,
     /// Its content.
     pub(super) bytes: Vec<u8>,
 }
 
 impl PackagedFile {
-    fn data(path: impl Into<String>, bytes: Vec<u8>) -> PackagedFile {
-        PackagedFile { path: path.into(), is_program: false, bytes }
+    /// A file that everybody may read.
+    pub(super) fn data(path: impl Into<String>, bytes: Vec<u8>) -> PackagedFile {
+        PackagedFile { path: path.into(), mode: 0o644, bytes }
+    }
+
+    /// A file that everybody may run.
+    pub(super) fn program(path: impl Into<String>, bytes: Vec<u8>) -> PackagedFile {
+        PackagedFile { path: path.into(), mode: 0o755, bytes }
+    }
+
+    /// An empty directory; `path` ends with a slash.
+    pub(super) fn directory(path: impl Into<String>, mode: u16) -> PackagedFile {
+        PackagedFile { path: path.into(), mode, bytes: Vec::new() }
+    }
+
+    /// True for a directory.
+    pub(super) fn is_directory(&self) -> bool {
+        self.path.ends_with('/')
+    }
+
+    /// Returns the permissions with the type of the file, as in `st_mode`.
+    pub(super) fn full_mode(&self) -> u16 {
+        let kind = if self.is_directory() { 0o040_000 } else { 0o100_000 };
+        kind | self.mode
     }
 }
 
-/// Returns all files of a package around `program`, by their paths; `changes` is the changelog as
-/// Debian wants it.
+/// Returns the files of every package around `program`, by their paths. `speaker` is straddle as
+/// this machine can run it: it prints its completions and manual pages.
 ///
 /// # Errors
 /// When the program cannot be read or run, or a file of the project cannot be read.
-pub(super) fn all(program: &Path, changes: &str) -> anyhow::Result<Vec<PackagedFile>> {
+pub(super) fn all(program: &Path, speaker: &Path) -> anyhow::Result<Vec<PackagedFile>> {
     let bytes = std::fs::read(program);
     let bytes = bytes.with_context(|| format!("cannot read {}", program.display()))?;
-    let mut files =
-        vec![PackagedFile { path: "usr/bin/straddle".to_owned(), is_program: true, bytes }];
+    let mut files = vec![PackagedFile::program("usr/bin/straddle", bytes)];
     for (shell, path) in [
         ("bash", "usr/share/bash-completion/completions/straddle"),
-        ("zsh", "usr/share/zsh/vendor-completions/_straddle"),
+        ("zsh", "usr/share/zsh/site-functions/_straddle"),
         ("fish", "usr/share/fish/vendor_completions.d/straddle.fish"),
     ] {
-        let text = answer(program, &["generate", "completions", shell])?;
+        let text = answer(speaker, &["generate", "completions", shell])?;
         files.push(PackagedFile::data(path, text));
     }
     let pages = tempfile::tempdir()?;
     let directory = pages.path().to_str().context("a path of UTF-8")?;
-    answer(program, &["generate", "man", "--to", directory])?;
+    answer(speaker, &["generate", "man", "--to", directory])?;
     for entry in std::fs::read_dir(pages.path())? {
         let entry = entry?;
         let name = entry.file_name().into_string().ok().context("a name of UTF-8")?;
         let page = compressed(&std::fs::read(entry.path())?)?;
         files.push(PackagedFile::data(format!("usr/share/man/man1/{name}.gz"), page));
     }
-    let packaging = cargo::root().join("crates/xtask/packaging");
     for unit in ["straddle-check.service", "straddle-check.timer"] {
-        let text = std::fs::read(packaging.join(unit))?;
-        files.push(PackagedFile::data(format!("usr/lib/systemd/system/{unit}"), text));
+        files.push(PackagedFile::data(format!("usr/lib/systemd/system/{unit}"), own(unit)?));
     }
-    let overrides = std::fs::read(packaging.join("lintian-overrides"))?;
-    files.push(PackagedFile::data("usr/share/lintian/overrides/straddle", overrides));
-    let documentation = [
-        ("copyright", std::fs::read(packaging.join("copyright"))?),
-        ("changelog.gz", compressed(changes.as_bytes())?),
-        ("CHANGELOG.md.gz", compressed(&std::fs::read(cargo::root().join("CHANGELOG.md"))?)?),
-    ];
-    files.extend(
-        documentation.map(|(name, bytes)| {
-            PackagedFile::data(format!("usr/share/doc/straddle/{name}"), bytes)
-        }),
-    );
+    for name in EXAMPLES {
+        let text = own(&format!("monitors/{name}"))?;
+        files.push(PackagedFile::data(format!("usr/share/doc/straddle/examples/{name}"), text));
+    }
+    let root = cargo::root();
+    let changes = compressed(&std::fs::read(root.join("CHANGELOG.md"))?)?;
+    files.push(PackagedFile::data("usr/share/doc/straddle/CHANGELOG.md.gz", changes));
+    for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        let text = std::fs::read(root.join(license))?;
+        files.push(PackagedFile::data(format!("usr/share/licenses/straddle/{license}"), text));
+    }
     files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
+}
+
+/// Reads a file of the project's about packages.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn own(name: &str) -> anyhow::Result<Vec<u8>> {
+    let path = cargo::root().join("crates/xtask/packaging").join(name);
+    std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Compresses `bytes` without a time or a name (gzip, RFC 1952).

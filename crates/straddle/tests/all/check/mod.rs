@@ -11,6 +11,7 @@ mod interrupted_output;
 mod labels;
 mod leaf;
 mod media;
+mod monitor_examples;
 mod monitors;
 mod names;
 mod recognized;
