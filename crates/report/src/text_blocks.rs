@@ -62,28 +62,39 @@ impl fmt::Display for Blocks {
     }
 }
 
+impl Blocks {
+    /// Writes what finds no room as it is.
+    #[cold]
+    fn write_with_room(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.last.len() >= BLOCK_BYTES {
+                let full = std::mem::replace(&mut self.last, Vec::with_capacity(BLOCK_BYTES));
+                self.full.push(full);
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(BLOCK_BYTES - self.last.len()));
+            let wanted = (self.last.len() + now.len()).max(2 * self.last.capacity());
+            let wanted = wanted.clamp(FIRST_BYTES, BLOCK_BYTES);
+            self.last.reserve_exact(wanted - self.last.len());
+            self.last.extend_from_slice(now);
+            bytes = later;
+        }
+    }
+}
+
 impl io::Write for Blocks {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.last.len() >= BLOCK_BYTES {
-            let full = std::mem::replace(&mut self.last, Vec::with_capacity(BLOCK_BYTES));
-            self.full.push(full);
-        }
-        let room = BLOCK_BYTES - self.last.len();
-        let bytes = &bytes[..bytes.len().min(room)];
-        self.last.extend_from_slice(bytes);
+        self.write_all(bytes)?;
         Ok(bytes.len())
     }
 
-    // Nearly all that is written is a few bytes, for which there is room.
-    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        if self.last.capacity() == 0 {
-            self.last.reserve(FIRST_BYTES);
+    // Nearly all that is written is a few bytes, for which there is room. A block never has room
+    // for more than its bytes.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match bytes.len() <= self.last.capacity() - self.last.len() {
+            true => self.last.extend_from_slice(bytes),
+            false => self.write_with_room(bytes),
         }
-        while bytes.len() > BLOCK_BYTES.saturating_sub(self.last.len()) {
-            let written = self.write(bytes)?;
-            bytes = &bytes[written..];
-        }
-        self.last.extend_from_slice(bytes);
         Ok(())
     }
 
