@@ -15,6 +15,7 @@ mod junit;
 mod lines;
 mod monitors;
 mod plan;
+mod plugins;
 mod probe;
 mod sample;
 mod sarif;

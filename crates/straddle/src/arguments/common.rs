@@ -142,6 +142,8 @@ pub(crate) enum BenchFormat {
     Json,
     /// JSON in fio's form, for programs that read fio's JSON
     FioJson,
+    /// Nagios, Icinga and Naemon; exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
+    Nagios,
 }
 
 /// Returns whether what goes to `path` is printed on standard output instead; in every command.

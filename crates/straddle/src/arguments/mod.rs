@@ -38,7 +38,7 @@ pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 pub(crate) use report::Report;
 pub(crate) use trace::Trace;
-pub(crate) use watch::Watch;
+pub(crate) use watch::{Watch, WatchFormat};
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.
 pub(crate) const VERSION: &str =
@@ -109,6 +109,18 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns the format that a monitor asked for; the table's where none did.
+    pub(crate) fn monitor_format(&self) -> Format {
+        let is_nagios = match self {
+            Command::Check(check) => return check.chosen(),
+            Command::Bench(bench) => bench.printed.format() == BenchFormat::Nagios,
+            Command::Fsync(fsync) => fsync.printed.format() == BenchFormat::Nagios,
+            Command::Watch(watch) => watch.format() == WatchFormat::Nagios,
+            _ => false,
+        };
+        if is_nagios { Format::Nagios } else { Format::Table }
+    }
+
     /// True if a missing verdict is to be taken as good.
     pub(crate) fn allows_unknown(&self) -> bool {
         match self {

@@ -34,15 +34,15 @@ use anyhow::anyhow;
 use host::Interrupt;
 use host::engine::now_ns;
 use jiff::Timestamp;
-use report::watch::{WATCH_SCHEMA, Watch as Document, WatchScope};
+use report::watch::{WATCH_SCHEMA, Watch as Document, WatchScope, watch_plugin};
 use report::{Envelope, Refusal};
 use units::text::shell_word;
 
 use self::screen::Screen;
 use self::watched_scope::WatchedScope;
 use self::watcher::{KernelEvents, Watcher};
-use crate::arguments::Watch;
-use crate::exit::CommandOutcome;
+use crate::arguments::{Watch, WatchFormat};
+use crate::exit::{self, CommandOutcome};
 use crate::shared::atomic_file::AtomicFile;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, PrintedKind, Said};
@@ -88,7 +88,9 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
         watcher.end_second(now_ns() - begun_ns);
         seconds += 1;
         let is_last = interrupt.is_raised() || screen.is_ended() || ends.is_over(seconds);
-        if watch.jsonl && !print_line(&watcher.document(now_ns() - begun_ns))? {
+        if watch.format() == WatchFormat::Jsonl
+            && !print_line(&watcher.document(now_ns() - begun_ns))?
+        {
             break;
         }
         let is_due = is_last || seconds.is_multiple_of(METRICS_SECONDS);
@@ -102,7 +104,10 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     }
     let document = watcher.document(now_ns() - begun_ns);
     screen.close();
-    let said = (!watch.jsonl).then(|| print(watch, &document)).transpose()?.flatten();
+    if watch.format() == WatchFormat::Nagios && interrupt.signal().is_none() {
+        return Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()))?);
+    }
+    let said = print(watch, &document)?;
     Ok(match interrupt.signal() {
         // Where no time was named, Ctrl-C is how it is ended.
         Some(signal) if ends.seconds.is_some() || signal != 2 => {
@@ -119,7 +124,8 @@ struct Ending {
 
 impl Ending {
     fn of(watch: &Watch, is_shown: bool) -> Ending {
-        let goes_on = is_shown || watch.jsonl || watch.textfile.is_some();
+        let is_stream = watch.format() == WatchFormat::Jsonl;
+        let goes_on = is_shown || is_stream || watch.textfile.is_some();
         let seconds = watch.seconds.or((!goes_on).then_some(SUMMARY_SECONDS));
         Ending { seconds }
     }
@@ -139,23 +145,28 @@ fn refused(watch: &Watch, own: report::Run, refusal: Refusal) -> anyhow::Result<
         devices: Vec::new(),
         syncs: None,
     };
-    match watch.jsonl {
-        true => print_line(&document).map(|_| ())?,
-        false => print(watch, &document).map(|_| ())?,
+    match watch.format() {
+        WatchFormat::Nagios => Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()))?),
+        WatchFormat::Jsonl => print_line(&document).map(|_| outcome),
+        WatchFormat::Table | WatchFormat::Json => {
+            print(watch, &document)?;
+            Ok(outcome)
+        }
     }
-    Ok(outcome)
 }
 
 fn print(watch: &Watch, document: &Document) -> std::io::Result<Option<Said>> {
-    let text = match watch.document.json {
-        true => document.json(),
-        false => report::watch::table(document, &printer::look(false)),
+    let text = match watch.format() {
+        WatchFormat::Json => document.json(),
+        WatchFormat::Table => report::watch::table(document, &printer::look(false)),
+        // Each second was printed; a plugin speaks at the end.
+        WatchFormat::Jsonl | WatchFormat::Nagios => String::new(),
     };
     printer::print_bytes(PrintedKind::Text, text.as_bytes())
 }
 
 /// Prints one line of JSON; false where nobody reads any more.
-fn print_line(document: &Document) -> std::io::Result<bool> {
+fn print_line(document: &Document) -> anyhow::Result<bool> {
     let mut output = printer::output(PrintedKind::Data);
     output.write_all(document.json_line().as_bytes())?;
     output.flush()?;

@@ -14,7 +14,7 @@ mod media;
 mod monitors;
 mod names;
 mod recognized;
-mod run;
+pub(crate) mod run;
 mod stale;
 mod stripes;
 mod together;
