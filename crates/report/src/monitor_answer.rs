@@ -83,3 +83,16 @@ pub enum MonitorState {
 }
 
 units::words!(MonitorState);
+
+impl MonitorState {
+    /// The number that plugins end with (Monitoring Plugins Guidelines, "Plugin Return Codes").
+    #[must_use]
+    pub fn plugin_code(self) -> u8 {
+        match self {
+            MonitorState::Ok => 0,
+            MonitorState::Warning => 1,
+            MonitorState::Critical => 2,
+            MonitorState::Unknown => 3,
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod demo;
 mod drives;
 mod exit;
 mod explain;
+mod export;
 mod fsync;
 mod generate;
 mod lexicon;
@@ -47,6 +48,7 @@ fn main() -> std::process::ExitCode {
         Command::Watch(watch) => watch::run(watch),
         Command::Atomic(atomic) => atomic::run(atomic),
         Command::Report(report) => report_page::run(report),
+        Command::Export(export) => export::run(export),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
         Command::Version => shared::printer::print(&format!("straddle {}\n", arguments::VERSION))

@@ -185,6 +185,13 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     let known = scratch.file("drives.json", straddle(&["drive", "list", "--json"]).out.as_bytes());
     ends(&["report", "-o", &page, &missing], 2, "cannot show");
     ends(&["report", "-o", &page, text(&known)], 2, "hint: ");
+    ends(&["export", &missing], 2, "cannot export");
+    ends(&["export", text(&known)], 2, "cannot export");
+    ends(&["export", "--textfile", &missing, text(&known)], 2, "hint: make it first: mkdir");
+    let aligned = image(scratch.path(), "aligned", 2048);
+    let checked =
+        scratch.file("check.json", straddle(&["check", "--json", &aligned]).out.as_bytes());
+    ends(&["export", text(&checked)], 0, "straddle_layer_misaligned{");
     let simulate = ["drive", "simulate", "--profile", "hdd-7200-512e", "--operations", "10"];
     let simulated = ends(&[&simulate[..], &["--json"]].concat(), 0, "hdd-7200-512e");
     let result = scratch.file("simulated.json", simulated.out.as_bytes());

@@ -82,6 +82,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("postgresql", &["initdb", "pg_test_fsync", "postgres", "psql"]),
     ("procps", &["kill"]),
     ("python3", &["python3"]),
+    ("prometheus", &["promtool"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
     ("qemu-utils", &["qemu-img", "qemu-io"]),
     ("reiserfsprogs", &["debugreiserfs", "mkfs.reiserfs", "mkreiserfs"]),

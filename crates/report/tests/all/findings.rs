@@ -91,6 +91,6 @@ fn prometheus_gets_each_sample_once_under_its_type() {
     assert!(samples.contains(&"straddle_targets{verdict=\"misaligned\"} 2"), "{text}");
     for line in samples {
         let (name, value) = line.rsplit_once(' ').unwrap();
-        assert!(value.parse::<u64>().is_ok() && name.starts_with("straddle_"), "{line}");
+        assert!(value.parse::<f64>().is_ok() && name.starts_with("straddle_"), "{line}");
     }
 }

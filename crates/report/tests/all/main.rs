@@ -20,6 +20,7 @@ mod probe;
 mod sample;
 mod sarif;
 mod schema;
+mod textfile;
 mod trace;
 mod tree;
 mod whole;

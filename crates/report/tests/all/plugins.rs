@@ -146,16 +146,24 @@ fn device(name: &str, off: Option<(u64, u64)>) -> WatchedDevice {
     }
 }
 
-#[test]
-fn a_watch_is_held_against_the_limits_of_the_user_alone() {
-    let watch = |devices| Watch {
+fn watch(devices: Vec<WatchedDevice>) -> Watch {
+    Watch {
         envelope: envelope(WATCH_SCHEMA, Run::default()),
         watched_ns: 10_000_000_000,
         scope: WatchScope::Machine,
         devices,
         syncs: None,
-    };
-    let busy = watch(vec![device("sda", Some((2, 100))), device("sdb", Some((30, 100)))]);
+    }
+}
+
+/// Two devices that are written to.
+pub(crate) fn busy() -> Watch {
+    watch(vec![device("sda", Some((2, 100))), device("sdb", Some((30, 100)))])
+}
+
+#[test]
+fn a_watch_is_held_against_the_limits_of_the_user_alone() {
+    let busy = busy();
     let limits = |warn_percent, critical_percent| OffLimits { warn_percent, critical_percent };
     for (limits, expected) in [
         (limits(None, None), MonitorState::Ok),

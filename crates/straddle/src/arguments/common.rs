@@ -49,6 +49,17 @@ pub(crate) struct IgnoreMeasuredOption {
     pub(crate) is_ignored: bool,
 }
 
+/// The directory of node_exporter's textfile collector.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Textfile {
+    /// Write metrics for node_exporter to a file in this directory
+    ///
+    /// `straddle export` writes straddle.prom, `straddle watch` straddle_watch.prom, every 10
+    /// seconds. The file is written under another name first, then renamed.
+    #[arg(id = "textfile", long = "textfile", value_name = "DIR", help_heading = "Output")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
 /// A captured machine in place of this one.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Sysroot {

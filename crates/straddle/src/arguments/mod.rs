@@ -8,6 +8,7 @@ mod completion_values;
 mod demo;
 mod drive;
 mod explain;
+mod export;
 mod fsync;
 mod generate;
 mod plan;
@@ -31,6 +32,7 @@ pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
 pub(crate) use explain::Explain;
+pub(crate) use export::Export;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use plan::Plan;
@@ -101,6 +103,7 @@ pub(crate) enum Command {
     Watch(Watch),
     Atomic(Atomic),
     Report(Report),
+    Export(Export),
     Drive(Drive),
     Generate(Generate),
     /// Print the version and the commit

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use report::watch::OffLimits;
 use stack::Condition;
 
-use super::common::{IgnoreMeasuredOption, Json, help};
+use super::common::{IgnoreMeasuredOption, Json, Textfile, help};
 use super::values::seconds;
 
 /// Show what the running workload does to the granules of drives, live
@@ -93,9 +93,8 @@ pub(crate) struct Watch {
     )]
     critical: Option<u8>,
 
-    /// Write metrics for Prometheus to straddle_watch.prom in this directory, each 10 seconds
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub(crate) textfile: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) textfile: Textfile,
 
     #[command(flatten)]
     pub(crate) measured: IgnoreMeasuredOption,

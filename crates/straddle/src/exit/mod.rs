@@ -82,10 +82,8 @@ pub(crate) fn of_plugin(plugin: &PluginAnswer) -> io::Result<CommandOutcome> {
 /// bad.
 pub(crate) fn of_check(format: Format, answer: MonitorAnswer, said: Said) -> CommandOutcome {
     match (format, answer.state()) {
-        (Format::Nagios | Format::Npd, MonitorState::Ok) => CommandOutcome::Monitor(0, said),
-        (Format::Nagios, MonitorState::Warning) => CommandOutcome::Monitor(1, said),
-        (Format::Nagios, MonitorState::Critical) => CommandOutcome::Monitor(2, said),
-        (Format::Nagios, MonitorState::Unknown) => CommandOutcome::Monitor(3, said),
+        (Format::Nagios, state) => CommandOutcome::Monitor(state.plugin_code(), said),
+        (Format::Npd, MonitorState::Ok) => CommandOutcome::Monitor(0, said),
         (Format::Npd, MonitorState::Warning | MonitorState::Critical) => {
             CommandOutcome::Monitor(1, said)
         }

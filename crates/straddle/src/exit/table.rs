@@ -104,6 +104,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("atomic", 5, "UNKNOWN: a layer does not report enough"),
     end("report", 0, "the page is written"),
     end("report", 2, "usage error, or a file cannot be shown; the page has the others"),
+    end("export", 0, "the metrics are printed or written"),
+    end("export", 2, "usage error, or a file is no result; the metrics have the others"),
     end("drive", 0, "printed"),
     end("drive", 2, "usage error, or a profile cannot be read"),
     end(

@@ -17,6 +17,8 @@
 //! | `busy`, `halt`, `scratch` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
 //! | `destination`, `atomic_file` | where results go, whole or not at all |
+//! | `textfile` | files of metrics in the collector's directory |
+//! | `result_files` | result files, read within bounds |
 //! | `run` | the run that a document is of |
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
 //! | `plan_offer` | plans that are offered before a remedy that erases |
@@ -45,10 +47,12 @@ pub(crate) mod printer;
 pub(crate) mod probe_store;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
+pub(crate) mod result_files;
 pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
 pub(crate) mod target;
+pub(crate) mod textfile;
 pub(crate) mod title;
 pub(crate) mod tracer;
 pub(crate) mod write_sample;

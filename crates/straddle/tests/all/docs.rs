@@ -382,7 +382,7 @@ fn monitoring() -> String {
 #[test]
 fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
     let help = printed(&["check", "--help"]);
-    let commands = ["check", "fsync", "bench", "watch"];
+    let commands = ["check", "fsync", "bench", "watch", "export"];
     let helps = commands.map(|command| printed(&[command, "--help"]));
     let known: BTreeSet<String> = helps.iter().flat_map(|help| options(help)).collect();
     let page = monitoring();

@@ -21,6 +21,8 @@ pub(crate) const WALKS: &[Walk] = &[
             ("plan", 5),
             ("report", 0),
             ("report", 2),
+            ("export", 0),
+            ("export", 2),
             ("drive", 0),
             ("drive", 2),
             ("drive simulate", 0),
