@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use durability::Grade;
-use stack::{LayerType, UnitKind};
+use stack::{LayerType, UnitFact, UnitKind};
 use units::Source;
 
 use crate::bench::{Bench, Experiment, OperationDirection, Sync};
@@ -86,6 +86,11 @@ impl DeviceFacts {
     /// Returns the value of a quantity; `None` where no result tells it.
     pub(crate) fn bytes(&self, quantity: Quantity) -> Option<&SourcedNumber> {
         self.bytes.get(&quantity)
+    }
+
+    /// The unit that the drive writes as a whole: as measured, else as reported.
+    pub(crate) fn granule(&self) -> Option<&SourcedNumber> {
+        self.bytes(Quantity::MeasuredGranule).or_else(|| self.bytes(Quantity::ReportedGranule))
     }
 
     fn put(&mut self, quantity: Quantity, bytes: Option<u64>, source: String) {
@@ -218,8 +223,16 @@ impl Gathered {
     }
 }
 
-fn units_of(layer: &LayerReport, kind: UnitKind) -> impl Iterator<Item = &stack::UnitFact> {
+fn units_of(layer: &LayerReport, kind: UnitKind) -> impl Iterator<Item = &UnitFact> {
     layer.units.iter().filter(move |unit| unit.unit == kind && unit.bytes.is_some())
+}
+
+/// Source of a unit, in words: `physical_block_size (sysfs)`.
+fn said(unit: &UnitFact) -> String {
+    match unit.reason.as_str() {
+        "" => unit.source_word().to_owned(),
+        reason => format!("{} ({})", one_line(reason), unit.source_word()),
+    }
 }
 
 /// Returns whether a device, or the kernel for it, said so.
@@ -246,9 +259,6 @@ fn drive(facts: &mut DeviceFacts, layer: &LayerReport) {
             facts.put(quantity, value.parse().ok(), format!("{key} ({source})"));
         }
     }
-    let said = |unit: &stack::UnitFact| {
-        format!("{} ({})", one_line(&unit.reason), unit.source_word()).trim().to_owned()
-    };
     let granules = || units_of(layer, UnitKind::Granule);
     if let Some(unit) = granules().find(|unit| unit.source == Some(Source::Measured)) {
         facts.put(Quantity::MeasuredGranule, unit.bytes, said(unit));
@@ -266,8 +276,7 @@ fn array(facts: &mut DeviceFacts, layer: &LayerReport, target: &Target) {
         [(UnitKind::Chunk, Quantity::Chunk), (UnitKind::FullStripe, Quantity::FullStripe)]
     {
         if let Some(unit) = units_of(layer, kind).find(|unit| unit.used) {
-            let source = format!("{} ({})", one_line(&unit.reason), unit.source_word());
-            facts.put(quantity, unit.bytes, source);
+            facts.put(quantity, unit.bytes, said(unit));
         }
     }
     let drives = target.layers.iter().filter(|layer| layer.kind == LayerType::Drive);

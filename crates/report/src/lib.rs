@@ -12,6 +12,7 @@ mod colored_line;
 pub mod compare;
 mod device_facts;
 pub mod drive;
+mod emit;
 mod envelope;
 mod findings;
 mod fio_job;
@@ -52,9 +53,10 @@ mod worst_targets;
 pub use changes::{
     Baseline, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget, SeenValue,
     TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
-    changes_tree,
+    changes_tree, check_parse,
 };
 pub use check_document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
+pub use emit::{Consumer, emitted};
 pub use envelope::Envelope;
 pub use findings::FindingForm;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};

@@ -23,7 +23,10 @@ impl MonitorAnswer {
         let worst = target.findings.iter().map(|finding| finding.severity).max();
         MonitorAnswer {
             found: worst.filter(|_| least.is_some() && worst >= least),
-            unopened: target.refusal.is_some(),
+            unopened: target
+                .refusal
+                .as_ref()
+                .is_some_and(|refusal| refusal.kind != RefusalKind::NoVerdict),
             unknown: target.verdict == Verdict::Unknown,
         }
     }

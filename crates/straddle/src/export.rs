@@ -15,14 +15,14 @@ pub(crate) fn run(export: &Export) -> anyhow::Result<CommandOutcome> {
     if let Err(refusal) = textfile::has_a_place(directory) {
         return Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal)));
     }
-    let (results, outcome) = result_files::all("export", &export.files)?;
+    let (results, outcome) = result_files::named_or_kept("export", &export.files)?;
     let text = results_textfile(&results);
     if text.is_empty() {
         // What is there tells more than an empty file.
         if outcome == CommandOutcome::Done {
             let refusal = Refusal::hinted(
-                "cannot export metrics: no result of check, fsync, bench or probe was given",
-                "make one first: straddle check --json > check.json",
+                "cannot export metrics: no result of check, fsync, bench or probe is kept or named",
+                "keep one first: straddle check --keep",
             );
             return Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal)));
         }

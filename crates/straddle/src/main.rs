@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod demo;
 mod drives;
+mod emit;
 mod exit;
 mod explain;
 mod export;
@@ -49,6 +50,7 @@ fn main() -> std::process::ExitCode {
         Command::Atomic(atomic) => atomic::run(atomic),
         Command::Report(report) => report_page::run(report),
         Command::Export(export) => export::run(export),
+        Command::Emit(emit) => emit::run(emit),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
         Command::Version => shared::printer::print(&format!("straddle {}\n", arguments::VERSION))

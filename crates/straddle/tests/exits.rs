@@ -192,6 +192,13 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     let checked =
         scratch.file("check.json", straddle(&["check", "--json", &aligned]).out.as_bytes());
     ends(&["export", text(&checked)], 0, "straddle_layer_misaligned{");
+    let captured =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../stack/tests/sysroots/md-raid5-512e.k6.12.sysroot");
+    let captured = straddle(&["check", "--json", "--sysroot", captured]);
+    let captured = scratch.file("captured.json", captured.out.as_bytes());
+    ends(&["emit", "--for", "mkfs", text(&captured)], 0, "mkfs.xfs -d su=64k,sw=3");
+    ends(&["emit", "--for", "mkfs", &missing], 2, "cannot emit values of");
+    ends(&["emit", "--for", "none-such", text(&captured)], 2, "none-such");
     let simulate = ["drive", "simulate", "--profile", "hdd-7200-512e", "--operations", "10"];
     let simulated = ends(&[&simulate[..], &["--json"]].concat(), 0, "hdd-7200-512e");
     let result = scratch.file("simulated.json", simulated.out.as_bytes());

@@ -71,6 +71,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("lzop", &["lzop"]),
     ("kmod", &["depmod", "modprobe"]),
     ("mariadb-server", &["mariadb", "mariadb-install-db", "mariadbd"]),
+    ("libvirt-clients", &["virt-xml-validate"]),
     ("mdadm", &["mdadm"]),
     ("man-db", &["man"]),
     ("mandoc", &["mandoc"]),

@@ -5,6 +5,7 @@ mod bench;
 mod changes;
 mod compare;
 mod drive;
+mod emit;
 mod findings;
 mod fio;
 mod fsync;

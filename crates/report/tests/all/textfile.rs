@@ -1,6 +1,5 @@
 //! Kept results as metrics: every sample that they hold, in a form that Prometheus takes.
 
-use report::fsync::Fsync;
 use report::html::{FileContent, ResultFile, read};
 use report::probe::Probe;
 use report::watch::textfile;
@@ -103,7 +102,7 @@ fn what_holds_no_metric_is_passed_over() {
     let simulated = r#"{"schema":"straddle.fsync/2"}"#;
     assert!(read("x", simulated).is_err());
     assert_eq!(results_textfile(&[]), "");
-    let nothing = file(FileContent::Fsync(Box::new(Fsync::default())));
+    let nothing = file(FileContent::Fsync(Box::default()));
     let text = results_textfile(&[nothing]);
     assert!(text.contains("straddle_check_status{check=\"fsync\",target=\"\"} 3"), "{text}");
     assert!(!text.contains("_bucket"), "{text}");

@@ -13,15 +13,17 @@ use super::common::{Textfile, help};
 #[derive(Debug, Args)]
 #[command(after_help = help("export", "\
 Examples:
-  straddle check --json > check.json
-  straddle export check.json fsync.json                 print the metrics
+  straddle check --keep                                 keep a result
+  straddle export                                       print its metrics
+  straddle export check.json fsync.json                 those of result files
   straddle export --textfile /var/lib/node_exporter check.json
                                                         straddle.prom for node_exporter"))]
 pub(crate) struct Export {
     /// Result files: of --json of check, bench, fsync and probe, or saved by them
     ///
-    /// `-` reads standard input.
-    #[arg(value_name = "FILE", required = true)]
+    /// `-` reads standard input. Without a file: last-check.json that check --keep wrote, and
+    /// last-fsync.json, last-bench.json and last-probe.json beside it.
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]

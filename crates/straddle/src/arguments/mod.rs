@@ -7,6 +7,7 @@ mod common;
 mod completion_values;
 mod demo;
 mod drive;
+mod emit;
 mod explain;
 mod export;
 mod fsync;
@@ -31,6 +32,7 @@ pub(crate) use demo::Demo;
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
+pub(crate) use emit::Emit;
 pub(crate) use explain::Explain;
 pub(crate) use export::Export;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
@@ -104,6 +106,7 @@ pub(crate) enum Command {
     Atomic(Atomic),
     Report(Report),
     Export(Export),
+    Emit(Emit),
     Drive(Drive),
     Generate(Generate),
     /// Print the version and the commit

@@ -5,6 +5,7 @@
 //! targets were seen, and are then judged together.
 
 mod baseline;
+mod cached;
 mod document;
 mod groups;
 mod round;
@@ -16,6 +17,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use host::Interrupt;
 use jiff::Timestamp;
 use report::check_document::SCHEMA;
@@ -24,8 +26,9 @@ use report::{Baseline, Envelope, MonitorAnswer, Refusal};
 use crate::arguments::{Check, Format};
 use crate::exit::{self, CommandOutcome};
 use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::kept_results;
 use crate::shared::not_an_image;
-use crate::shared::printer::{self, PrintedKind, Said};
+use crate::shared::printer::{self, Output, PrintedKind, Said};
 use crate::shared::run;
 use crate::shared::target::{self, CheckTarget, What};
 use baseline::Save;
@@ -35,7 +38,12 @@ use show::{Pieces, Press};
 use tally::{CheckTally, Shown};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
+    if check.is_cached {
+        return cached::run(check);
+    }
     let (started, begun) = (Timestamp::now(), Instant::now());
+    let kept = check.keep.then(|| keeping(check)).transpose()?;
+    let check = kept.as_ref().unwrap_or(check);
     let baseline = check.watch.as_deref().map(baseline::read).transpose()?;
     let again = baseline.as_ref().filter(|_| check.targets.is_empty());
     let again = again.and_then(|baseline| baseline::again(check, baseline));
@@ -55,7 +63,10 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     let press = Press::new(check, baseline, envelope, asked, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
-    let save = check.save.as_deref().map(|path| Save::begin(path, &press.envelope)).transpose()?;
+    // Monitors read what is kept, as other users.
+    let mode = if check.keep { 0o644 } else { 0o666 };
+    let save = check.save.as_deref();
+    let save = save.map(|path| Save::begin(path, &press.envelope, mode)).transpose()?;
     let mut page = Pieces::begin(&press, &mut output)?;
     let mut tally = CheckTally::of(check, save);
     let round = Round {
@@ -82,8 +93,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     }
     tally.summary.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     tally.answer.merge(page.take_vanished());
-    let answer = tally.answer();
-    let answer = MonitorAnswer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
+    let answer = check.allowed(tally.answer());
     let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
     let left_out = not_an_image::note(left_out);
     let notes: Vec<String> = left_out.into_iter().chain(tally.unread_note()).collect();
@@ -95,13 +105,35 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
         None => {}
     }
     page.end(&tally.summary, answer, is_saved)?;
-    let said = Said::or(output.end()?, "there is nothing to judge");
+    let outcome = ended(check, answer, output)?;
     for note in notes {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
     std::mem::forget((inspected, targets));
+    Ok(outcome)
+}
+
+/// Ends the `output` of a check with this `answer`.
+fn ended(check: &Check, answer: MonitorAnswer, output: Output) -> anyhow::Result<CommandOutcome> {
+    let said = output.end()?;
+    // A list of findings is empty where there are none.
+    if said.is_none() && answer == MonitorAnswer::default() {
+        return Ok(CommandOutcome::Done);
+    }
+    let said = Said::or(said, "there is nothing to judge");
     Ok(exit::of_check(check.chosen(), answer, said))
+}
+
+/// Returns the same with the place of the kept result to save to.
+fn keeping(check: &Check) -> anyhow::Result<Check> {
+    let place = kept_results::place(kept_results::CHECK).map_err(|reason| {
+        anyhow!(
+            "cannot keep the result: {reason}\n\
+             hint: STATE_DIRECTORY=DIR names another directory; or: --save FILE"
+        )
+    })?;
+    Ok(Check { save: Some(place), ..check.clone() })
 }
 
 /// The targets to check: those that were named, without those that a `baseline` has and that are

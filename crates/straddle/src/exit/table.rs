@@ -58,7 +58,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end(
         "check",
         5,
-        "no finding at or above --fail-on, but the verdict of a named target is unknown",
+        "no finding at or above --fail-on, but a named target is unknown, or no result fits \
+         --cached",
     ),
     end("demo", 0, "shown, and the image removed; with --keep: kept"),
     end("demo", 2, "usage error, or the image cannot be made"),
@@ -106,6 +107,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("report", 2, "usage error, or a file cannot be shown; the page has the others"),
     end("export", 0, "the metrics are printed or written"),
     end("export", 2, "usage error, or a file is no result; the metrics have the others"),
+    end("emit", 0, "printed; what is unknown is a comment"),
+    end("emit", 2, "usage error, or a file is no result; the lines are of the others"),
     end("drive", 0, "printed"),
     end("drive", 2, "usage error, or a profile cannot be read"),
     end(

@@ -18,6 +18,7 @@
 //! | `printer`, `progress` | where words go, how far a measurement is |
 //! | `destination`, `atomic_file` | where results go, whole or not at all |
 //! | `textfile` | files of metrics in the collector's directory |
+//! | `state_directory`, `kept_results` | what later runs use, the last results |
 //! | `result_files` | result files, read within bounds |
 //! | `run` | the run that a document is of |
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
@@ -35,6 +36,7 @@ pub(crate) mod file_system_failure;
 pub(crate) mod halt;
 pub(crate) mod inspected_machine;
 pub(crate) mod job_file;
+pub(crate) mod kept_results;
 pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
@@ -51,6 +53,7 @@ pub(crate) mod result_files;
 pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
+pub(crate) mod state_directory;
 pub(crate) mod target;
 pub(crate) mod textfile;
 pub(crate) mod title;

@@ -10,6 +10,7 @@ use report::html::{FileCopy, ResultFile, Unread, read as parse};
 use report::{RESULT_BYTES_MAX, Refusal};
 
 use crate::exit::CommandOutcome;
+use crate::shared::kept_results;
 use crate::shared::printer::{self, shown};
 
 /// The longest result file that is read.
@@ -74,10 +75,7 @@ pub(crate) fn each(files: &[PathBuf], mut take: impl FnMut(ReadFile)) -> anyhow:
 ///
 /// # Errors
 /// When standard input is named twice.
-pub(crate) fn all(
-    verb: &str,
-    files: &[PathBuf],
-) -> anyhow::Result<(Vec<ResultFile>, CommandOutcome)> {
+fn all(verb: &str, files: &[PathBuf]) -> anyhow::Result<(Vec<ResultFile>, CommandOutcome)> {
     let (mut results, mut outcome) = (Vec::new(), CommandOutcome::Done);
     each(files, |file| match file {
         ReadFile::Result(result) => results.push(*result),
@@ -85,6 +83,20 @@ pub(crate) fn all(
         ReadFile::Unread(unread) => outcome = unread_outcome(verb, &unread),
     })?;
     Ok((results, outcome))
+}
+
+/// The same of the last kept results where no file is named.
+///
+/// # Errors
+/// When standard input is named twice.
+pub(crate) fn named_or_kept(
+    verb: &str,
+    files: &[PathBuf],
+) -> anyhow::Result<(Vec<ResultFile>, CommandOutcome)> {
+    match files.is_empty() {
+        true => all(verb, &kept_results::all()),
+        false => all(verb, files),
+    }
 }
 
 /// Says why a file is not used. What lacks a file is not what was asked for.

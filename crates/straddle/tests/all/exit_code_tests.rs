@@ -23,6 +23,8 @@ pub(crate) const WALKS: &[Walk] = &[
             ("report", 2),
             ("export", 0),
             ("export", 2),
+            ("emit", 0),
+            ("emit", 2),
             ("drive", 0),
             ("drive", 2),
             ("drive simulate", 0),

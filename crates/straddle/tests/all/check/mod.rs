@@ -8,6 +8,7 @@ mod harmless;
 mod history;
 mod images;
 mod interrupted_output;
+mod kept;
 mod labels;
 mod leaf;
 mod media;
