@@ -60,7 +60,7 @@ pub use emit::{Consumer, emitted};
 pub use envelope::Envelope;
 pub use findings::FindingForm;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
-pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
+pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_open, junit_suite};
 pub use monitor_answer::{MonitorAnswer, MonitorState};
 pub use nagios::{Metric, PluginAnswer, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};

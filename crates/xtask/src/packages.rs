@@ -71,6 +71,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("lzop", &["lzop"]),
     ("kmod", &["depmod", "modprobe"]),
     ("mariadb-server", &["mariadb", "mariadb-install-db", "mariadbd"]),
+    ("libxml2-utils", &["xmllint"]),
     ("libvirt-clients", &["virt-xml-validate"]),
     ("mdadm", &["mdadm"]),
     ("man-db", &["man"]),

@@ -28,11 +28,21 @@ pub(super) fn lines(device: &DeviceFacts) -> String {
     let mut text = head + &comment("granule", Some(granule)) + &origin(device);
     text += "# options alone: the device is yours to add, and is erased by each of these\n";
     text += &comment("chunk", chunk);
-    for Tool { tool, value, note } in tools(&answers(device, granule.number), &host(device)) {
-        if MAKERS.contains(&tool.as_str()) {
-            let note = note.map(|note| format!("# {note}\n")).unwrap_or_default();
-            let _ = writeln!(text, "{note}{tool} {value}");
-        }
+    let mut answers = answers(granule.number, device.origin_bytes);
+    let own = tools(&answers, &host(device));
+    made(&mut text, &own);
+    if let Some((chunk, stripe)) = chunk.zip(device.bytes(Quantity::FullStripe)) {
+        answers.chunk = found(FoundBytes { bytes: chunk.number });
+        let members = stripe.number.div_euclid(chunk.number.max(1));
+        answers.members = found(FoundCount { count: members });
+        text += "# or, for the stripe of the array:\n";
+        text += &comment("full stripe", Some(stripe));
+        let mut stripes = tools(&answers, &host(device));
+        stripes.retain(|tool| !own.contains(tool));
+        // A probe counts members of parity too; the table of the array does not.
+        let is_probed = device.probed.as_ref().is_some_and(|(own, _)| own.chunk.value.is_some());
+        stripes.iter_mut().filter(|_| !is_probed).for_each(|tool| tool.note = None);
+        made(&mut text, &stripes);
     }
     let bytes = granule.number;
     let node = bytes.clamp(BTRFS_NODE[0], BTRFS_NODE[1]);
@@ -52,19 +62,24 @@ fn host(device: &DeviceFacts) -> crate::probe::ToolHost {
     device.probed.as_ref().map(|(_, host)| *host).unwrap_or_default()
 }
 
-/// Answers of a probe that found what the results tell.
-fn answers(device: &DeviceFacts, granule: u64) -> Answers {
-    fn found<T>(value: T) -> ProbeAnswer<T> {
-        ProbeAnswer { value: Some(value), ..ProbeAnswer::not_tried("") }
+/// Writes the lines of tools that make something.
+fn made(text: &mut String, tools: &[Tool]) {
+    for Tool { tool, value, note } in tools {
+        if MAKERS.contains(&tool.as_str()) {
+            let note = note.as_ref().map(|note| format!("# {note}\n")).unwrap_or_default();
+            let _ = writeln!(text, "{note}{tool} {value}");
+        }
     }
+}
+
+/// Answers of a probe that found this granule.
+fn answers(granule: u64, origin_bytes: u64) -> Answers {
     let mut answers = Answers::not_tried("no given result tells it");
-    answers.alignment = found(FoundAlignment { bytes: granule, origin_bytes: device.origin_bytes });
+    answers.alignment = found(FoundAlignment { bytes: granule, origin_bytes });
     answers.size = found(FoundBytes { bytes: granule });
-    let chunk = device.bytes(Quantity::Chunk).map(|chunk| chunk.number);
-    let stripe = device.bytes(Quantity::FullStripe).map(|stripe| stripe.number);
-    if let Some((chunk, stripe)) = chunk.zip(stripe) {
-        answers.chunk = found(FoundBytes { bytes: chunk });
-        answers.members = found(FoundCount { count: stripe.div_euclid(chunk.max(1)) });
-    }
     answers
+}
+
+fn found<T>(value: T) -> ProbeAnswer<T> {
+    ProbeAnswer { value: Some(value), ..ProbeAnswer::not_tried("") }
 }

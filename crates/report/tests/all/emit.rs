@@ -283,6 +283,7 @@ fn an_array_gets_its_stripe_and_its_chunk() {
     let start = text.find("# md0").expect("the array is there");
     assert!(text[start..].contains(" -E stride=16,stripe_width=48\n"), "{text}");
     assert!(text[start..].contains("mkfs.xfs -d su=64k,sw=3\n"), "{text}");
+    assert!(!text.contains("take its disks off"), "data members alone are counted: {text}");
 }
 
 #[test]

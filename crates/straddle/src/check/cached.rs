@@ -1,5 +1,7 @@
 //! The last kept result in place of a look: no device is opened.
 
+use std::time::Instant;
+
 use jiff::Timestamp;
 use report::check_document::{Document, SCHEMA};
 use report::{Envelope, Refusal, Run, check_parse};
@@ -19,6 +21,7 @@ const CLOCK_SECONDS: i64 = 300;
 
 /// Judges the last kept result, or says why there is none to judge.
 pub(super) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
+    let begun = Instant::now();
     let own = run::run(Timestamp::now(), &InspectedMachine::live());
     let (targets, envelope, elapsed_ns) = match kept(&own, check.max_age) {
         Ok(document) => {
@@ -31,7 +34,8 @@ pub(super) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
         }
         Err(refusal) => {
             let target = target_stack::refused("last kept result".to_owned(), refusal);
-            (vec![target], Envelope::new(SCHEMA, own), 0)
+            let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            (vec![target], Envelope::new(SCHEMA, own), elapsed_ns)
         }
     };
     let is_text = check.chosen() == Format::Table;

@@ -374,6 +374,25 @@ fn the_exit_codes_are_those_of_the_readme() {
     assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(2));
 }
 
+#[test]
+fn the_help_of_every_rule_of_sarif_is_a_heading_of_the_page_of_rules() {
+    let blank = testkit::Scratch::new();
+    let blank = blank.image("blank.raw", 1 << 20);
+    let log = printed(&["check", "--format", "sarif", testkit::scratch::text(&blank)]);
+    let log: serde_json::Value = serde_json::from_str(&log).expect("it is JSON");
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
+    let page = std::fs::read_to_string(file("docs/rules.md")).expect("the page is there");
+    let headings: Vec<String> =
+        page.lines().filter(|line| line.starts_with('#')).map(anchor).collect();
+    assert!(rules.len() > 40, "{}", rules.len());
+    let start = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/rules.md#");
+    for rule in rules {
+        let uri = rule["helpUri"].as_str().expect("an address");
+        let anchor = uri.strip_prefix(start).expect("on the page of rules");
+        assert!(headings.iter().any(|heading| heading == anchor), "{uri}");
+    }
+}
+
 /// The page about monitors, in lines.
 fn monitoring() -> String {
     std::fs::read_to_string(file("docs/monitoring.md")).expect("the page is there")
