@@ -4,9 +4,10 @@
 //! A layer fails by findings at or above a severity. A layer whose verdict is not known is skipped,
 //! so that unknown never looks like success. A target that could not be judged is an error.
 //! Written as targets are judged; the counts, which readers may leave to themselves, stand at each
-//! suite and not at the document's head. Source: the schema that Jenkins validates with
-//! (`junit-10.xsd`: elements, attributes and their order), and for the characters that may occur
-//! XML 1.0, section 2.2.
+//! suite and not at the document's head. Sources: the schema that Jenkins validates with
+//! (`junit-10.xsd`: elements, attributes and their order); Ant's `junitreport`, whose stricter
+//! readers want every attribute of a suite, its properties and both of its outputs, and no output
+//! of a case; and for the characters that may occur XML 1.0, section 2.2.
 
 use std::io;
 
@@ -14,6 +15,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesStart, BytesText, Event};
 
 use crate::check_document::{Finding, LayerReport, Target};
+use crate::run::Run;
 use crate::text::{one_line, xml_characters};
 use crate::text_blocks::Blocks;
 use stack::{Severity, Verdict};
@@ -21,25 +23,45 @@ use stack::{Severity, Verdict};
 type Xml = Writer<Blocks>;
 
 /// The beginning of a document; [`junit_suite`] for each target and [`JUNIT_TAIL`] follow.
-pub const JUNIT_HEAD: &str =
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"straddle check\">";
+pub const JUNIT_HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>";
+/// The beginning of a suite, before its number.
+const SUITE_HEAD: &str = "\n  <testsuite";
+/// Package of all suites.
+const PACKAGE: &str = "straddle.check";
+/// Time of a suite and of a case: layers are judged, not run.
+const TIME: (&str, &str) = ("time", "0");
 /// The end of a document.
 pub const JUNIT_TAIL: &str = "\n</testsuites>\n";
 
-/// The suite of one target, with the line feed before it. Findings below `fail_on` are mentioned,
-/// but fail nothing.
+/// Text before [`junit_suite`] of the target with this number, from 0: a line feed, and the
+/// beginning of the suite.
 #[must_use]
-pub fn junit_suite(target: &Target, fail_on: Severity) -> Blocks {
+pub fn junit_open(number: u64) -> String {
+    format!("{SUITE_HEAD} id=\"{number}\"")
+}
+
+/// The suite of one target in a document of this `run`, after [`junit_open`]. Findings below
+/// `fail_on` are mentioned, but fail nothing.
+#[must_use]
+pub fn junit_suite(target: &Target, fail_on: Severity, run: &Run) -> Blocks {
     let mut xml = Writer::new_with_indent(Blocks::default(), b' ', 2);
-    suite(&mut xml, target, fail_on).expect("writing to memory does not fail");
-    xml.into_inner()
+    suite(&mut xml, target, fail_on, run).expect("writing to memory does not fail");
+    let mut suite = xml.into_inner();
+    suite.cut(SUITE_HEAD.len());
+    suite
 }
 
 /// The suite as within an element, so that it is indented.
-fn suite(xml: &mut Xml, target: &Target, fail_on: Severity) -> io::Result<()> {
+fn suite(xml: &mut Xml, target: &Target, fail_on: Severity, run: &Run) -> io::Result<()> {
     xml.write_event(Event::Start(BytesStart::new("testsuites")))?;
     xml.get_mut().clear();
-    Suite::of(target, fail_on).write(xml)
+    Suite::of(target, fail_on).write(xml, run)
+}
+
+/// When a run started, to the second and without a zone.
+fn timestamp(run: &Run) -> String {
+    let to_second = run.started.get(..19).filter(|_| run.started.ends_with('Z'));
+    xml_text(to_second.unwrap_or("1970-01-01T00:00:00"))
 }
 
 /// One target.
@@ -63,18 +85,35 @@ impl<'a> Suite<'a> {
         self.cases.iter().filter(|case| is(&case.outcome)).count()
     }
 
-    fn write(&self, xml: &mut Xml) -> io::Result<()> {
+    fn write(&self, xml: &mut Xml, run: &Run) -> io::Result<()> {
         let count = |is| self.count(is).to_string();
         let attributes = [
+            ("package", PACKAGE.to_owned()),
             ("name", self.name.clone()),
+            ("timestamp", timestamp(run)),
+            ("hostname", xml_text(run.host.as_deref().unwrap_or("unknown"))),
             ("tests", self.cases.len().to_string()),
             ("failures", count(|outcome| matches!(outcome, CaseOutcome::Failed(_)))),
             ("errors", count(|outcome| matches!(outcome, CaseOutcome::Broken(..)))),
             ("skipped", count(|outcome| matches!(outcome, CaseOutcome::NotKnown(_)))),
+            (TIME.0, TIME.1.to_owned()),
         ];
         element(xml, "testsuite", &attributes, |xml| {
-            self.cases.iter().try_for_each(|case| case.write(&self.name, xml))
+            empty(xml, "properties", &[])?;
+            self.cases.iter().try_for_each(|case| case.write(&self.name, xml))?;
+            match self.mentioned() {
+                notes if notes.is_empty() => empty(xml, "system-out", &[])?,
+                notes => element(xml, "system-out", &[], |xml| text(xml, &notes))?,
+            }
+            empty(xml, "system-err", &[])
         })
+    }
+
+    /// Findings that fail nothing, each after the name of its case.
+    fn mentioned(&self) -> String {
+        let noted = self.cases.iter().filter(|case| !case.notes.is_empty());
+        let noted = noted.map(|case| format!("{}:\n{}", case.name, paragraphs(&case.notes)));
+        noted.collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -112,17 +151,15 @@ impl<'a> TestCase<'a> {
     }
 
     fn write(&self, suite: &str, xml: &mut Xml) -> io::Result<()> {
-        let attributes = [("classname", suite.to_owned()), ("name", self.name.clone())];
-        if matches!(self.outcome, CaseOutcome::Passed) && self.notes.is_empty() {
-            return empty(xml, "testcase", &attributes);
+        let attributes = [
+            ("classname", suite.to_owned()),
+            ("name", self.name.clone()),
+            (TIME.0, TIME.1.to_owned()),
+        ];
+        match self.outcome {
+            CaseOutcome::Passed => empty(xml, "testcase", &attributes),
+            _ => element(xml, "testcase", &attributes, |xml| self.outcome.write(xml)),
         }
-        element(xml, "testcase", &attributes, |xml| {
-            self.outcome.write(xml)?;
-            if self.notes.is_empty() {
-                return Ok(());
-            }
-            element(xml, "system-out", &[], |xml| text(xml, &paragraphs(&self.notes)))
-        })
     }
 }
 

@@ -10,8 +10,10 @@ mod changes;
 pub mod check_document;
 mod colored_line;
 pub mod compare;
+mod device_facts;
 pub mod drawing;
 pub mod drive;
+mod emit;
 mod envelope;
 mod findings;
 mod fio_job;
@@ -28,6 +30,7 @@ mod nagios;
 mod npd;
 pub mod plan;
 pub mod probe;
+mod prometheus;
 mod quantity_words;
 mod refusal;
 mod result_reader;
@@ -41,6 +44,7 @@ mod target_outcome;
 mod text;
 mod text_blocks;
 mod text_page;
+mod textfile;
 pub mod trace;
 mod tree;
 mod uri;
@@ -51,15 +55,16 @@ mod worst_targets;
 pub use changes::{
     Baseline, CHANGES_SCHEMA, Change, ChangeSummary, Changes, ComparedTarget, SeenValue,
     TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
-    changes_tree,
+    changes_tree, check_parse,
 };
 pub use check_document::{Document, Fact, Finding, LayerReport, Summary, Target, Verdicts};
+pub use emit::{Consumer, emitted};
 pub use envelope::Envelope;
 pub use findings::FindingForm;
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
-pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
+pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_open, junit_suite};
 pub use monitor_answer::{MonitorAnswer, MonitorState};
-pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
+pub use nagios::{Metric, PluginAnswer, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use quantity_words::percent;
 pub use refusal::{Refusal, RefusalKind};
@@ -72,6 +77,7 @@ pub use target_lines::{TextRow, lines, rows};
 pub use target_outcome::is_bad;
 pub use text::{hang, wrap_words};
 pub use text_blocks::Blocks;
+pub use textfile::results_textfile;
 pub use tree::tree;
 pub use view_options::{Look, ViewShape};
 pub use worst_targets::{Digest, Note};

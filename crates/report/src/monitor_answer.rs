@@ -1,6 +1,7 @@
 //! Result of a look, for whoever acts on it: an exit code, a monitor's state.
 
 use crate::check_document::Target;
+use crate::refusal::{Refusal, RefusalKind};
 use serde::Serialize;
 use stack::{Severity, Verdict};
 
@@ -22,8 +23,27 @@ impl MonitorAnswer {
         let worst = target.findings.iter().map(|finding| finding.severity).max();
         MonitorAnswer {
             found: worst.filter(|_| least.is_some() && worst >= least),
-            unopened: target.refusal.is_some(),
+            unopened: target
+                .refusal
+                .as_ref()
+                .is_some_and(|refusal| refusal.kind != RefusalKind::NoVerdict),
             unknown: target.verdict == Verdict::Unknown,
+        }
+    }
+
+    /// The answer of a measurement that `found` this, and ended in this `refusal` or in none.
+    #[must_use]
+    pub(crate) fn of_measurement(
+        found: Option<Severity>,
+        refusal: Option<&Refusal>,
+        unknown: bool,
+    ) -> MonitorAnswer {
+        let kind = refusal.map(|refusal| refusal.kind);
+        let fault = (kind == Some(RefusalKind::Fault)).then_some(Severity::Error);
+        MonitorAnswer {
+            found: found.max(fault),
+            unopened: matches!(kind, Some(RefusalKind::Misuse | RefusalKind::Safety)),
+            unknown: unknown || kind == Some(RefusalKind::NoVerdict),
         }
     }
 
@@ -66,3 +86,16 @@ pub enum MonitorState {
 }
 
 units::words!(MonitorState);
+
+impl MonitorState {
+    /// The number that plugins end with (Monitoring Plugins Guidelines, "Plugin Return Codes").
+    #[must_use]
+    pub fn plugin_code(self) -> u8 {
+        match self {
+            MonitorState::Ok => 0,
+            MonitorState::Warning => 1,
+            MonitorState::Critical => 2,
+            MonitorState::Unknown => 3,
+        }
+    }
+}

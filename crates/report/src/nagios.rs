@@ -1,14 +1,15 @@
-//! A plugin's output for Nagios, Icinga, Naemon and their kin.
+//! A plugin's output for Nagios, Icinga, Naemon and their kin, of every command that has it.
 //!
 //! One status line with performance data behind a pipe, then long output, a line for each target
 //! that matters, the worst first. Source: the Monitoring Plugins Development Guidelines, "Plugin
 //! Output" and "Performance data"; for the length `MAX_PLUGIN_OUTPUT_LENGTH` (8192) of Nagios and
 //! Naemon, of which the terminating NUL takes one.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::check_document::Summary;
-use crate::monitor_answer::MonitorState;
+use crate::monitor_answer::{MonitorAnswer, MonitorState};
 use crate::quantity_words;
 use crate::worst_targets::{Digest, clip};
 use stack::Severity;
@@ -22,30 +23,32 @@ const TAIL_BYTES: usize = 96;
 
 /// A number for graphs.
 ///
-/// Written as `label=value[unit];[warn];[crit];[min];[max]`. A threshold of 0 means that anything
-/// above it alerts (the guidelines' range `0:0`).
+/// Written as `label=value[unit];[warn];[crit];[min];[max]`. A threshold `x` means that anything
+/// above it alerts, as does anything below 0 (the guidelines' range `0:x`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its label; of letters only, so that it needs no quotes.
-    pub label: &'static str,
+    /// Its label, without spaces, quotes or `=`, so that it needs no quotes.
+    pub label: Cow<'static, str>,
     /// Its value, in `unit`.
     pub value: String,
-    /// `s` for seconds; empty for a number of things.
+    /// `s` for seconds, `B` for bytes, `%`; empty for a ratio or a number of things. Counts start
+    /// with each run, so none is a continuous counter (`c`).
     pub unit: &'static str,
-    /// True if a value above 0 is a warning.
-    pub warns: bool,
-    /// True if a value above 0 is critical.
-    pub is_critical: bool,
+    /// Value, in `unit`, above which it is a warning; `None` for never.
+    pub warn: Option<String>,
+    /// Value, in `unit`, above which it is critical; `None` for never.
+    pub critical: Option<String>,
     /// The greatest possible value; `None` where there is none.
     pub max: Option<u64>,
 }
 
 impl Metric {
-    /// A number of things, without thresholds.
+    /// A number of things, without thresholds. Of `label` only what needs no quotes is kept; other
+    /// characters become `_`.
     #[must_use]
-    pub fn count(label: &'static str, value: u64) -> Metric {
-        let value = value.to_string();
-        Metric { label, value, unit: "", warns: false, is_critical: false, max: None }
+    pub fn count(label: impl Into<Cow<'static, str>>, value: u64) -> Metric {
+        let (label, value) = (plain_label(label.into()), value.to_string());
+        Metric { label, value, unit: "", warn: None, critical: None, max: None }
     }
 
     /// A time in seconds, to the millisecond, from nanoseconds; rounded up.
@@ -56,11 +59,61 @@ impl Metric {
         Metric { value, unit: "s", ..Metric::count(label, 0) }
     }
 
+    /// A time in seconds, to the nanosecond.
+    pub(crate) fn latency(label: String, nanoseconds: u64) -> Metric {
+        Metric { value: exact_seconds(nanoseconds), unit: "s", ..Metric::count(label, 0) }
+    }
+
+    /// A number of bytes.
+    pub(crate) fn bytes(label: impl Into<Cow<'static, str>>, bytes: u64) -> Metric {
+        Metric { unit: "B", ..Metric::count(label, bytes) }
+    }
+
     fn text(&self) -> String {
-        let Metric { label, value, unit, warns, is_critical, max } = self;
-        let zero = |is: &bool| if *is { "0" } else { "" };
+        let Metric { label, value, unit, warn, critical, max } = self;
+        let threshold = |value: &Option<String>| value.clone().unwrap_or_default();
         let max = max.map(|max| format!(";{max}")).unwrap_or_default();
-        format!("{label}={value}{unit};{};{};0{max}", zero(warns), zero(is_critical))
+        format!("{label}={value}{unit};{};{};0{max}", threshold(warn), threshold(critical))
+    }
+}
+
+/// Seconds to the nanosecond, without zeros at the end: `0.0041`, `10`.
+pub(crate) fn exact_seconds(nanoseconds: u64) -> String {
+    let text = format!("{}.{:09}", nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn plain_label(label: Cow<'static, str>) -> Cow<'static, str> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._+-".contains(letter);
+    match label.chars().all(is_plain) {
+        true => label,
+        false => label.replace(|letter| !is_plain(letter), "_").into(),
+    }
+}
+
+/// Answer of one command, as a plugin gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginAnswer {
+    /// Findings, and whether everything was judged.
+    pub answer: MonitorAnswer,
+    /// The verdict in plain words; harmless to print.
+    pub headline: String,
+    /// The numbers, with thresholds where a limit exists.
+    pub metrics: Vec<Metric>,
+}
+
+impl PluginAnswer {
+    /// Returns the same where a missing verdict is taken for a good one.
+    #[must_use]
+    pub fn allowing_unknown(self, is_allowed: bool) -> PluginAnswer {
+        let unknown = self.answer.unknown && !is_allowed;
+        PluginAnswer { answer: MonitorAnswer { unknown, ..self.answer }, ..self }
+    }
+
+    /// Returns the output: one status line with the numbers.
+    #[must_use]
+    pub fn text(&self) -> String {
+        nagios(self.answer.state(), &self.headline, Digest::default(), &self.metrics)
     }
 }
 
@@ -68,15 +121,19 @@ impl Metric {
 #[must_use]
 pub fn metrics(summary: &Summary, least: Option<Severity>) -> Vec<Metric> {
     let matters = |severity| least.is_some_and(|least| severity >= least);
+    let threshold = |severity| matters(severity).then(|| "0".to_owned());
     let of_targets =
         |label, value| Metric { max: Some(summary.targets), ..Metric::count(label, value) };
     vec![
         Metric::count("targets", summary.targets),
         of_targets("misaligned", summary.verdicts.misaligned),
         of_targets("unknown", not_judged(summary)),
-        Metric { is_critical: matters(Severity::Error), ..Metric::count("errors", summary.errors) },
-        Metric { warns: matters(Severity::Warning), ..Metric::count("warnings", summary.warnings) },
-        Metric { warns: matters(Severity::Info), ..Metric::count("infos", summary.infos) },
+        Metric { critical: threshold(Severity::Error), ..Metric::count("errors", summary.errors) },
+        Metric {
+            warn: threshold(Severity::Warning),
+            ..Metric::count("warnings", summary.warnings)
+        },
+        Metric { warn: threshold(Severity::Info), ..Metric::count("infos", summary.infos) },
         Metric::seconds("time", summary.elapsed_ns),
     ]
 }

@@ -28,7 +28,7 @@ pub struct RuleInfo<'a> {
     /// Why it matters.
     pub why: &'a str,
     /// Place where it is documented.
-    pub help_uri: Option<&'a str>,
+    pub help_uri: Option<String>,
 }
 
 /// The beginning of a log with one run; [`sarif_results`] of each target and

@@ -21,11 +21,6 @@ pub(crate) fn one_line(text: &str) -> String {
     units::text::escape_again(text)
 }
 
-/// A label's value in Prometheus's text format: backslash, quote and line feed are escaped.
-pub(crate) fn prometheus_label(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
 /// A text of a result file: one harmless line of a bounded length.
 pub(crate) fn say(text: &str) -> String {
     say_in(text, RESULT_BYTES)

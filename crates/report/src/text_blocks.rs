@@ -34,6 +34,12 @@ impl Blocks {
         *self = Blocks::default();
     }
 
+    /// Removes the first `bytes`, which are in its first block.
+    pub(crate) fn cut(&mut self, bytes: usize) {
+        let first = self.full.first_mut().unwrap_or(&mut self.last);
+        first.drain(..bytes.min(first.len()));
+    }
+
     /// The blocks in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.full.iter().chain([&self.last]).map(Vec::as_slice)

@@ -8,8 +8,10 @@ mod compare;
 mod demo;
 mod draw;
 mod drives;
+mod emit;
 mod exit;
 mod explain;
+mod export;
 mod fsync;
 mod generate;
 mod lexicon;
@@ -49,6 +51,8 @@ fn main() -> std::process::ExitCode {
         Command::Watch(watch) => watch::run(watch),
         Command::Atomic(atomic) => atomic::run(atomic),
         Command::Report(report) => report_page::run(report),
+        Command::Export(export) => export::run(export),
+        Command::Emit(emit) => emit::run(emit),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
         Command::Version => shared::printer::print(&format!("straddle {}\n", arguments::VERSION))

@@ -188,6 +188,20 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     ends(&["draw", &missing], 2, "No such file");
     ends(&["draw", "-o", "/proc/none-such", text(&known)], 2, "cannot write the picture");
     ends(&["report", "-o", &page, text(&known)], 2, "hint: ");
+    ends(&["export", &missing], 2, "cannot export");
+    ends(&["export", text(&known)], 2, "cannot export");
+    ends(&["export", "--textfile", &missing, text(&known)], 2, "hint: make it first: mkdir");
+    let aligned = image(scratch.path(), "aligned", 2048);
+    let checked =
+        scratch.file("check.json", straddle(&["check", "--json", &aligned]).out.as_bytes());
+    ends(&["export", text(&checked)], 0, "straddle_layer_misaligned{");
+    let captured =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../stack/tests/sysroots/md-raid5-512e.k6.12.sysroot");
+    let captured = straddle(&["check", "--json", "--sysroot", captured]);
+    let captured = scratch.file("captured.json", captured.out.as_bytes());
+    ends(&["emit", "--for", "mkfs", text(&captured)], 0, "mkfs.xfs -d su=64k,sw=3");
+    ends(&["emit", "--for", "mkfs", &missing], 2, "cannot emit values of");
+    ends(&["emit", "--for", "none-such", text(&captured)], 2, "none-such");
     let simulate = ["drive", "simulate", "--profile", "hdd-7200-512e", "--operations", "10"];
     let simulated = ends(&[&simulate[..], &["--json"]].concat(), 0, "hdd-7200-512e");
     let result = scratch.file("simulated.json", simulated.out.as_bytes());

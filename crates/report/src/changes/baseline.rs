@@ -44,7 +44,7 @@ impl Baseline {
     /// # Errors
     /// When they are no such document, whole and of this schema.
     pub fn read(bytes: &[u8]) -> Result<Baseline, ResultFault> {
-        opened(bytes)?.read().map(Baseline::of)
+        check_parse(bytes).map(Baseline::of)
     }
 
     /// The baseline that `document` is. Of targets with the same name the first one counts.
@@ -131,6 +131,14 @@ fn names_target(name: &str, known: &str) -> bool {
         || directory == "." && !known.starts_with('/') && !known.starts_with("../")
         || known.strip_prefix("/dev/") == Some(name)
         || inside.is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Returns the document of `straddle check` that `bytes` hold: what `--json` or `--save` wrote.
+///
+/// # Errors
+/// When they are no such document, whole and of this schema.
+pub fn check_parse(bytes: &[u8]) -> Result<Document, ResultFault> {
+    opened(bytes)?.read()
 }
 
 /// A baseline may be longer than other results: whoever reads the file bounds it.

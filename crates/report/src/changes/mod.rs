@@ -16,7 +16,7 @@ use crate::envelope::Envelope;
 use crate::monitor_answer::MonitorAnswer;
 use stack::{Severity, Verdict};
 
-pub use baseline::{Baseline, ComparedTarget};
+pub use baseline::{Baseline, ComparedTarget, check_parse};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};
 
 /// The schema's name and version.

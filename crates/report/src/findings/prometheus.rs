@@ -2,11 +2,10 @@
 //!
 //! Source: Prometheus "Exposition formats", version 0.0.4.
 
-use std::fmt::Write as _;
-
 use super::Listed;
 use crate::check_document::Summary;
-use crate::text::prometheus_label as label;
+use crate::nagios::exact_seconds;
+use crate::prometheus::{Family, escaped as label};
 use stack::Verdict;
 
 /// The head of the metric that has a sample for each finding.
@@ -27,19 +26,11 @@ pub(super) fn sample(listed: &Listed<'_>) -> Option<String> {
 
 /// The counts of targets by their verdicts, and the time that the check took.
 pub(super) fn tail(summary: &Summary) -> String {
-    let mut text = "# HELP straddle_targets Targets by their verdict.\n\
-                    # TYPE straddle_targets gauge\n"
-        .to_owned();
+    let mut targets = Family::gauge("straddle_targets", "Targets by their verdict.");
     for verdict in Verdict::ALL {
-        let count = summary.verdicts.of(verdict);
-        let _ = writeln!(text, "straddle_targets{{verdict=\"{}\"}} {count}", verdict.word());
+        targets.put(&[("verdict", verdict.word())], &summary.verdicts.of(verdict));
     }
-    let milliseconds = summary.elapsed_ns / 1_000_000;
-    let _ = write!(
-        text,
-        "# HELP straddle_check_milliseconds Time that the check took.\n\
-         # TYPE straddle_check_milliseconds gauge\n\
-         straddle_check_milliseconds {milliseconds}\n"
-    );
-    text
+    let mut time = Family::gauge("straddle_check_duration_seconds", "Time that the check took.");
+    time.put(&[], &exact_seconds(summary.elapsed_ns));
+    targets.text() + &time.text()
 }

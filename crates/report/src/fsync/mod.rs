@@ -10,6 +10,7 @@ mod forecast;
 mod honesty;
 mod honesty_view;
 mod json;
+mod plugin;
 mod progress;
 mod rows;
 mod sustained;
@@ -25,6 +26,7 @@ pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsyn
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
 pub(crate) use honesty_view::grade_words;
 pub use json::{fsync_json, fsync_parse};
+pub use plugin::{fsync_plugin, fsync_severity};
 pub use progress::{doing, measuring};
 pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
 pub use sustained::{Knee, Sustained, SustainedPoint};

@@ -12,11 +12,13 @@ use crate::check_document::Fact;
 use crate::envelope::Envelope;
 
 mod cause_words;
+mod plugin;
 mod prometheus;
 mod rate;
 mod table;
 mod writer_rows;
 
+pub use plugin::{OffLimits, watch_plugin};
 pub use prometheus::textfile;
 pub use table::table;
 

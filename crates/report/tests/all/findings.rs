@@ -52,6 +52,14 @@ fn gitlab_gets_violations_with_every_field_that_it_asks_for() {
         assert!(violation["location"]["path"].is_string(), "{violation}");
         assert_eq!(violation["location"]["lines"]["begin"], 1, "{violation}");
     }
+    let is_severity = |violation: &Value| {
+        let severity = violation["severity"].as_str().unwrap_or_default();
+        ["info", "minor", "major", "critical", "blocker"].contains(&severity)
+    };
+    assert!(report.iter().all(is_severity), "{report:?}");
+    let fingerprints: std::collections::BTreeSet<&str> =
+        report.iter().filter_map(|violation| violation["fingerprint"].as_str()).collect();
+    assert_eq!(fingerprints.len(), report.len(), "{report:?}");
     assert_eq!(report[0]["severity"], "major");
     assert_eq!(listed(FindingForm::Gitlab, &[]), "[]\n");
 }
@@ -91,6 +99,6 @@ fn prometheus_gets_each_sample_once_under_its_type() {
     assert!(samples.contains(&"straddle_targets{verdict=\"misaligned\"} 2"), "{text}");
     for line in samples {
         let (name, value) = line.rsplit_once(' ').unwrap();
-        assert!(value.parse::<u64>().is_ok() && name.starts_with("straddle_"), "{line}");
+        assert!(value.parse::<f64>().is_ok() && name.starts_with("straddle_"), "{line}");
     }
 }

@@ -102,7 +102,7 @@ fn forecast() -> Forecast {
 }
 
 /// A small result of a disk.
-fn plain() -> Fsync {
+pub(crate) fn plain() -> Fsync {
     let run = Run { kernel: Some(text("6.1.0")), host: Some(text("db1")), ..Run::default() };
     Fsync {
         envelope: envelope(FSYNC_SCHEMA, run),

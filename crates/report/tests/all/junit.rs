@@ -1,7 +1,7 @@
 //! JUnit XML, read back with a parser.
 
 use stack::Severity;
-use testkit::Xml;
+use testkit::{Scratch, Xml, need_tools, scratch::text, tool};
 
 use crate::sample::{
     array, broken, document, hostile, image, old_image, same, shifted_disk, unknowns,
@@ -13,10 +13,11 @@ fn a_shifted_disk_fails_the_case_of_its_partition() {
     same(
         &junit(&document(vec![shifted_disk()]), Severity::Warning),
         r#"<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="straddle check">
-  <testsuite name="/dev/sda" tests="3" failures="1" errors="0" skipped="0">
-    <testcase classname="/dev/sda" name="sda (drive)"/>
-    <testcase classname="/dev/sda" name="sda1 (partition)">
+<testsuites>
+  <testsuite id="0" package="straddle.check" name="/dev/sda" timestamp="2026-03-01T12:00:00" hostname="web-3" tests="3" failures="1" errors="0" skipped="0" time="0">
+    <properties/>
+    <testcase classname="/dev/sda" name="sda (drive)" time="0"/>
+    <testcase classname="/dev/sda" name="sda1 (partition)" time="0">
       <failure message="partition start is not on a physical sector" type="ST101">ST101 error: partition start is not on a physical sector
 seen: sda1 starts at 131073536 B
 seen: 131073536 mod 4096 = 1536
@@ -24,7 +25,9 @@ cost: a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 t
 fix: straddle plan /dev/sda
 fix: empty disk: parted -a none /dev/sda mkpart data 126MiB 50%</failure>
     </testcase>
-    <testcase classname="/dev/sda" name="ext4 (file-system)"/>
+    <testcase classname="/dev/sda" name="ext4 (file-system)" time="0"/>
+    <system-out/>
+    <system-err/>
   </testsuite>
 </testsuites>
 "#,
@@ -36,25 +39,31 @@ fn unknown_is_skipped_and_a_broken_target_is_an_error() {
     same(
         &junit(&document(vec![unknowns(), broken()]), Severity::Warning),
         r#"<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="straddle check">
-  <testsuite name="/dev/sdb" tests="4" failures="0" errors="0" skipped="4">
-    <testcase classname="/dev/sdb" name="sdb (drive)">
+<testsuites>
+  <testsuite id="0" package="straddle.check" name="/dev/sdb" timestamp="2026-03-01T12:00:00" hostname="web-3" tests="4" failures="0" errors="0" skipped="4" time="0">
+    <properties/>
+    <testcase classname="/dev/sdb" name="sdb (drive)" time="0">
       <skipped message="unknown: neither sysfs nor identify says a sector size"/>
     </testcase>
-    <testcase classname="/dev/sdb" name="sdb1 (partition)">
+    <testcase classname="/dev/sdb" name="sdb1 (partition)" time="0">
       <skipped message="unknown: neither sysfs nor identify says a sector size"/>
     </testcase>
-    <testcase classname="/dev/sdb" name="secure (dm-integrity)">
+    <testcase classname="/dev/sdb" name="secure (dm-integrity)" time="0">
       <skipped message="not expressible: dm-integrity interleaves tags with data, so no fixed offset leads to the drive"/>
     </testcase>
-    <testcase classname="/dev/sdb" name="vg0/snapshot (lvm-lv)">
+    <testcase classname="/dev/sdb" name="vg0/snapshot (lvm-lv)" time="0">
       <skipped message="undefined: the kernel says alignment_offset -1"/>
     </testcase>
+    <system-out/>
+    <system-err/>
   </testsuite>
-  <testsuite name="/dev/sdz" tests="1" failures="0" errors="1" skipped="0">
-    <testcase classname="/dev/sdz" name="target">
+  <testsuite id="1" package="straddle.check" name="/dev/sdz" timestamp="2026-03-01T12:00:00" hostname="web-3" tests="1" failures="0" errors="1" skipped="0" time="0">
+    <properties/>
+    <testcase classname="/dev/sdz" name="target" time="0">
       <error message="cannot open `/dev/sdz`: Permission denied (os error 13)" type="not-judged">hint: run it as root, or let straddle read a captured sysroot</error>
     </testcase>
+    <system-out/>
+    <system-err/>
   </testsuite>
 </testsuites>
 "#,
@@ -70,7 +79,7 @@ fn findings_below_the_severity_are_mentioned_and_fail_nothing() {
         assert_eq!(xml.count("testcase"), 12);
     }
     let text = junit(&document, Severity::Error);
-    assert!(text.contains("<system-out>ST101 warning: partition start"), "{text}");
+    assert!(text.contains("(partition):\nST101 warning: partition start"), "{text}");
 }
 
 #[test]
@@ -83,4 +92,27 @@ fn hostile_text_is_well_formed_xml_without_illegal_characters() {
     let name =
         "/mnt/evil\\u{1b}[31m\\u{202e}\\u{0}\\u{a}</failure>]]>&\"'\\u{fffe}\\u{7}日本語\\xff";
     assert_eq!(xml.attribute("testsuite", "name"), name);
+}
+
+#[test]
+fn strict_readers_of_ant_and_the_common_ones_take_every_document() {
+    need_tools!("xmllint");
+    let scratch = Scratch::new();
+    let schema = scratch.file("ant.rng", include_bytes!("junit_ant.rng"));
+    let targets = [shifted_disk(), array(), unknowns(), broken(), hostile(), old_image("b.raw")];
+    let mut dated = document(targets.to_vec());
+    dated.envelope.run.started = "2026-11-26T02:00:00.123Z".to_owned();
+    dated.envelope.run.host = Some("db1".to_owned());
+    for document in [dated, document(targets.to_vec()), document(Vec::new())] {
+        for fail_on in [Severity::Info, Severity::Error] {
+            let path = scratch.file("junit.xml", junit(&document, fail_on).as_bytes());
+            let (schema, path) = (text(&schema), text(&path));
+            tool::run("xmllint", &["--noout", "--relaxng", schema, path]);
+        }
+    }
+    // The schema can fail.
+    let path = scratch.file("junit.xml", b"<testsuites><testsuite/></testsuites>");
+    let mut lint = tool::command("xmllint");
+    lint.args(["--noout", "--relaxng", text(&schema), text(&path)]);
+    assert!(!lint.output().expect("it runs").status.success());
 }

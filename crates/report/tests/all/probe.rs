@@ -15,7 +15,7 @@ use crate::sample::{envelope, notes};
 
 const COMMITTED: &str = include_str!("../../schema/straddle.probe.1.schema.json");
 
-fn found<T>(value: T) -> ProbeAnswer<T> {
+pub(crate) fn found<T>(value: T) -> ProbeAnswer<T> {
     ProbeAnswer {
         value: Some(value),
         alpha: Some(0.004),
@@ -26,7 +26,7 @@ fn found<T>(value: T) -> ProbeAnswer<T> {
 }
 
 /// A shifted platter of 512e sectors.
-fn platter() -> Probe {
+pub(crate) fn platter() -> Probe {
     let mut answers = Answers::not_tried("it was not tried");
     answers.alignment = found(FoundAlignment { bytes: 4096, origin_bytes: 3584 });
     answers.size = found(FoundBytes { bytes: 4096 });

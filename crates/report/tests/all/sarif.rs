@@ -7,25 +7,27 @@ use stack::Verdict;
 use crate::sample::{array, broken, document, hostile, image, same, shifted_disk};
 use crate::whole::sarif;
 
-const RULES: [RuleInfo<'static>; 2] = [
-    RuleInfo {
-        code: "ST301",
-        title: "data does not start on a full stripe",
-        why: "Writes of whole stripes then read parity first.",
-        help_uri: None,
-    },
-    RuleInfo {
-        code: "ST101",
-        title: "partition start is not on a physical sector",
-        why: "Every 4 KiB write then touches two sectors and covers neither.",
-        help_uri: Some("https://example.org/st101"),
-    },
-];
+fn rules() -> [RuleInfo<'static>; 2] {
+    [
+        RuleInfo {
+            code: "ST301",
+            title: "data does not start on a full stripe",
+            why: "Writes of whole stripes then read parity first.",
+            help_uri: None,
+        },
+        RuleInfo {
+            code: "ST101",
+            title: "partition start is not on a physical sector",
+            why: "Every 4 KiB write then touches two sectors and covers neither.",
+            help_uri: Some("https://example.org/st101".to_owned()),
+        },
+    ]
+}
 
 #[test]
 fn a_finding_is_a_result_at_its_layer() {
     same(
-        &sarif(&document(vec![shifted_disk()]), &RULES),
+        &sarif(&document(vec![shifted_disk()]), &rules()),
         r#"{
   "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
   "version": "2.1.0",
@@ -131,7 +133,7 @@ fn a_finding_is_a_result_at_its_layer() {
 
 #[test]
 fn levels_rules_and_notifications_follow_the_document() {
-    let text = sarif(&document(vec![array(), broken(), hostile()]), &RULES);
+    let text = sarif(&document(vec![array(), broken(), hostile()]), &rules());
     let log: Value = serde_json::from_str(&text).expect("valid JSON");
     let run = &log["runs"][0];
     let results = run["results"].as_array().unwrap();
@@ -165,7 +167,7 @@ fn an_unknown_target_is_a_notification_that_says_why_and_fails_nothing() {
     unknown.verdict = Verdict::Unknown;
     unknown.layers[0].verdict = Verdict::Unknown;
     unknown.layers[0].reason = "nothing recognized".to_owned();
-    let text = sarif(&document(vec![unknown, image("good.raw")]), &RULES);
+    let text = sarif(&document(vec![unknown, image("good.raw")]), &rules());
     let log: Value = serde_json::from_str(&text).expect("valid JSON");
     let invocation = &log["runs"][0]["invocations"][0];
     assert_eq!(invocation["executionSuccessful"], true);
@@ -180,7 +182,7 @@ fn an_unknown_target_is_a_notification_that_says_why_and_fails_nothing() {
 
 #[test]
 fn of_very_many_targets_that_could_not_be_judged_the_rest_is_counted() {
-    let text = sarif(&document(vec![broken(); 20_000]), &RULES);
+    let text = sarif(&document(vec![broken(); 20_000]), &rules());
     assert!(text.len() < 6 << 20, "{} bytes", text.len());
     let log: Value = serde_json::from_str(&text).expect("valid JSON");
     let invocation = &log["runs"][0]["invocations"][0];

@@ -2,7 +2,8 @@
 
 use report::{
     Document, JUNIT_HEAD, JUNIT_TAIL, Look, Notifications, RuleInfo, ViewShape, closing, element,
-    head, junit_suite, lines, sarif_head, sarif_results, summary_line, tail, target_line, tree,
+    head, junit_open, junit_suite, lines, sarif_head, sarif_results, summary_line, tail,
+    target_line, tree,
 };
 use stack::Severity;
 
@@ -39,8 +40,11 @@ pub(crate) fn jsonl(document: &Document) -> String {
 
 /// A suite for each target.
 pub(crate) fn junit(document: &Document, fail_on: Severity) -> String {
-    let suites = document.targets.iter().map(|target| junit_suite(target, fail_on).to_string());
-    format!("{JUNIT_HEAD}{}{JUNIT_TAIL}", suites.collect::<String>())
+    let run = &document.envelope.run;
+    let suite =
+        |(number, target)| format!("{}{}", junit_open(number), junit_suite(target, fail_on, run));
+    let suites: String = (0..).zip(&document.targets).map(suite).collect();
+    format!("{JUNIT_HEAD}{suites}{JUNIT_TAIL}")
 }
 
 /// A log with one run.

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use report::FindingForm;
+use report::{FindingForm, MonitorAnswer};
 use stack::Severity;
 
 use super::common::{Bytes, Unknown, help};
 use super::subject::Subject;
+use super::values::age;
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
@@ -29,6 +30,9 @@ Examples:
   straddle check --json disk.raw          JSON, for programs
   straddle check --save base.json         save the present state
   straddle check --watch base.json        later: show what changed
+  straddle check --keep                   keep the result for monitors
+  straddle check --cached --format nagios --max-age 8d
+                                          judge it later, without root
   straddle explain ST101                  what a finding means"))]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -79,6 +83,40 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", help_heading = "Changes")]
     pub(crate) save: Option<PathBuf>,
 
+    /// Keep the result for --cached and straddle export
+    ///
+    /// The file is last-check.json in $STATE_DIRECTORY, else in $XDG_STATE_HOME/straddle, else in
+    /// /var/lib/straddle (root) or ~/.local/state/straddle. It is written whole or not at all, and
+    /// everybody may read it.
+    #[arg(long, conflicts_with_all = ["save", "on", "sysroot"], help_heading = "Kept result")]
+    pub(crate) keep: bool,
+
+    /// Judge the result that --keep kept last; no device is opened
+    ///
+    /// Looks where --keep writes, then in /var/lib/straddle. No verdict (exit code 5; for monitors
+    /// UNKNOWN) if the result is missing, damaged, too old, or of another machine.
+    #[arg(
+        id = "cached",
+        long = "cached",
+        conflicts_with_all = [
+            "targets", "on", "sysroot", "ignore_measured", "follow_references", "watch", "save",
+            "keep", "rules",
+        ],
+        help_heading = "Kept result"
+    )]
+    pub(crate) is_cached: bool,
+
+    /// Maximum age of a kept result: 90m, 24h, 8d
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "24h",
+        value_parser = age,
+        requires = "cached",
+        help_heading = "Kept result"
+    )]
+    pub(crate) max_age: u32,
+
     /// Exit with 1 when a finding is at least this severe
     #[arg(
         long,
@@ -120,7 +158,12 @@ impl Check {
     pub(crate) fn is_overview(&self) -> bool {
         let is_for_monitor = matches!(self.chosen(), Format::Nagios | Format::Npd);
         let is_named = !self.subject.targets.is_empty() || self.subject.sysroot.tree.is_some();
-        !is_named && !is_for_monitor && self.watch.is_none()
+        !is_named && !is_for_monitor && self.watch.is_none() && !self.is_cached
+    }
+
+    /// Returns `answer` where a missing verdict may be allowed.
+    pub(crate) fn allowed(&self, answer: MonitorAnswer) -> MonitorAnswer {
+        MonitorAnswer { unknown: answer.unknown && !self.unknown.is_allowed, ..answer }
     }
 }
 

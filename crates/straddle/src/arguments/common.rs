@@ -49,6 +49,17 @@ pub(crate) struct IgnoreMeasuredOption {
     pub(crate) is_ignored: bool,
 }
 
+/// The directory of node_exporter's textfile collector.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Textfile {
+    /// Write metrics for node_exporter to a file in this directory
+    ///
+    /// `straddle export` writes straddle.prom, `straddle watch` straddle_watch.prom, every 10
+    /// seconds. The file is written under another name first, then renamed.
+    #[arg(id = "textfile", long = "textfile", value_name = "DIR", help_heading = "Output")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
 /// A captured machine in place of this one.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Sysroot {
@@ -142,6 +153,8 @@ pub(crate) enum BenchFormat {
     Json,
     /// JSON in fio's form, for programs that read fio's JSON
     FioJson,
+    /// Nagios, Icinga and Naemon; exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
+    Nagios,
 }
 
 /// Returns whether what goes to `path` is printed on standard output instead; in every command.

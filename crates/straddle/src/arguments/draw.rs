@@ -52,6 +52,9 @@ impl Draw {
             unknown: Unknown { is_allowed: true },
             rules: Vec::new(),
             message_bytes: 80,
+            keep: false,
+            is_cached: false,
+            max_age: 0,
         }
     }
 }

@@ -8,7 +8,9 @@ mod completion_values;
 mod demo;
 mod draw;
 mod drive;
+mod emit;
 mod explain;
+mod export;
 mod fsync;
 mod generate;
 mod plan;
@@ -33,7 +35,9 @@ pub(crate) use draw::Draw;
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
+pub(crate) use emit::Emit;
 pub(crate) use explain::Explain;
+pub(crate) use export::Export;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use plan::Plan;
@@ -41,7 +45,7 @@ pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 pub(crate) use report::Report;
 pub(crate) use trace::Trace;
-pub(crate) use watch::Watch;
+pub(crate) use watch::{Watch, WatchFormat};
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.
 pub(crate) const VERSION: &str =
@@ -106,6 +110,8 @@ pub(crate) enum Command {
     Watch(Watch),
     Atomic(Atomic),
     Report(Report),
+    Export(Export),
+    Emit(Emit),
     Drive(Drive),
     Generate(Generate),
     /// Print the version and the commit
@@ -114,6 +120,18 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns the format that a monitor asked for; the table's where none did.
+    pub(crate) fn monitor_format(&self) -> Format {
+        let is_nagios = match self {
+            Command::Check(check) => return check.chosen(),
+            Command::Bench(bench) => bench.printed.format() == BenchFormat::Nagios,
+            Command::Fsync(fsync) => fsync.printed.format() == BenchFormat::Nagios,
+            Command::Watch(watch) => watch.format() == WatchFormat::Nagios,
+            _ => false,
+        };
+        if is_nagios { Format::Nagios } else { Format::Table }
+    }
+
     /// True if a missing verdict is to be taken as good.
     pub(crate) fn allows_unknown(&self) -> bool {
         match self {

@@ -1,7 +1,9 @@
 //! Values as they are typed: sizes, and times of which a plain number is seconds.
 
-/// The longest time, in seconds: a day.
+/// The longest time of a measurement, in seconds: a day.
 const SECONDS_MAX: u64 = 86_400;
+/// The greatest age, in seconds: a year.
+const AGE_MAX: u64 = 365 * 86_400;
 /// Units, and their seconds.
 const UNITS: [(&str, u64); 6] =
     [("", 1), ("s", 1), ("m", 60), ("min", 60), ("h", 3600), ("d", 86_400)];
@@ -11,14 +13,26 @@ const UNITS: [(&str, u64); 6] =
 /// # Errors
 /// When `text` is no such time; the message says what is expected.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
-    let expected = || format!("expected a time from 1s to 24h such as 90s, 5m or 1h, got `{text}`");
+    up_to(text, SECONDS_MAX).ok_or_else(|| {
+        format!("expected a time from 1s to 24h such as 90s, 5m or 1h, got `{text}`")
+    })
+}
+
+/// The seconds of `90m`, `24h` or `8d`: from 1 to a year.
+///
+/// # Errors
+/// When `text` is no such time; the message says what is expected.
+pub(super) fn age(text: &str) -> Result<u32, String> {
+    up_to(text, AGE_MAX)
+        .ok_or_else(|| format!("expected a time from 1s to 365d such as 24h or 8d, got `{text}`"))
+}
+
+fn up_to(text: &str, most: u64) -> Option<u32> {
     let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let each = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, each)| *each);
-    let seconds = number.parse::<u64>().ok().zip(each);
-    let seconds = seconds.and_then(|(number, each)| number.checked_mul(each));
-    let seconds = seconds.filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
-    seconds.and_then(|seconds| u32::try_from(seconds).ok()).ok_or_else(expected)
+    let (_, each) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    let seconds = number.parse::<u64>().ok()?.checked_mul(*each)?;
+    u32::try_from(seconds).ok().filter(|_| (1..=most).contains(&seconds))
 }
 
 /// The bytes of a size such as `4K`.
@@ -70,7 +84,10 @@ mod tests {
             [("1", 1), ("90s", 90), ("5m", 300), ("5min", 300), ("1h", 3600), ("1d", 86_400)]
         {
             assert_eq!(seconds(text), Ok(expected), "{text}");
+            assert_eq!(age(text), Ok(expected), "{text}");
         }
+        assert_eq!(age("8d"), Ok(8 * 86_400));
+        assert!(age("366d").unwrap_err().contains("24h or 8d"));
         for text in ["", "0", "-1", "1.5h", "s", "1 h", "1w", "25h", "99999999999999999999"] {
             assert!(seconds(text).unwrap_err().contains("90s, 5m or 1h"), "{text}");
         }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use report::watch::OffLimits;
 use stack::Condition;
 
-use super::common::{IgnoreMeasuredOption, Json, help};
+use super::common::{IgnoreMeasuredOption, Json, Textfile, help};
 use super::values::seconds;
 
 /// Show what the running workload does to the granules of drives, live
@@ -22,6 +23,7 @@ Examples:
   straddle watch --cgroup system.slice/db.service   those of a control group
   straddle watch /dev/nvme0n1 --on granule=16K      as if its granule were 16 KiB
   straddle watch --textfile /var/lib/node_exporter  metrics, until it is ended
+  straddle watch --format nagios --warn 5           a monitor's plugin
 
 On a terminal the table is drawn again each second. Elsewhere one summary is
 printed, after 10 seconds unless --seconds says otherwise.
@@ -58,17 +60,73 @@ pub(crate) struct Watch {
     #[arg(long, help_heading = "Counting")]
     pub(crate) exact: bool,
 
-    /// Print one JSON document for each second, each on a line
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
-    pub(crate) jsonl: bool,
+    /// Output format
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = WatchFormat::Table,
+        conflicts_with_all = ["json", "jsonl"],
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    format: WatchFormat,
 
-    /// Write metrics for Prometheus to straddle_watch.prom in this directory, each 10 seconds
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub(crate) textfile: Option<PathBuf>,
+    /// Short for --format jsonl
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    jsonl: bool,
+
+    /// With --format nagios: WARNING above this share of writes off the granule, in percent
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = clap::value_parser!(u8).range(0..=100),
+        help_heading = "Exit code"
+    )]
+    warn: Option<u8>,
+
+    /// With --format nagios: CRITICAL above this share of writes off the granule, in percent
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = clap::value_parser!(u8).range(0..=100),
+        help_heading = "Exit code"
+    )]
+    critical: Option<u8>,
+
+    #[command(flatten)]
+    pub(crate) textfile: Textfile,
 
     #[command(flatten)]
     pub(crate) measured: IgnoreMeasuredOption,
 
     #[command(flatten)]
-    pub(crate) document: Json,
+    document: Json,
+}
+
+impl Watch {
+    /// Returns the format to print in.
+    pub(crate) fn format(&self) -> WatchFormat {
+        match self.format {
+            _ if self.document.json => WatchFormat::Json,
+            _ if self.jsonl => WatchFormat::Jsonl,
+            format => format,
+        }
+    }
+
+    /// Returns the limits of a monitor.
+    pub(crate) fn limits(&self) -> OffLimits {
+        OffLimits { warn_percent: self.warn, critical_percent: self.critical }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WatchFormat {
+    /// For people
+    Table,
+    /// One JSON document at the end
+    Json,
+    /// One JSON document for each second, each on a line
+    Jsonl,
+    /// Nagios, Icinga and Naemon; exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN
+    Nagios,
 }

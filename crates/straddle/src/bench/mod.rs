@@ -40,10 +40,10 @@ mod timed_arms;
 mod work;
 
 use host::{Interrupt, Pinned, PrivateMounts};
-use report::bench::bench_json;
+use report::bench::{bench_json, bench_plugin};
 
-use crate::arguments::SuiteSteps;
-use crate::exit::{CUT_OFF, CommandOutcome};
+use crate::arguments::{BenchFormat, SuiteSteps};
+use crate::exit::{self, CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::MeasureTarget;
@@ -74,6 +74,10 @@ pub(crate) fn run(bench: &SuiteSteps) -> anyhow::Result<CommandOutcome> {
     let kept = destination.map_or(Ok(()), |file| file.write(&bench_json(&document)));
     let said = show::result(bench, &document, signal)?;
     kept?;
+    if bench.printed.format() == BenchFormat::Nagios && signal.is_none() {
+        let plugin = bench_plugin(&document).allowing_unknown(bench.unknown.is_allowed);
+        return Ok(exit::of_plugin(&plugin)?);
+    }
     Ok(show::outcome(&document, signal, said))
 }
 

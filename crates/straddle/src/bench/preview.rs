@@ -38,7 +38,9 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<CommandOutcome> {
         }
     };
     let text = match session.bench.printed.format() {
-        BenchFormat::Table => bench::dry_run_text(&plan, &printer::look(false)),
+        BenchFormat::Table | BenchFormat::Nagios => {
+            bench::dry_run_text(&plan, &printer::look(false))
+        }
         BenchFormat::Json | BenchFormat::FioJson => bench::dry_run_json(&plan),
     };
     printer::print(&text)?;

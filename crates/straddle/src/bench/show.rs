@@ -21,6 +21,7 @@ pub(super) fn result(
     let text = match arguments.printed.format() {
         BenchFormat::Json => bench::bench_json(document),
         BenchFormat::FioJson => fio(document),
+        BenchFormat::Nagios => String::new(),
         BenchFormat::Table if document.experiments.is_empty() => String::new(),
         BenchFormat::Table => table(arguments, document),
     };

@@ -16,7 +16,7 @@ use crate::shared::printer::{self, shown};
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
 /// takes a few times its length in memory.
-const BASELINE_BYTES: u64 = 256 << 20;
+pub(super) const BASELINE_BYTES: u64 = 256 << 20;
 
 /// The baseline in the file at `path`.
 ///
@@ -80,11 +80,12 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// A baseline for `path`, begun, in this `envelope`.
+    /// A baseline for `path`, begun, in this `envelope`, which may be used by whom `mode` and the
+    /// umask allow.
     ///
     /// # Errors
     /// When something is there that is no baseline, or nothing can be written beside it.
-    pub(crate) fn begin(path: &Path, envelope: &Envelope) -> anyhow::Result<Save> {
+    pub(crate) fn begin(path: &Path, envelope: &Envelope, mode: u32) -> anyhow::Result<Save> {
         if is_standard_output(path) {
             bail!(
                 "cannot save the baseline to standard output: the findings are printed there\n\
@@ -98,7 +99,7 @@ impl Save {
                 "cannot write the baseline {name}: a directory\nhint: name a file: --save base.json"
             );
         }
-        let file = AtomicFile::create(path, 0o666).map_err(|error| {
+        let file = AtomicFile::create(path, mode).map_err(|error| {
             anyhow!(
                 "cannot write the baseline {name}: {error}\n\
                  hint: name a file in a directory that you may write"

@@ -5,6 +5,7 @@
 //! targets were seen, and are then judged together.
 
 mod baseline;
+mod cached;
 mod document;
 mod groups;
 mod round;
@@ -17,6 +18,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use host::Interrupt;
 use jiff::Timestamp;
 use report::check_document::SCHEMA;
@@ -26,6 +28,7 @@ use crate::arguments::{Check, Format};
 use crate::exit::{self, CommandOutcome};
 use crate::shared::destination::Destination;
 use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::kept_results;
 use crate::shared::not_an_image;
 use crate::shared::printer::{self, PrintedKind, Said};
 use crate::shared::run;
@@ -37,6 +40,9 @@ use show::{Pieces, Press};
 use tally::{CheckTally, Shown};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
+    if check.is_cached {
+        return cached::run(check);
+    }
     run_to(check, None)
 }
 
@@ -46,6 +52,8 @@ pub(crate) fn run_to(
     destination: Option<Destination>,
 ) -> anyhow::Result<CommandOutcome> {
     let (started, begun) = (Timestamp::now(), Instant::now());
+    let kept = check.keep.then(|| keeping(check)).transpose()?;
+    let check = kept.as_ref().unwrap_or(check);
     let baseline = check.watch.as_deref().map(baseline::read).transpose()?;
     let again = baseline.as_ref().filter(|_| check.subject.targets.is_empty());
     let again = again.and_then(|baseline| baseline::again(check, baseline));
@@ -65,9 +73,12 @@ pub(crate) fn run_to(
     let press = Press::new(check, baseline, envelope, asked, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
-    let save = check.save.as_deref().map(|path| Save::begin(path, &press.envelope)).transpose()?;
-    let mut kept = Vec::new();
-    let page: &mut dyn Write = if destination.is_some() { &mut kept } else { &mut output };
+    // Monitors read what is kept, as other users.
+    let mode = if check.keep { 0o644 } else { 0o666 };
+    let save = check.save.as_deref();
+    let save = save.map(|path| Save::begin(path, &press.envelope, mode)).transpose()?;
+    let mut held = Vec::new();
+    let page: &mut dyn Write = if destination.is_some() { &mut held } else { &mut output };
     let mut page = Pieces::begin(&press, page)?;
     let mut tally = CheckTally::of(check, save);
     let round = Round {
@@ -94,8 +105,7 @@ pub(crate) fn run_to(
     }
     tally.summary.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     tally.answer.merge(page.take_vanished());
-    let answer = tally.answer();
-    let answer = MonitorAnswer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
+    let answer = check.allowed(tally.answer());
     let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
     let left_out = not_an_image::note(left_out);
     let notes: Vec<String> = left_out.into_iter().chain(tally.unread_note()).collect();
@@ -110,18 +120,38 @@ pub(crate) fn run_to(
     let said = match destination.filter(|_| tally.has_opened) {
         Some(destination) => {
             let note = format!("the picture is in {}", destination.name());
-            destination.write(&String::from_utf8_lossy(&kept))?;
+            destination.write(&String::from_utf8_lossy(&held))?;
             Some(printer::note(&note))
         }
         None => output.end()?,
     };
-    let said = Said::or(said, "there is nothing to judge");
+    let outcome = ended(check, answer, said);
     for note in notes {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
     std::mem::forget((inspected, targets));
-    Ok(exit::of_check(check.chosen(), answer, said))
+    Ok(outcome)
+}
+
+/// Returns how a check with this `answer` ends that `said` something.
+fn ended(check: &Check, answer: MonitorAnswer, said: Option<Said>) -> CommandOutcome {
+    // A list of findings is empty where there are none.
+    if said.is_none() && answer == MonitorAnswer::default() {
+        return CommandOutcome::Done;
+    }
+    exit::of_check(check.chosen(), answer, Said::or(said, "there is nothing to judge"))
+}
+
+/// Returns the same with the place of the kept result to save to.
+fn keeping(check: &Check) -> anyhow::Result<Check> {
+    let place = kept_results::place(kept_results::CHECK).map_err(|reason| {
+        anyhow!(
+            "cannot keep the result: {reason}\n\
+             hint: STATE_DIRECTORY=DIR names another directory; or: --save FILE"
+        )
+    })?;
+    Ok(Check { save: Some(place), ..check.clone() })
 }
 
 /// The targets to check: those that were named, without those that a `baseline` has and that are

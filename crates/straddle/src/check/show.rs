@@ -161,7 +161,10 @@ impl Press {
             }
             (Format::Json, _) => PrintedPiece::Text(report::element(&target)),
             (Format::Jsonl, _) => PrintedPiece::Text(report::target_line(&target)),
-            (Format::Junit, _) => PrintedPiece::Text(report::junit_suite(&target, self.fails)),
+            (Format::Junit, _) => {
+                let run = &self.envelope.run;
+                PrintedPiece::Text(report::junit_suite(&target, self.fails, run))
+            }
             (Format::Sarif, _) => {
                 let results = report::sarif_results(&target, &self.rules);
                 PrintedPiece::Results(
@@ -297,6 +300,7 @@ impl<'a> Pieces<'a> {
             (Format::Json | Format::Sarif, false) => "\n",
             (Format::Json | Format::Sarif, true) => ",\n",
             (Format::Table | Format::Picture, true) => "\n",
+            (Format::Junit, _) => &report::junit_open(self.shown),
             (format, begun) => format.finding_form().map_or("", |form| form.between(!begun)),
         };
         self.is_begun = true;
@@ -399,7 +403,15 @@ fn rules() -> Vec<report::RuleInfo<'static>> {
         code: rule.code,
         title: rule.title,
         why: rule.why,
-        help_uri: None,
+        help_uri: Some(help_uri(rule)),
     };
     stack::rule::RULES.iter().map(info).collect()
+}
+
+/// Address of a rule in the repository's page of rules, whose headings are `### ST101: title`.
+fn help_uri(rule: &stack::rule::Rule) -> String {
+    let heading = format!("{}: {}", rule.code, rule.title).to_lowercase();
+    let kept = heading.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
+    let anchor: String = kept.map(|it| if it == ' ' { '-' } else { it }).collect();
+    format!("{}/blob/main/docs/rules.md#{anchor}", env!("CARGO_PKG_REPOSITORY"))
 }

@@ -12,10 +12,10 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use report::{MonitorAnswer, MonitorState, Refusal, RefusalKind};
+use report::{MonitorAnswer, MonitorState, PluginAnswer, Refusal, RefusalKind};
 
-use crate::arguments::{Arguments, Command, Format};
-use crate::shared::printer::{self, Said};
+use crate::arguments::{Arguments, Format};
+use crate::shared::printer::{self, PrintedKind, Said};
 
 /// The note in a document of a run that a signal ended.
 pub(crate) const CUT_OFF: &str =
@@ -68,14 +68,22 @@ impl CommandOutcome {
     }
 }
 
+/// Prints what a plugin says, and returns how the command ends.
+///
+/// # Errors
+/// When standard output does not take it.
+pub(crate) fn of_plugin(plugin: &PluginAnswer) -> io::Result<CommandOutcome> {
+    let said = printer::print_bytes(PrintedKind::Data, plugin.text().as_bytes())?;
+    let said = Said::or(said, "nothing was measured");
+    Ok(of_check(Format::Nagios, plugin.answer, said))
+}
+
 /// Returns how a check ends that was shown in `format`. A monitor shows first what is known to be
 /// bad.
 pub(crate) fn of_check(format: Format, answer: MonitorAnswer, said: Said) -> CommandOutcome {
     match (format, answer.state()) {
-        (Format::Nagios | Format::Npd, MonitorState::Ok) => CommandOutcome::Monitor(0, said),
-        (Format::Nagios, MonitorState::Warning) => CommandOutcome::Monitor(1, said),
-        (Format::Nagios, MonitorState::Critical) => CommandOutcome::Monitor(2, said),
-        (Format::Nagios, MonitorState::Unknown) => CommandOutcome::Monitor(3, said),
+        (Format::Nagios, state) => CommandOutcome::Monitor(state.plugin_code(), said),
+        (Format::Npd, MonitorState::Ok) => CommandOutcome::Monitor(0, said),
         (Format::Npd, MonitorState::Warning | MonitorState::Critical) => {
             CommandOutcome::Monitor(1, said)
         }
@@ -97,11 +105,7 @@ pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<CommandOutcome>) 
             let tried = if writing { "cannot write to standard output: " } else { "" };
             let message = format!("{tried}{error:#}");
             let said = printer::error(&message);
-            let format = match &arguments.command {
-                Command::Check(check) => check.chosen(),
-                _ => Format::Table,
-            };
-            failure(format, &message, said)
+            failure(arguments.command.monitor_format(), &message, said)
         }
     }
 }

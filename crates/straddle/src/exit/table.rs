@@ -58,7 +58,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end(
         "check",
         5,
-        "no finding at or above --fail-on, but the verdict of a named target is unknown",
+        "no finding at or above --fail-on, but a named target is unknown, or no result fits \
+         --cached",
     ),
     end("draw", 0, "drawn, whatever it shows"),
     end("draw", 2, "usage error, or a target cannot be opened, or the file cannot be written"),
@@ -106,6 +107,10 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("atomic", 5, "UNKNOWN: a layer does not report enough"),
     end("report", 0, "the page is written"),
     end("report", 2, "usage error, or a file cannot be shown; the page has the others"),
+    end("export", 0, "the metrics are printed or written"),
+    end("export", 2, "usage error, or a file is no result; the metrics have the others"),
+    end("emit", 0, "printed; what is unknown is a comment"),
+    end("emit", 2, "usage error, or a file is no result; the lines are of the others"),
     end("drive", 0, "printed"),
     end("drive", 2, "usage error, or a profile cannot be read"),
     end(

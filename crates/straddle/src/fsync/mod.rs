@@ -40,8 +40,8 @@ use report::Refusal;
 use report::fsync::{FsyncScratch, Sustained, fsync_json};
 use units::prefix::Size;
 
-use crate::arguments::Fsync;
-use crate::exit::{CUT_OFF, CommandOutcome};
+use crate::arguments::{BenchFormat, Fsync};
+use crate::exit::{self, CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::scratch;
@@ -77,6 +77,10 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<CommandOutcome> {
     let kept = destination.map_or(Ok(()), |file| file.write(&fsync_json(&document)));
     let said = show::result(arguments, &document, signal)?;
     kept?;
+    let is_plugin = arguments.printed.format() == BenchFormat::Nagios;
+    if is_plugin && !arguments.start.dry_run && signal.is_none() {
+        return Ok(exit::of_plugin(&show::plugin(arguments, &document))?);
+    }
     Ok(show::outcome(arguments, &document, signal, said))
 }
 

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use durability::Grade;
 use measure::engine_verdict::Fitness;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
-use report::{Envelope, RefusalKind};
+use report::{Envelope, PluginAnswer, RefusalKind};
+use stack::Severity;
 
 use super::plan::FsyncRunPlan;
 use super::session::Session;
@@ -41,7 +41,9 @@ pub(super) fn preview(session: &Session<'_>, plan: &FsyncRunPlan) -> io::Result<
         rows: plan.rows.iter().map(row).collect(),
     };
     let text = match session.arguments.printed.format() {
-        BenchFormat::Table => fsync::fsync_plan_text(&document, &printer::look(false)),
+        BenchFormat::Table | BenchFormat::Nagios => {
+            fsync::fsync_plan_text(&document, &printer::look(false))
+        }
         BenchFormat::Json | BenchFormat::FioJson => fsync::fsync_plan_json(&document),
     };
     printer::print(&text).map(|_| ())
@@ -60,6 +62,7 @@ pub(super) fn result(
     let text = match arguments.printed.format() {
         _ if arguments.start.dry_run => String::new(),
         BenchFormat::Json => fsync::fsync_json(document),
+        BenchFormat::Nagios => String::new(),
         // Without rows it would be a success with nothing in it.
         BenchFormat::FioJson if is_empty => String::new(),
         BenchFormat::FioJson => fsync::fsync_fio_json(document),
@@ -74,6 +77,12 @@ pub(super) fn result(
     Ok(printer::print(&text)?.or(said))
 }
 
+/// Returns what a plugin says of `document`: a warning is one, unless nothing is to fail.
+pub(super) fn plugin(arguments: &Fsync, document: &Document) -> PluginAnswer {
+    let least = (arguments.fail_on != FsyncFailOn::Never).then_some(Severity::Warning);
+    fsync::fsync_plugin(document, least).allowing_unknown(arguments.unknown.is_allowed)
+}
+
 /// Returns what the process ends with, for the reason that was `said`. What was found outranks a
 /// missing verdict.
 pub(super) fn outcome(
@@ -86,14 +95,12 @@ pub(super) fn outcome(
         return CommandOutcome::Done;
     }
     let said = Said::or(said, "nothing was measured");
-    let grade = document.honesty.as_ref().map(|honesty| honesty.grade);
     let verdict = document.verdict.as_ref().map(|verdict| verdict.verdict);
-    let is_fail = grade == Some(Grade::NotDurable) || verdict == Some(Fitness::Fail);
-    let is_warn = grade == Some(Grade::Suspect) || verdict == Some(Fitness::Warn);
+    let found = fsync::fsync_severity(document);
     let fails = match arguments.fail_on {
         FsyncFailOn::Never => false,
-        FsyncFailOn::Warning => is_fail || is_warn,
-        FsyncFailOn::Failure => is_fail,
+        FsyncFailOn::Warning => found.is_some(),
+        FsyncFailOn::Failure => found == Some(Severity::Error),
     };
     let wanted = arguments.rows != FsyncRows::None;
     match (signal, &document.envelope.refusal) {

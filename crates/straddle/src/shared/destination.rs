@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
+use clap::ValueEnum as _;
 use report::drawing::SVG_MARK;
 use report::html::PAGE_MARK;
 
@@ -125,9 +126,11 @@ impl Destination {
     ) -> anyhow::Result<Option<Destination>> {
         let is_document = printed.format() == BenchFormat::Json;
         if printed.kept.is_printed() && !is_document {
+            let format = printed.format().to_possible_value();
             bail!(
-                "cannot print two documents: -o - and --format fio-json both use standard output\n\
-                 hint: leave one of them out, or name a file for the result: -o result.json"
+                "cannot print two documents: -o - and --format {} both use standard output\n\
+                 hint: leave one of them out, or name a file for the result: -o result.json",
+                format.as_ref().map_or("", clap::builder::PossibleValue::get_name)
             );
         }
         Destination::of(content, printed.kept.output.as_ref())

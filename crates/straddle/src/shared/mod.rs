@@ -17,6 +17,9 @@
 //! | `busy`, `halt`, `scratch` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
 //! | `destination`, `atomic_file` | where results go, whole or not at all |
+//! | `textfile` | files of metrics in the collector's directory |
+//! | `state_directory`, `kept_results` | what later runs use, the last results |
+//! | `result_files` | result files, read within bounds |
 //! | `run` | the run that a document is of |
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
 //! | `plan_offer` | plans that are offered before a remedy that erases |
@@ -33,6 +36,7 @@ pub(crate) mod file_system_failure;
 pub(crate) mod halt;
 pub(crate) mod inspected_machine;
 pub(crate) mod job_file;
+pub(crate) mod kept_results;
 pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
@@ -45,10 +49,13 @@ pub(crate) mod printer;
 pub(crate) mod probe_store;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
+pub(crate) mod result_files;
 pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
+pub(crate) mod state_directory;
 pub(crate) mod target;
+pub(crate) mod textfile;
 pub(crate) mod title;
 pub(crate) mod tracer;
 pub(crate) mod write_sample;

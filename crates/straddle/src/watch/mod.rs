@@ -27,26 +27,22 @@ mod writer_sample;
 mod written_places;
 
 use std::io::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use host::Interrupt;
 use host::engine::now_ns;
 use jiff::Timestamp;
-use report::watch::{WATCH_SCHEMA, Watch as Document, WatchScope};
+use report::watch::{WATCH_SCHEMA, Watch as Document, WatchScope, watch_plugin};
 use report::{Envelope, Refusal};
-use units::text::shell_word;
 
 use self::screen::Screen;
 use self::watched_scope::WatchedScope;
 use self::watcher::{KernelEvents, Watcher};
-use crate::arguments::Watch;
-use crate::exit::CommandOutcome;
-use crate::shared::atomic_file::AtomicFile;
+use crate::arguments::{Watch, WatchFormat};
+use crate::exit::{self, CommandOutcome};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, PrintedKind, Said};
-use crate::shared::run;
+use crate::shared::{run, textfile};
 
 /// Time that is watched where nobody says and nobody looks, in seconds.
 const SUMMARY_SECONDS: u32 = 10;
@@ -64,7 +60,7 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(watch.measured.is_ignored);
     let own = run::run(Timestamp::now(), &inspected);
     let prepared = WatchedScope::of(watch).and_then(|scope| {
-        metrics_have_a_place(watch.textfile.as_deref())?;
+        textfile::has_a_place(watch.textfile.directory.as_deref())?;
         let (targets, told) = (&watch.targets, watch.on.as_ref());
         Ok((watched_devices::watched(targets, told, &inspected)?, scope))
     });
@@ -88,12 +84,15 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
         watcher.end_second(now_ns() - begun_ns);
         seconds += 1;
         let is_last = interrupt.is_raised() || screen.is_ended() || ends.is_over(seconds);
-        if watch.jsonl && !print_line(&watcher.document(now_ns() - begun_ns))? {
+        if watch.format() == WatchFormat::Jsonl
+            && !print_line(&watcher.document(now_ns() - begun_ns))?
+        {
             break;
         }
         let is_due = is_last || seconds.is_multiple_of(METRICS_SECONDS);
-        if let Some(directory) = watch.textfile.as_ref().filter(|_| is_due) {
-            write_metrics(directory, &watcher.document(now_ns() - begun_ns))?;
+        if let Some(directory) = watch.textfile.directory.as_ref().filter(|_| is_due) {
+            let document = watcher.document(now_ns() - begun_ns);
+            textfile::write(directory, METRICS, &report::watch::textfile(&document))?;
         }
         if is_last {
             break;
@@ -102,7 +101,10 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     }
     let document = watcher.document(now_ns() - begun_ns);
     screen.close();
-    let said = (!watch.jsonl).then(|| print(watch, &document)).transpose()?.flatten();
+    if watch.format() == WatchFormat::Nagios && interrupt.signal().is_none() {
+        return Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()))?);
+    }
+    let said = print(watch, &document)?;
     Ok(match interrupt.signal() {
         // Where no time was named, Ctrl-C is how it is ended.
         Some(signal) if ends.seconds.is_some() || signal != 2 => {
@@ -119,7 +121,8 @@ struct Ending {
 
 impl Ending {
     fn of(watch: &Watch, is_shown: bool) -> Ending {
-        let goes_on = is_shown || watch.jsonl || watch.textfile.is_some();
+        let is_stream = watch.format() == WatchFormat::Jsonl;
+        let goes_on = is_shown || is_stream || watch.textfile.directory.is_some();
         let seconds = watch.seconds.or((!goes_on).then_some(SUMMARY_SECONDS));
         Ending { seconds }
     }
@@ -139,50 +142,30 @@ fn refused(watch: &Watch, own: report::Run, refusal: Refusal) -> anyhow::Result<
         devices: Vec::new(),
         syncs: None,
     };
-    match watch.jsonl {
-        true => print_line(&document).map(|_| ())?,
-        false => print(watch, &document).map(|_| ())?,
+    match watch.format() {
+        WatchFormat::Nagios => Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()))?),
+        WatchFormat::Jsonl => print_line(&document).map(|_| outcome),
+        WatchFormat::Table | WatchFormat::Json => {
+            print(watch, &document)?;
+            Ok(outcome)
+        }
     }
-    Ok(outcome)
 }
 
 fn print(watch: &Watch, document: &Document) -> std::io::Result<Option<Said>> {
-    let text = match watch.document.json {
-        true => document.json(),
-        false => report::watch::table(document, &printer::look(false)),
+    let text = match watch.format() {
+        WatchFormat::Json => document.json(),
+        WatchFormat::Table => report::watch::table(document, &printer::look(false)),
+        // Each second was printed; a plugin speaks at the end.
+        WatchFormat::Jsonl | WatchFormat::Nagios => String::new(),
     };
     printer::print_bytes(PrintedKind::Text, text.as_bytes())
 }
 
 /// Prints one line of JSON; false where nobody reads any more.
-fn print_line(document: &Document) -> std::io::Result<bool> {
+fn print_line(document: &Document) -> anyhow::Result<bool> {
     let mut output = printer::output(PrintedKind::Data);
     output.write_all(document.json_line().as_bytes())?;
     output.flush()?;
     Ok(!output.is_unread())
-}
-
-/// Refuses a place for metrics that is no directory, before anything is watched for it.
-fn metrics_have_a_place(directory: Option<&Path>) -> Result<(), Refusal> {
-    let Some(directory) = directory.filter(|directory| !directory.is_dir()) else { return Ok(()) };
-    Err(Refusal::hinted(
-        format!("cannot write metrics to {}: no such directory", printer::shown(directory)),
-        format!("make it first: mkdir {}", shell_word(&printer::shown(directory))),
-    ))
-}
-
-/// Puts the metrics in their place, whole.
-fn write_metrics(directory: &Path, document: &Document) -> anyhow::Result<()> {
-    /// The collector runs as another user.
-    const READABLE: u32 = 0o644;
-    let path = directory.join(METRICS);
-    let write = || {
-        let mut file = AtomicFile::create(&path, READABLE)?;
-        file.write_all(report::watch::textfile(document).as_bytes())?;
-        file.finish()
-    };
-    // As text: an error of the kernel's would be taken for one of standard output.
-    write().map_err(|error: std::io::Error| {
-        anyhow!("cannot write {}: {error}\nhint: check its rights and room", printer::shown(&path))
-    })
 }

@@ -49,7 +49,7 @@ enum Way {
     /// By the kernel: writes and reads, a counter for each thread that was named.
     Kernel([Vec<TracepointCounter>; 2]),
     /// By looking at each: writes and reads, and what was seen of them so far.
-    Copies([TracepointStream; 2], [CopiedCount; 2]),
+    Copies(Box<[TracepointStream; 2]>, [CopiedCount; 2]),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,10 +90,10 @@ impl<'a> OffCounters<'a> {
             let way = match is_plain {
                 true => Way::Kernel(both(BlockShape::Off(unit.length_bytes()))?),
                 false => Way::Copies(
-                    [
+                    Box::new([
                         stream(events, &filter(WAYS[0], BlockShape::Any))?,
                         stream(events, &filter(WAYS[1], BlockShape::Any))?,
-                    ],
+                    ]),
                     [CopiedCount::default(); 2],
                 ),
             };

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use host::Keys;
 use report::watch::Watch as Document;
 
-use crate::arguments::Watch;
+use crate::arguments::{Watch, WatchFormat};
 use crate::shared::printer;
 
 /// The other screen of the terminal on, its cursor hidden; and back (xterm's control sequences).
@@ -24,7 +24,7 @@ pub(super) struct Screen {
 impl Screen {
     /// Opens the screen where standard output is a terminal and a table is wanted.
     pub(super) fn open(watch: &Watch) -> Screen {
-        let is_wanted = !watch.jsonl && !watch.document.json;
+        let is_wanted = watch.format() == WatchFormat::Table;
         let is_shown = is_wanted && std::io::stdout().is_terminal();
         if is_shown {
             put(OPEN);

@@ -106,7 +106,7 @@ fn exit_codes() -> String {
         text += &format!("| {} | {} |\n", code.number, code.means);
     }
     text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync, atomic) turns 5 into 0.\n\
-        `check --format nagios` and `npd` follow those monitors' codes: \
+        `--format nagios` (check, fsync, bench, watch) and `npd` follow those monitors' codes:\n\
         [monitoring.md](monitoring.md).\n\n\
         | command | code | means | walked by, in `crates/straddle` |\n|---|---|---|---|\n";
     for ending in table::ENDINGS {
@@ -389,6 +389,25 @@ fn the_exit_codes_are_those_of_the_readme() {
     assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(2));
 }
 
+#[test]
+fn the_help_of_every_rule_of_sarif_is_a_heading_of_the_page_of_rules() {
+    let blank = testkit::Scratch::new();
+    let blank = blank.image("blank.raw", 1 << 20);
+    let log = printed(&["check", "--format", "sarif", testkit::scratch::text(&blank)]);
+    let log: serde_json::Value = serde_json::from_str(&log).expect("it is JSON");
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().expect("rules");
+    let page = std::fs::read_to_string(file("docs/rules.md")).expect("the page is there");
+    let headings: Vec<String> =
+        page.lines().filter(|line| line.starts_with('#')).map(anchor).collect();
+    assert!(rules.len() > 40, "{}", rules.len());
+    let start = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/rules.md#");
+    for rule in rules {
+        let uri = rule["helpUri"].as_str().expect("an address");
+        let anchor = uri.strip_prefix(start).expect("on the page of rules");
+        assert!(headings.iter().any(|heading| heading == anchor), "{uri}");
+    }
+}
+
 /// The page about monitors, in lines.
 fn monitoring() -> String {
     std::fs::read_to_string(file("docs/monitoring.md")).expect("the page is there")
@@ -397,11 +416,19 @@ fn monitoring() -> String {
 #[test]
 fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
     let help = printed(&["check", "--help"]);
-    let (page, known) = (monitoring(), options(&help));
-    let typed = page.lines().filter_map(|line| line.split_once("straddle check "));
+    let commands = ["check", "fsync", "bench", "watch", "export"];
+    let helps = commands.map(|command| printed(&[command, "--help"]));
+    let known: BTreeSet<String> = helps.iter().flat_map(|help| options(help)).collect();
+    let page = monitoring();
+    let after = |line: &'_ str| {
+        commands.iter().find_map(|command| {
+            line.split_once(&format!("straddle {command} ")).map(|(_, typed)| typed.to_owned())
+        })
+    };
+    let typed: Vec<String> = page.lines().filter_map(after).collect();
     let inline = page.split('`').skip(1).step_by(2).filter(|code| code.starts_with("--"));
-    let named =
-        typed.map(|(_, typed)| typed).chain(inline).filter(|text| !text.contains("config."));
+    let typed = typed.iter().map(String::as_str);
+    let named = typed.chain(inline).filter(|text| !text.contains("config."));
     let named: BTreeSet<String> = named.flat_map(options).collect();
     assert!(named.len() > 4, "{named:?}");
     assert!(named.is_subset(&known), "named {named:?}, known {known:?}");

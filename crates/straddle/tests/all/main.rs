@@ -14,6 +14,7 @@ mod exit_code_tests;
 mod generate;
 mod inputs;
 mod plan;
+mod plugins;
 mod power_cuts;
 mod report;
 mod result_file;

@@ -1,11 +1,10 @@
 //! Findings of probes, kept between runs: one file for each drive, by its world-wide name or
 //! serial.
 //!
-//! `$STATE_DIRECTORY` (systemd.exec(5)), else `$XDG_STATE_HOME/straddle`, else
-//! `~/.local/state/straddle` (XDG Base Directory Specification). A file is used only for the drive
-//! that it names, with the firmware and the sector format that it names. Whoever may write a file
-//! can say what a drive is, so one that others may write, or that another user owns, is refused; as
-//! is all of a directory of which that is true.
+//! They are in the directory of [`crate::shared::state_directory`]. A file is used only for the
+//! drive that it names, with the firmware and the sector format that it names. Whoever may write a
+//! file can say what a drive is, so one that others may write, or that another user owns, is
+//! refused; as is all of a directory of which that is true.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -27,3 +26,4 @@ mod trust;
 
 pub(crate) use identity::identity;
 pub(crate) use store::Store;
+pub(crate) use trust::{trusted, trusted_directory};

@@ -19,6 +19,7 @@ use super::read_file::read;
 use super::trust::trusted_directory;
 use crate::shared::atomic_file::AtomicFile;
 use crate::shared::printer::{self, shown};
+use crate::shared::state_directory;
 
 /// Place where files are.
 #[derive(Debug)]
@@ -37,22 +38,7 @@ impl Store {
 
     /// Returns where variables say that `value` gives, the first that is set and not empty.
     pub(super) fn of_variables(value: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
-        let (name, set) = ["STATE_DIRECTORY", "XDG_STATE_HOME", "HOME"]
-            .into_iter()
-            .find_map(|name| value(name).filter(|set| !set.is_empty()).map(|set| (name, set)))?;
-        let named = if name == "STATE_DIRECTORY" { first_of(&set) } else { PathBuf::from(&set) };
-        // A relative path would mean another place in another directory.
-        let directory = match named.is_absolute() {
-            true => Ok(named.join(match name {
-                "STATE_DIRECTORY" => "",
-                "XDG_STATE_HOME" => "straddle",
-                _ => ".local/state/straddle",
-            })),
-            false => Err(format!(
-                "${name} is `{}`, which does not begin with an absolute path",
-                shown(Path::new(&set))
-            )),
-        };
+        let directory = state_directory::of_variables(value)?;
         Some(Store { directory, said: Mutex::default() })
     }
 
@@ -174,11 +160,4 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all(bytes)?;
     file.finish()?;
     File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
-}
-
-/// The first of the directories that systemd names, which are joined by colons.
-fn first_of(state: &std::ffi::OsStr) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    let first = state.as_bytes().split(|byte| *byte == b':').next().unwrap_or_default();
-    PathBuf::from(std::ffi::OsStr::from_bytes(first))
 }

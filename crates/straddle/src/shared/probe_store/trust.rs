@@ -13,7 +13,7 @@ pub(super) const OTHERS_WRITE: u32 = 0o022;
 ///
 /// # Errors
 /// With the reason.
-pub(super) fn trusted_directory(directory: &Path) -> Result<(), String> {
+pub(crate) fn trusted_directory(directory: &Path) -> Result<(), String> {
     let name = shown(directory);
     let data = fs::metadata(directory)
         .map_err(|error| format!("its directory {name} cannot be read: {error}"))?;
@@ -24,7 +24,7 @@ pub(super) fn trusted_directory(directory: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// With the reason.
-pub(super) fn trusted(data: &fs::Metadata) -> Result<(), String> {
+pub(crate) fn trusted(data: &fs::Metadata) -> Result<(), String> {
     if data.mode() & OTHERS_WRITE != 0 {
         return Err("others may write it: chmod go-w".to_owned());
     }

@@ -316,3 +316,25 @@ fn a_sustained_run_gives_a_series_within_its_bytes() {
     let written = document["scratch"]["written_bytes"].as_u64().expect("a number");
     assert!(written <= 256 << 20, "{written}");
 }
+
+#[test]
+fn a_plugin_says_its_state_in_its_code_and_its_only_line() {
+    let scratch = Scratch::new();
+    let kept = scratch.path().join("result.json");
+    let arguments =
+        [text(scratch.path()), "--rows", "none", "--format", "nagios", "-o", text(&kept)];
+    let ran = fsync(&arguments);
+    let states = ["OK", "WARNING", "CRITICAL", "UNKNOWN"];
+    let state = states[usize::try_from(ran.status.expect("it exits")).expect("it is a state")];
+    assert!(ran.out.starts_with(&format!("STRADDLE {state} - syncs in ")), "{ran:?}");
+    assert!(ran.out.contains(" | written=0B;;;0 time="), "{ran:?}");
+    assert_eq!(ran.out.lines().count(), 1, "{ran:?}");
+    let document: Value =
+        serde_json::from_slice(&std::fs::read(&kept).expect("it is kept")).expect("it is JSON");
+    let expected = match document["honesty"]["grade"].as_str() {
+        Some("not-durable") => "CRITICAL",
+        Some("suspect") => "WARNING",
+        _ => "OK",
+    };
+    assert_eq!(state, expected, "{document}");
+}

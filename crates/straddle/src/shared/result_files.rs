@@ -6,10 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::InputError;
-use report::RESULT_BYTES_MAX;
-use report::html::{Draft, FileCopy, Unread, read as parse};
+use report::html::{FileCopy, ResultFile, Unread, read as parse};
+use report::{RESULT_BYTES_MAX, Refusal};
 
-use crate::shared::printer::shown;
+use crate::exit::CommandOutcome;
+use crate::shared::kept_results;
+use crate::shared::printer::{self, shown};
 
 /// The longest result file that is read.
 const FILE_BYTES: u64 = RESULT_BYTES_MAX as u64;
@@ -19,45 +21,89 @@ const ALL_BYTES: u64 = 4 << 30;
 /// The name that stands for standard input.
 const INPUT: &str = "-";
 
-/// A page of every file; of each no more is kept than the page shows.
+/// One file that was named.
+pub(crate) enum ReadFile {
+    /// A result.
+    Result(Box<ResultFile>),
+    /// The same bytes as a file before it.
+    Copy(FileCopy),
+    /// No result that can be read.
+    Unread(Unread),
+}
+
+/// Hands every file on in order, and keeps none of them.
 ///
 /// # Errors
 /// When standard input is named twice.
-pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Draft> {
+pub(crate) fn each(files: &[PathBuf], mut take: impl FnMut(ReadFile)) -> anyhow::Result<()> {
     if files.iter().filter(|path| is_input(path)).count() > 1 {
         anyhow::bail!(
             "cannot read standard input twice: `-` is named twice\nhint: name `-` once, and files \
              for the rest"
         );
     }
-    let mut draft = Draft::default();
     let mut seen: BTreeMap<[u64; 2], String> = BTreeMap::new();
     let mut left = ALL_BYTES;
     for path in files {
         let name = if is_input(path) { "standard input".to_owned() } else { shown(path) };
         let text = match text(path, left) {
             Ok(text) => text,
-            Err(PageSourceFault { reason, hint }) => {
-                draft.unread(Unread { name, reason, hint });
+            Err(ResultFileFault { reason, hint }) => {
+                take(ReadFile::Unread(Unread { name, reason, hint }));
                 continue;
             }
         };
         left = left.saturating_sub(u64::try_from(text.len()).unwrap_or(u64::MAX));
         if let Some(first) = seen.get(&digest(&text)) {
-            draft.copy(FileCopy { name, first: first.clone() });
+            take(ReadFile::Copy(FileCopy { name, first: first.clone() }));
             continue;
         }
         match parse(&name, &text) {
-            Ok(source) => draft.add(&source),
+            Ok(result) => take(ReadFile::Result(Box::new(result))),
             Err(fault) => {
                 let (reason, hint) = (fault.to_string(), fault.hint().to_owned());
-                draft.unread(Unread { name, reason, hint });
+                take(ReadFile::Unread(Unread { name, reason, hint }));
                 continue;
             }
         }
         seen.insert(digest(&text), name);
     }
-    Ok(draft)
+    Ok(())
+}
+
+/// Reads all results; says of each file that is none why, and returns the outcome of that.
+///
+/// # Errors
+/// When standard input is named twice.
+fn all(verb: &str, files: &[PathBuf]) -> anyhow::Result<(Vec<ResultFile>, CommandOutcome)> {
+    let (mut results, mut outcome) = (Vec::new(), CommandOutcome::Done);
+    each(files, |file| match file {
+        ReadFile::Result(result) => results.push(*result),
+        ReadFile::Copy(_) => {}
+        ReadFile::Unread(unread) => outcome = unread_outcome(verb, &unread),
+    })?;
+    Ok((results, outcome))
+}
+
+/// The same of the last kept results where no file is named.
+///
+/// # Errors
+/// When standard input is named twice.
+pub(crate) fn named_or_kept(
+    verb: &str,
+    files: &[PathBuf],
+) -> anyhow::Result<(Vec<ResultFile>, CommandOutcome)> {
+    match files.is_empty() {
+        true => all(verb, &kept_results::all()),
+        false => all(verb, files),
+    }
+}
+
+/// Says why a file is not used. What lacks a file is not what was asked for.
+pub(crate) fn unread_outcome(verb: &str, unread: &Unread) -> CommandOutcome {
+    let message = format!("cannot {verb} {}: {}", unread.name, unread.reason);
+    let refusal = Refusal::hinted(message, &unread.hint);
+    CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal))
 }
 
 /// Returns what two different texts do not share by chance.
@@ -74,17 +120,17 @@ fn is_input(path: &Path) -> bool {
 }
 
 /// Why a file cannot be read.
-struct PageSourceFault {
+struct ResultFileFault {
     reason: String,
     hint: String,
 }
 
-fn fault(reason: &impl ToString, hint: &str) -> PageSourceFault {
-    PageSourceFault { reason: reason.to_string(), hint: hint.to_owned() }
+fn fault(reason: &impl ToString, hint: &str) -> ResultFileFault {
+    ResultFileFault { reason: reason.to_string(), hint: hint.to_owned() }
 }
 
 /// Returns what the file at `path` holds, of which at most `left` bytes are read.
-fn text(path: &Path, left: u64) -> Result<String, PageSourceFault> {
+fn text(path: &Path, left: u64) -> Result<String, ResultFileFault> {
     let hint = "name a file that you may read";
     let most = left.min(FILE_BYTES);
     let read = match is_input(path) {
@@ -94,7 +140,7 @@ fn text(path: &Path, left: u64) -> Result<String, PageSourceFault> {
     let bytes = read.map_err(|error| match error {
         InputError::TooLong { .. } if most < FILE_BYTES => fault(
             &format!("all files together are longer than {} GiB", ALL_BYTES >> 30),
-            "make several pages of fewer files each",
+            "name fewer files at once",
         ),
         InputError::TooLong { .. } => fault(
             &error,

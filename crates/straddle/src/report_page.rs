@@ -1,27 +1,27 @@
 //! `straddle report FILE...`: result files in, one HTML page out.
 
-mod source;
-
-use report::Refusal;
-use report::html::{Odd, Outlier};
+use report::html::{Draft, Odd, Outlier};
 
 use crate::arguments::Report;
 use crate::exit::CommandOutcome;
 use crate::shared::destination::{self, Destination};
 use crate::shared::printer::{self, PrintedKind};
+use crate::shared::result_files::{self, ReadFile};
 
 /// The most hosts that are named on standard error; the page names more.
 const NAMED_MAX: usize = 20;
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(destination::PAGE, report.output.as_ref())?;
-    let draft = source::read(&report.files)?;
+    let mut draft = Draft::default();
+    result_files::each(&report.files, |file| match file {
+        ReadFile::Result(result) => draft.add(&result),
+        ReadFile::Copy(copy) => draft.copy(copy),
+        ReadFile::Unread(unread) => draft.unread(unread),
+    })?;
     let mut outcome = CommandOutcome::Done;
     for unread in draft.missing() {
-        let message = format!("cannot show {}: {}", unread.name, unread.reason);
-        let refusal = Refusal::hinted(message, &unread.hint);
-        // A page that lacks a file is not the one that was asked for.
-        outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
+        outcome = result_files::unread_outcome("show", unread);
     }
     if draft.is_empty() {
         return Ok(outcome);
