@@ -9,6 +9,8 @@ use testkit::tool;
 /// Debian's package, and the tools of it that are run.
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("android-sdk-libsparse-utils", &["img2simg", "simg2img"]),
+    ("ansible-core", &["ansible-playbook"]),
+    ("ansible-lint", &["ansible-lint"]),
     ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
     ("binutils", &["objcopy"]),
@@ -104,6 +106,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("sqlite3", &["sqlite3"]),
     ("strace", &["strace"]),
     ("sudo", &["visudo"]),
+    ("systemd", &["systemd-analyze"]),
     ("squashfs-tools", &["mksquashfs", "unsquashfs"]),
     ("tar", &["tar"]),
     ("time", &["time"]),

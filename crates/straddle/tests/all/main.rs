@@ -11,6 +11,7 @@ mod drive;
 mod drive_stack;
 mod drive_wear;
 mod exit_code_tests;
+mod fleet;
 mod generate;
 mod inputs;
 mod plan;

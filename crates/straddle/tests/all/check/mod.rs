@@ -13,7 +13,7 @@ mod labels;
 mod leaf;
 mod media;
 mod monitor_examples;
-mod monitors;
+pub(crate) mod monitors;
 mod names;
 mod recognized;
 pub(crate) mod run;
