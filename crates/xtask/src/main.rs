@@ -10,6 +10,7 @@ mod leftovers;
 mod options;
 mod packages;
 mod record;
+mod recording;
 mod seeds;
 mod size;
 mod soak;
@@ -55,6 +56,7 @@ usage: cargo xtask CHORE
   bench watch [OPTION...]       what straddle watch costs the load that it watches (root):
                                 --rounds N (10), --milliseconds N (1000, of each load),
                                 --program PATH
+  demo PROGRAM                  write docs/demo.svg: what PROGRAM demo prints, played step by step
   record DIRECTORY [--here] [NAME...]
                                 record what ext3, ext4, xfs, btrfs, jfs and reiserfs, or those
                                 named, ask of a disk, as traces (root); what this kernel lacks in
@@ -117,6 +119,7 @@ fn chore() -> anyhow::Result<bool> {
         ["size"] => size::run(),
         ["dist", rest @ ..] => dist::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
+        ["demo", program] => recording::run(Path::new(program)),
         ["record", rest @ ..] => record::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),

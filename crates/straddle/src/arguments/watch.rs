@@ -56,7 +56,7 @@ pub(crate) struct Watch {
 
     /// Count every operation off the granule on a busy device too, which slows it down
     ///
-    /// Without it, counting pauses after 50,000 operations in a second, until the next.
+    /// Without it, counting pauses after 25,000 operations in a second, until the next.
     #[arg(long, help_heading = "Counting")]
     pub(crate) exact: bool,
 

@@ -68,10 +68,10 @@ pub(super) struct SecondBudget {
 impl SecondBudget {
     /// Operations of a device in a second after which only the granule is counted until the next:
     /// less than 1 % of a processor goes into the rest.
-    pub(super) const ALL_SIZES: u64 = 10_000;
+    pub(super) const ALL_SIZES: u64 = 5_000;
     /// Operations after which nothing is counted until the next second: a few percent of a
     /// processor go into the granule.
-    pub(super) const GRANULE: u64 = 50_000;
+    pub(super) const GRANULE: u64 = 25_000;
 
     /// The budget of the device with this number.
     pub(super) fn of(number: (u32, u32)) -> SecondBudget {

@@ -51,10 +51,20 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Longest wait before it is looked whether the user wants to end, and whether a device is busy: in
 /// that time a busy one pays for all that is counted.
 const STEP: Duration = Duration::from_millis(10);
+/// The first wait of a second; the next ones are half as long as the second has lasted.
+const FIRST_STEP: Duration = Duration::from_millis(1);
 /// Seconds between two writings of the metrics.
 const METRICS_SECONDS: u64 = 10;
 /// Name of the file of metrics.
 const METRICS: &str = "straddle_watch.prom";
+
+/// The next wait at `now_ns` in a second that began at `second_ns` and ends at `until_ns`: short at
+/// first, since a device may become busy at once.
+fn step(second_ns: u64, now_ns: u64, until_ns: u64) -> Duration {
+    let lasted = Duration::from_nanos(now_ns.saturating_sub(second_ns));
+    let left = Duration::from_nanos(until_ns.saturating_sub(now_ns));
+    (lasted / 2).clamp(FIRST_STEP, STEP).min(left)
+}
 
 pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(watch.measured.is_ignored);
@@ -77,9 +87,10 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let mut seconds = 0_u64;
     loop {
         watcher.begin_second();
+        let second_ns = now_ns();
         let until_ns = begun_ns + (seconds + 1) * SECOND_NS;
         while now_ns() < until_ns && !interrupt.is_raised() && !screen.is_ended() {
-            watcher.step(STEP.min(Duration::from_nanos(until_ns.saturating_sub(now_ns()))));
+            watcher.step(step(second_ns, now_ns(), until_ns));
         }
         watcher.end_second(now_ns() - begun_ns);
         seconds += 1;

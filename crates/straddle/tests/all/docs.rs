@@ -438,3 +438,23 @@ fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
         assert!(page.contains(&format!("`{format}`")), "{format} is not in docs/check.md");
     }
 }
+
+#[test]
+fn the_recording_of_demo_has_every_line_that_demo_prints() {
+    let recording = std::fs::read_to_string(file("docs/demo.svg")).expect("it is there");
+    let mut played = String::new();
+    for line in recording.lines().filter_map(|line| line.strip_prefix("<text ")) {
+        let texts = line.split('>').skip(1).filter_map(|part| part.split_once('<'));
+        let texts: String = texts.map(|(text, _)| text).collect();
+        played += &texts.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        played.push('\n');
+    }
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    demo.arg("demo").env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
+    let printed = String::from_utf8(demo.output().expect("it runs").stdout).expect("UTF-8");
+    let hint = "run: cargo xtask demo target/debug/straddle";
+    let lines = |text: &str| -> Vec<String> {
+        timeless(text.trim_end()).lines().map(|line| line.trim_end().to_owned()).collect()
+    };
+    assert_eq!(lines(&played), lines(&printed), "{hint}");
+}
