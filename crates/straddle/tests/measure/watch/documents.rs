@@ -53,7 +53,11 @@ fn is_sample(line: &str) {
     let parts = line.split_once('{').and_then(|(name, rest)| Some((name, rest.rsplit_once("} ")?)));
     let (name, (labels, value)) = parts.unwrap_or_else(|| panic!("{line}"));
     assert!(name.starts_with("straddle_") && name.ends_with("_total"), "{line}");
-    assert!(value.parse::<u64>().is_ok(), "{line}");
+    let is_number = match name.ends_with("_seconds_total") {
+        true => value.parse().is_ok_and(|seconds: f64| seconds >= 0.0),
+        false => value.parse::<u64>().is_ok(),
+    };
+    assert!(is_number, "{line}");
     for label in labels.split(',') {
         let (name, value) = label.split_once('=').unwrap_or_else(|| panic!("{line}"));
         assert!(name.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'), "{line}");
