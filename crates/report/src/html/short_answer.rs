@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, say};
+use super::headline::Headline;
 use crate::quantity_words::count_of;
 use crate::refusal::Refusal;
 pub(super) use crate::text::sentence;
@@ -12,7 +13,7 @@ pub(super) use crate::text::sentence;
 /// The most that is said at the head of a page besides the first, and the most results of which
 /// one thing is said.
 const NAMED_MAX: usize = 7;
-const LINKS_MAX: usize = 12;
+const LINKS_MAX: usize = 6;
 
 /// Rank of a result by the attention that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +31,10 @@ pub(super) enum Rank {
     /// Data that was said to be safe may be lost.
     Loss,
 }
+
+/// All ranks, the worst first.
+const ORDER: [Rank; 6] =
+    [Rank::Loss, Rank::Wrong, Rank::Care, Rank::Unknown, Rank::Good, Rank::Plain];
 
 /// Answer of one result.
 #[derive(Clone, Debug)]
@@ -64,6 +69,44 @@ pub(super) struct PlacedAnswer<'a> {
     pub(super) short_answer: &'a ShortAnswer,
     pub(super) of: &'a str,
     pub(super) at: Option<String>,
+}
+
+/// The sentence of one result, and what to do next.
+pub(super) fn why(short_answer: &ShortAnswer, above: &Headline) -> Markup {
+    let ShortAnswer { what, next, .. } = short_answer;
+    // The line above begins with the verdict.
+    let what = what.strip_prefix(&above.word).and_then(|rest| rest.strip_prefix(": "));
+    let what = what.unwrap_or(&short_answer.what);
+    html! {
+        @if what.trim_end_matches('.') != above.word {
+        p.why { (what) @if let Some(next) = next { " " strong { "Next: " } (next) } }
+        }
+    }
+}
+
+/// The verdict on results of `ranks`, and on those of their `hosts` that stand out, as the first
+/// line of a page: the worst first.
+pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank]) -> Markup {
+    let mut told: Vec<(Rank, String)> = ORDER
+        .into_iter()
+        .map(|rank| (rank, ranks.iter().filter(|one| **one == rank).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(rank, count)| (rank, format!("{count} {}", counted(rank))))
+        .collect();
+    let Some((worst, first)) = told.first() else { return html! { "No result" } };
+    let odd = hosts.iter().max().map(|rank| {
+        let verb = if hosts.len() == 1 { "stands out" } else { "stand out" };
+        (*rank, format!("{} {verb}", count_of(hosts.len(), "host")))
+    });
+    let (tone, word) = match &odd {
+        Some((rank, hosts)) if rank > worst => (tone(*rank), hosts.clone()),
+        _ => (tone(*worst), first.clone()),
+    };
+    told.extend(odd);
+    let others: Vec<String> =
+        told.into_iter().map(|(_, words)| words).filter(|words| *words != word).collect();
+    let others = others.into_iter().chain([format!("of {}", count_of(ranks.len(), "result"))]);
+    Headline::new(tone, word, others.collect::<Vec<_>>().join(", ")).large(",")
 }
 
 /// The head of a page of `all`: the worst first, and what is the same of many once.
@@ -169,6 +212,18 @@ fn tone(rank: Rank) -> Tone {
         Rank::Plain => Tone::Plain,
         Rank::Unknown | Rank::Care => Tone::Care,
         Rank::Wrong | Rank::Loss => Tone::Bad,
+    }
+}
+
+/// The word after a number of results.
+fn counted(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Good => "good",
+        Rank::Plain => "without a question",
+        Rank::Unknown => "without a verdict",
+        Rank::Care => "with a warning",
+        Rank::Wrong => "wrong",
+        Rank::Loss => "where data may be lost",
     }
 }
 

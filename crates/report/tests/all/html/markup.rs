@@ -187,7 +187,7 @@ fn ours(page: &str) -> Vec<Tag> {
 fn a_page_holds_the_elements_that_are_ours_and_no_others() {
     let page = full();
     let tags = ours(&page);
-    for needed in ["table", "svg", "title", "desc", "figcaption", "main", "polygon", "circle"] {
+    for needed in ["table", "svg", "title", "desc", "figcaption", "main", "polyline", "circle"] {
         assert!(tags.iter().any(|tag| tag.name == needed), "{needed}");
     }
     for needed in ["http://", "https://", "url(", "@import", "src=", "<script", "style=\""] {
@@ -207,7 +207,10 @@ fn in_text(page: &str, at: usize) -> bool {
 
 #[test]
 fn no_label_gets_to_be_markup() {
-    let plain: Vec<String> = ours(&labeled("label")).into_iter().map(|tag| tag.name).collect();
+    let names = |label: &str| -> Vec<String> {
+        ours(&labeled(label)).into_iter().map(|tag| tag.name).collect()
+    };
+    let plain = names("label");
     for label in [
         HOSTILE,
         "<script>",
@@ -222,9 +225,7 @@ fn no_label_gets_to_be_markup() {
         "`",
         "javascript:alert(1)",
     ] {
-        let page = labeled(label);
-        let found: Vec<String> = ours(&page).into_iter().map(|tag| tag.name).collect();
-        assert_eq!(found, plain, "{label:?} makes no element and hides none");
+        assert!(names(label) == plain, "{label:?} makes no element and hides none");
     }
 }
 
