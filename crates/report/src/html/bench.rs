@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::{CostVerdict, Interval};
 
-use super::chart::{Caption, Curve, Dot, factors, narrowing};
+use super::chart::{Caption, Curve, Dot, factors};
 use super::elements::{
     Tone, chip, folded, more, notes, pairs, refused, say, time, time_or_unknown, words,
 };
@@ -13,7 +13,7 @@ use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figure_rounding::{
-    UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, ratio_text, turns,
+    UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns,
 };
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Comparison, Experiment, ScratchFacts, WorkloadOrder};
@@ -49,7 +49,7 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
         }
         (more(bench.experiments.len() - all.len(), "experiments"))
         (notes(&bench.envelope.notes))
-        @if !all.is_empty() { (folded("Method", &method(id, all))) }
+        @if !all.is_empty() { (folded("Method", &method(all))) }
         (folded("Machine and command", &html! {
             (pairs(&run_facts::of_bench(bench).rows))
             @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
@@ -138,35 +138,16 @@ fn of_arm(experiment: &Experiment, arm: &Arm) -> Row {
     ])
 }
 
-fn narrowed(id: &str, experiment: &Experiment) -> Markup {
-    let Some(comparison) = experiment.comparisons.first() else { return Markup::default() };
-    let ratio = comparison.interval;
-    let caption = Caption {
-        id: format!("{id}-n"),
-        title: format!("Ratio of {} to {}", say(&comparison.arm), say(&comparison.against)),
-        description: format!(
-            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} after {} \
-             pairs. The thin line is 1, no difference.",
-            interval_title(experiment.alpha),
-            ratio_text(ratio),
-            experiment.pairs
-        ),
-    };
-    narrowing(&caption, &experiment.narrowing)
-}
-
 /// Returns how it was measured: what all experiments share once, then each.
-fn method(id: &str, experiments: &[Experiment]) -> Markup {
-    let only = experiments.first().filter(|_| experiments.len() == 1);
+fn method(experiments: &[Experiment]) -> Markup {
     html! {
         p {
             "Each pair is one observation of every arm, in random order. The ratio is the \
              median of the pairs' ratios; its interval stays valid at any stopping \
              time. Controls repeat the baseline: if one differs, the run is void."
         }
-        @if let Some(only) = only { (narrowed(id, only)) }
         @for experiment in experiments {
-            @if only.is_none() { h4 { (say(&experiment.title)) } }
+            @if experiments.len() > 1 { h4 { (say(&experiment.title)) } }
             (pairs(&work(experiment)))
             @if experiment.regimes.len() > 1 {
                 p { "The drive changed during the run: "

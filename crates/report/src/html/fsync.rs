@@ -89,18 +89,11 @@ fn curves<'a>(rows: &[&'a FsyncRow]) -> Vec<CurveGroup<'a>> {
     synced.map(|rows| together(rows[0].group.word(), rows)).collect()
 }
 
-/// Rows in one chart, each called by the part of its identifier that the others do not share.
 fn together<'a>(title: &str, rows: &[&'a FsyncRow]) -> CurveGroup<'a> {
-    let parent = |id: &'a str| id.rsplit_once('.').map_or("", |(parent, _)| parent);
-    let mut shared = rows.first().map_or("", |row| parent(&row.id));
-    while !rows.iter().all(|row| row.id.strip_prefix(shared).is_some_and(|it| it.starts_with('.')))
-        && !shared.is_empty()
-    {
-        shared = parent(shared);
-    }
     let curve = |row: &&'a FsyncRow| {
-        let own = row.id.strip_prefix(shared).map_or(&*row.id, |own| own.trim_start_matches('.'));
-        Curve { name: own, histogram: &row.histogram }
+        // The first word of an identifier is the kind of the row.
+        let name = row.id.split_once('.').map_or(&*row.id, |(_, name)| name);
+        Curve { name, histogram: &row.histogram }
     };
     CurveGroup { title: title.to_owned(), curves: rows.iter().map(curve).collect() }
 }

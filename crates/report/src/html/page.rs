@@ -163,6 +163,7 @@ fn harmless(page: String) -> String {
 fn whole(draft: &Draft) -> Markup {
     let view = View::of(&draft.peers);
     let title = title(draft);
+    let verdict = short_answer::of_all(&draft.ranks(), &view.odd_ranks(), draft.unread.len());
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -192,7 +193,7 @@ fn whole(draft: &Draft) -> Markup {
                         }
                     },
                     None => {
-                        header { h1 { (short_answer::of_all(&draft.ranks(), &view.odd_ranks())) } }
+                        header { h1 { (verdict) } }
                         main id="main" {
                             (short(draft, &view))
                             @if let Some(peers) = view.section() { (peers) }
@@ -231,7 +232,7 @@ fn short(draft: &Draft, view: &View) -> Markup {
         of: &entry.heading,
         at: entry.part.as_ref().map(|_| entry.id.clone()),
     });
-    short_answer::head(of_hosts.chain(of_files).collect(), draft.unread.len())
+    short_answer::head(of_hosts.chain(of_files).collect())
 }
 
 fn id(number: usize) -> String {

@@ -32,10 +32,6 @@ pub(super) enum Rank {
     Loss,
 }
 
-/// All ranks, the worst first.
-const ORDER: [Rank; 6] =
-    [Rank::Loss, Rank::Wrong, Rank::Care, Rank::Unknown, Rank::Good, Rank::Plain];
-
 /// Answer of one result.
 #[derive(Clone, Debug)]
 pub(super) struct ShortAnswer {
@@ -85,73 +81,49 @@ pub(super) fn why(short_answer: &ShortAnswer, above: &Headline) -> Markup {
 }
 
 /// The verdict on results of `ranks`, and on those of their `hosts` that stand out, as the first
-/// line of a page: the worst first.
-pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank]) -> Markup {
-    let mut told: Vec<(Rank, String)> = ORDER
-        .into_iter()
-        .map(|rank| (rank, ranks.iter().filter(|one| **one == rank).count()))
-        .filter(|(_, count)| *count > 0)
-        .map(|(rank, count)| (rank, format!("{count} {}", counted(rank))))
-        .collect();
-    let Some((worst, first)) = told.first() else { return html! { "No result" } };
-    let odd = hosts.iter().max().map(|rank| {
-        let verb = if hosts.len() == 1 { "stands out" } else { "stand out" };
-        (*rank, format!("{} {verb}", count_of(hosts.len(), "host")))
-    });
-    let (tone, word) = match &odd {
-        Some((rank, hosts)) if rank > worst => (tone(*rank), hosts.clone()),
-        _ => (tone(*worst), first.clone()),
+/// line of a page: the worst first. Of `unread` files nothing is known.
+pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], unread: usize) -> Markup {
+    let mut told: BTreeMap<(Rank, bool), usize> = BTreeMap::new();
+    ranks.iter().for_each(|rank| *told.entry((*rank, false)).or_default() += 1);
+    if let Some(worst) = hosts.iter().max() {
+        told.insert((*worst, true), hosts.len());
+    }
+    let word = |(&(rank, of_hosts), &count): (&(Rank, bool), &usize)| match of_hosts {
+        true => format!("{} standing out", count_of(count, "host")),
+        false => format!("{count} {}", counted(rank)),
     };
-    told.extend(odd);
-    let others: Vec<String> =
-        told.into_iter().map(|(_, words)| words).filter(|words| *words != word).collect();
-    let others = others.into_iter().chain([format!("of {}", count_of(ranks.len(), "result"))]);
-    Headline::new(tone, word, others.collect::<Vec<_>>().join(", ")).large(",")
+    let mut words = told.iter().rev().map(word);
+    let (Some(first), Some(((worst, _), _))) = (words.next(), told.last_key_value()) else {
+        return html! { "No result" };
+    };
+    let of = format!("of {}", count_of(ranks.len(), "result"));
+    let unread = (unread > 0).then(|| format!("{unread} unreadable"));
+    let others: Vec<String> = words.chain([of]).chain(unread).collect();
+    Headline::new(tone(*worst), first, others.join(", ")).large(",")
 }
 
-/// The head of a page of `all`: the worst first, and what is the same of many once.
-pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>, unread: usize) -> Markup {
+/// List of what is wrong of `all`, the worst first, and what is the same of many once; where
+/// nothing is wrong, of what has no verdict.
+pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>) -> Markup {
     all.sort_by_key(|told| std::cmp::Reverse(told.short_answer.rank));
-    let number = |rank: Rank| all.iter().filter(|told| told.short_answer.rank == rank).count();
-    let (good, unknown) = (number(Rank::Good), number(Rank::Unknown));
-    let wrong = all.iter().filter(|told| told.short_answer.rank >= Rank::Care).count();
-    let named = same(&all[..if wrong > 0 { wrong } else { unknown }]);
+    let wrong = all.iter().any(|told| told.short_answer.rank >= Rank::Care);
+    let least = if wrong { Rank::Care } else { Rank::Unknown };
+    all.retain(|told| told.short_answer.rank >= least);
+    let named = same(&all);
+    let Some((first, others)) = named.split_first() else { return Markup::default() };
+    let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
     html! {
         section.short id="short" {
             h2 { "In short" }
-            (verdict(wrong, unknown, good))
-            @if let Some((first, others)) = named.split_first() {
-                p.first { (one(first)) }
-                @if !others.is_empty() {
-                    ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
-                }
-                @let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
-                @if more > 0 {
-                    p.quiet { "And " (count_of(more, "result")) " more; see the table." }
-                }
+            p.first { (one(first)) }
+            @if !others.is_empty() {
+                ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
             }
-            p.quiet { (rest(good, if wrong > 0 { unknown } else { 0 }, unread)) }
+            @if more > 0 {
+                p.quiet { "And " (count_of(more, "result")) " more; see the table." }
+            }
         }
     }
-}
-
-/// Returns what is to be said before anything is named; what is wrong speaks for itself.
-fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
-    let (tone, word, text) = match (wrong, unknown, good) {
-        (1.., ..) => return Markup::default(),
-        (0, 1.., _) => {
-            let text =
-                format!("No problem found, but {} without a verdict.", count_of(unknown, "result"));
-            (Tone::Care, "no verdict", text)
-        }
-        (0, 0, 1..) => (Tone::Good, "good", "No problem found.".to_owned()),
-        (0, 0, 0) => (
-            Tone::Plain,
-            "measurements",
-            "These results hold measurements without a verdict.".to_owned(),
-        ),
-    };
-    html! { p.first { (chip(tone, word)) " " (text) } }
 }
 
 /// Those of which the same is said together, in the order of the first of each.
@@ -169,23 +141,6 @@ fn same<'a, 'b>(all: &'b [PlacedAnswer<'a>]) -> Vec<Vec<&'b PlacedAnswer<'a>>> {
         }
     }
     groups
-}
-
-fn rest(good: usize, unknown: usize, unread: usize) -> String {
-    let mut parts = Vec::new();
-    if good > 0 {
-        parts.push(format!("{good} good"));
-    }
-    if unknown > 0 {
-        parts.push(format!("{unknown} without a verdict"));
-    }
-    if unread > 0 {
-        parts.push(format!("{unread} unreadable"));
-    }
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!("Other results: {}.", parts.join(", ")),
-    }
 }
 
 fn one(group: &[&PlacedAnswer<'_>]) -> Markup {

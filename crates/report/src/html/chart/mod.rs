@@ -6,7 +6,6 @@
 
 mod axis;
 mod dots;
-mod narrowing;
 mod pace;
 mod percentiles;
 
@@ -19,7 +18,6 @@ use plotters::style::RGBColor;
 use axis::Axis;
 pub(super) use axis::Span;
 pub(super) use dots::{Dot, factors, latencies};
-pub(super) use narrowing::narrowing;
 pub(super) use pace::pace;
 pub(super) use percentiles::{CURVES_MAX, Curve, Limit, Scales, percentiles};
 
@@ -37,8 +35,6 @@ const DATA: RGBColor = RGBColor(0x0b, 0x57, 0xd0);
 /// Colors of further curves.
 const OTHER: RGBColor = RGBColor(0x12, 0x60, 0x2f);
 const THIRD: RGBColor = RGBColor(0x7b, 0x3f, 0x98);
-/// Color of intervals.
-const BAND: RGBColor = RGBColor(0xb5, 0xcf, 0xf5);
 /// Color of what stands out.
 const MARK: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
 

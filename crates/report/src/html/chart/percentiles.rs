@@ -18,18 +18,18 @@ use super::{
 pub(in crate::html) const CURVES_MAX: usize = 8;
 const HEIGHT: u32 = 250;
 /// Room for the names at the ends of the curves, and the least distance of two names.
-const NAMES: i32 = 112;
+const NAMES: i32 = 124;
 const LINE: i32 = 14;
 /// Room under the curves and above them.
 const FOOT: i32 = 24;
 const MARGIN: i32 = 10;
 /// Letters of a name.
-const NAME_MAX: usize = 15;
+const NAME_MAX: usize = 17;
 /// Steps of the axis of percentiles: of those in one step the last is drawn.
 const STEPS: f64 = 90.0;
 /// Places on that axis, each a tenth as rare as the one before.
 const TICKS: [(f64, &str); 6] = [
-    (0.301_03, "p50"),
+    (std::f64::consts::LOG10_2, "p50"),
     (1.0, "p90"),
     (2.0, "p99"),
     (3.0, "p99.9"),
@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn a_curve_ends_at_the_slowest_as_rare_as_one_of_all() {
         let points = points(&[(100, 90), (200, 9), (5000, 1)]);
-        let rounded: Vec<(i64, i64)> =
-            points.iter().map(|(at, ns)| ((at * 100.0).round() as i64, *ns as i64)).collect();
-        assert_eq!(rounded, [(0, 100), (100, 100), (200, 200), (200, 5000)]);
+        let rounded: Vec<String> =
+            points.iter().map(|(at, ns)| format!("{at:.2} {ns:.0}")).collect();
+        assert_eq!(rounded, ["0.00 100", "1.00 100", "2.00 200", "2.00 5000"]);
         assert_eq!(super::points(&[(5, 0)]), []);
         assert_eq!(super::points(&[(0, 1)]), [(0.0, 1.0), (0.0, 1.0)]);
     }

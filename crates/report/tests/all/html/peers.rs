@@ -59,7 +59,7 @@ fn of_twenty_hosts_exactly_the_slow_one_is_named() {
     assert!(rest.contains("<tr id=\"peers-0-1\">"), "the link leads to its row");
     assert!(rest.contains("<td class=\"s3\">200 ms · ▲ "), "the map marks it by a sign");
     assert_eq!(rest.matches("<span class=\"chip bad\">slow</span>").count(), 1, "and by a word");
-    assert!(page.contains("<h1><span class=\"verdict bad\">1 host stands out</span>"));
+    assert!(page.contains("<h1><span class=\"verdict bad\">1 host standing out</span>"));
 }
 
 #[test]
