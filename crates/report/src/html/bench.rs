@@ -1,19 +1,22 @@
 //! A result of `straddle bench` on the page.
 
 use maud::{Markup, html};
-use measure::CostVerdict;
+use measure::{CostVerdict, Interval};
 
-use super::chart::{Caption, narrowing};
-use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
-use super::latency::{Latency, latencies};
+use super::chart::{Caption, Curve, Dot, factors};
+use super::elements::{
+    Tone, chip, folded, more, notes, pairs, refused, say, time, time_or_unknown, words,
+};
+use super::headline::Headline;
+use super::latency::{CurveGroup, latencies};
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
 use crate::bench::figure_rounding::{
-    UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, ratio_text, turns,
+    UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns,
 };
 use crate::bench::sentences;
-use crate::bench::{Arm, Bench, Experiment, ScratchFacts, WorkloadOrder};
+use crate::bench::{Arm, Bench, Comparison, Experiment, ScratchFacts, WorkloadOrder};
 use crate::refusal::Refusal;
 
 /// The most experiments that are drawn, and the most arms in a table.
@@ -22,17 +25,35 @@ const ARMS_MAX: usize = 32;
 
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, bench: &Bench) -> Markup {
+    let all = &bench.experiments[..bench.experiments.len().min(EXPERIMENTS_MAX)];
     html! {
-        (pairs(&run_facts::of_bench(bench).rows))
-        @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
         @if let Some(Refusal { message, hint, .. }) = &bench.envelope.refusal {
             (refused("nothing measured", message, hint.as_deref()))
         }
-        @for (at, experiment) in bench.experiments.iter().take(EXPERIMENTS_MAX).enumerate() {
-            (one(&format!("{id}-e{at}"), bench, experiment))
+        div.columns {
+            @match all {
+                [only] => {
+                    div { (one(bench, only)) (forest(id, all)) }
+                    div { (curves(&format!("{id}-l"), only)) }
+                },
+                _ => {
+                    div { (forest(id, all)) }
+                    @for (at, experiment) in all.iter().enumerate() {
+                        div {
+                            (one(bench, experiment))
+                            (curves(&format!("{id}-l{at}"), experiment))
+                        }
+                    }
+                },
+            }
         }
-        (more(bench.experiments.len().saturating_sub(EXPERIMENTS_MAX), "experiments"))
+        (more(bench.experiments.len() - all.len(), "experiments"))
         (notes(&bench.envelope.notes))
+        @if !all.is_empty() { (folded("Method", &method(all))) }
+        (folded("Machine and command", &html! {
+            (pairs(&run_facts::of_bench(bench).rows))
+            @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
+        }))
     }
 }
 
@@ -46,32 +67,48 @@ fn written(scratch: &ScratchFacts) -> String {
     )
 }
 
-fn one(id: &str, bench: &Bench, experiment: &Experiment) -> Markup {
+/// The ratios of all experiments with their intervals, on one axis.
+fn forest(id: &str, experiments: &[Experiment]) -> Markup {
+    let several = experiments.len() > 1;
+    let dot = |experiment: &Experiment, comparison: &Comparison| {
+        let Interval { ratio, low, high } = comparison.interval;
+        let name = if several { &experiment.title } else { &comparison.arm };
+        let odd = experiment.verdict == CostVerdict::Penalty && ratio > 1.0;
+        Dot { name: name.clone(), at: ratio, line: [low, high], odd }
+    };
+    // Of many experiments each has its first: controls are in their tables.
+    let shown = if several { 1 } else { usize::MAX };
+    let rows = experiments
+        .iter()
+        .flat_map(|it| it.comparisons.iter().take(shown).map(move |one| dot(it, one)));
+    let caption = Caption {
+        id: format!("{id}-f"),
+        title: "Ratio to aligned".to_owned(),
+        description: "A dot for each ratio, a line for its interval: left of 1 is faster, right \
+                      of it slower. Red: a penalty."
+            .to_owned(),
+    };
+    factors(&caption, &rows.collect::<Vec<Dot>>())
+}
+
+fn one(bench: &Bench, experiment: &Experiment) -> Markup {
     let (_, reason) = sentences::verdict(experiment, words());
     let (tone, word) = verdict(experiment);
-    let seen = experiment.arms.iter().filter(|arm| arm.count > 0);
-    let shown: Vec<Latency<'_>> = seen.map(latency).collect();
     html! {
         h3 { (say(&experiment.title)) }
-        p { (chip(tone, &word)) " " (say(&reason)) }
+        // Of one alone the page says so above.
+        @if bench.experiments.len() > 1 { p { (chip(tone, &word)) " " (say(&reason)) } }
         @if let Some(predicted) = &experiment.predicted {
             p { (say(&sentences::predicted(predicted, bench.target.granule_bytes, words()))) }
         }
         (arms(experiment))
-        (narrowed(id, experiment))
-        (latencies(&format!("{id}-l"), &shown))
-        (method(experiment))
     }
 }
 
-fn latency(arm: &Arm) -> Latency<'_> {
-    Latency {
-        name: &arm.name,
-        count: arm.count,
-        median_ns: arm.median_ns,
-        p99_ns: arm.p99_ns,
-        histogram: &arm.histogram,
-    }
+fn curves(id: &str, experiment: &Experiment) -> Markup {
+    let seen = experiment.arms.iter().filter(|arm| arm.count > 0);
+    let curves = seen.map(|arm| Curve { name: &arm.name, histogram: &arm.histogram }).collect();
+    latencies(id, &[CurveGroup { title: "each arm".to_owned(), curves }], &[])
 }
 
 fn arms(experiment: &Experiment) -> Markup {
@@ -101,25 +138,26 @@ fn of_arm(experiment: &Experiment, arm: &Arm) -> Row {
     ])
 }
 
-fn narrowed(id: &str, experiment: &Experiment) -> Markup {
-    let Some(comparison) = experiment.comparisons.first() else { return Markup::default() };
-    let ratio = comparison.interval;
-    let caption = Caption {
-        id: format!("{id}-n"),
-        title: format!("Ratio of {} to {}", say(&comparison.arm), say(&comparison.against)),
-        description: format!(
-            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} after {} \
-             pairs. The thin line is 1, no difference.",
-            interval_title(experiment.alpha),
-            ratio_text(ratio),
-            experiment.pairs
-        ),
-    };
-    narrowing(&caption, &experiment.narrowing)
+/// Returns how it was measured: what all experiments share once, then each.
+fn method(experiments: &[Experiment]) -> Markup {
+    html! {
+        p {
+            "Each pair is one observation of every arm, in random order. The ratio is the \
+             median of the pairs' ratios; its interval stays valid at any stopping \
+             time. Controls repeat the baseline: if one differs, the run is void."
+        }
+        @for experiment in experiments {
+            @if experiments.len() > 1 { h4 { (say(&experiment.title)) } }
+            (pairs(&work(experiment)))
+            @if experiment.regimes.len() > 1 {
+                p { "The drive changed during the run: "
+                    (say(&sentences::regime_list(experiment, words()))) "." }
+            }
+        }
+    }
 }
 
-/// Returns how it was measured.
-fn method(experiment: &Experiment) -> Markup {
+fn work(experiment: &Experiment) -> [(&'static str, Option<String>); 12] {
     let workload = &experiment.workload;
     let unit = match experiment.block_operations {
         0 | 1 => format!("one {}", say(&experiment.unit)),
@@ -127,7 +165,12 @@ fn method(experiment: &Experiment) -> Markup {
     };
     let bytes = workload.operation_bytes.map(|bytes| words().exact(bytes));
     let command = workload.command.join(" ");
-    let rows = [
+    let order = workload.order.map(|order| match order {
+        WorkloadOrder::Cursor => "sequential".to_owned(),
+        order => order.word().to_owned(),
+    });
+    let cache = if workload.direct { "bypassed (O_DIRECT)" } else { "used" };
+    [
         ("Pairs", Some(experiment.pairs.to_string())),
         ("Pairs not counted (warm-up)", Some(experiment.discarded_pairs.to_string())),
         ("An observation is", Some(unit)),
@@ -135,36 +178,12 @@ fn method(experiment: &Experiment) -> Markup {
         ("Bytes an operation", bytes),
         ("Made durable by", Some(workload.sync.word().to_owned())),
         ("In flight", Some(workload.depth.to_string())),
-        (
-            "Order",
-            workload.order.map(|order| match order {
-                WorkloadOrder::Cursor => "sequential".to_owned(),
-                order => order.word().to_owned(),
-            }),
-        ),
-        (
-            "Page cache",
-            Some(if workload.direct { "bypassed (O_DIRECT)" } else { "used" }.to_owned()),
-        ),
+        ("Order", order),
+        ("Page cache", Some(cache.to_owned())),
         ("Command", Some(say(&command)).filter(|text| !text.is_empty())),
         ("Written", Some(words().size(experiment.written_bytes))),
         ("Took", Some(time(experiment.elapsed_ns))),
-    ];
-    html! {
-        details open {
-            summary { "Method" }
-            p {
-                "Each pair is one observation of every arm, in random order. The ratio is the \
-                 median of the pairs' ratios; its interval stays valid at any stopping \
-                 time. Controls repeat the baseline: if one differs, the run is void."
-            }
-            (pairs(&rows))
-            @if experiment.regimes.len() > 1 {
-                p { "The drive changed during the run: "
-                    (say(&sentences::regime_list(experiment, words()))) "." }
-            }
-        }
-    }
+    ]
 }
 
 /// A verdict as its word and how good that is.
@@ -178,16 +197,20 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
     (tone, word)
 }
 
-/// The result in a few words, for the table of all files.
-pub(super) fn summary(bench: &Bench) -> (Tone, String) {
+/// The result in a few words: of several experiments the worst.
+pub(super) fn headline(bench: &Bench) -> Headline {
     if bench.envelope.refusal.is_some() || bench.experiments.is_empty() {
-        return (Tone::Care, "nothing measured".to_owned());
+        return Headline::new(Tone::Care, "nothing measured", "");
     }
     let worst = worst(bench);
     let (tone, word) = worst.map_or((Tone::Care, String::new()), verdict);
-    let ratio = worst.and_then(|one| one.comparisons.first()).map(|one| one.interval);
-    let ratio = ratio.map(|it| format!(", ratio {}", ratio_figure(it))).unwrap_or_default();
-    (tone, format!("{word}{ratio}"))
+    let interval = worst.and_then(|one| one.comparisons.first()).map(|one| one.interval);
+    let ratio = interval.map(|it| format!("ratio {} ({})", ratio_figure(it), ratio_bounds(it)));
+    let of = match bench.experiments.len() {
+        1 => String::new(),
+        many => format!(", the worst of {many}"),
+    };
+    Headline::new(tone, word, ratio.unwrap_or_default() + &of)
 }
 
 /// The result in a sentence, with what to do next.

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::elements::{Tone, chip, more, pairs, refused, say};
+use super::elements::{Tone, chip, folded, more, pairs, refused, say};
 use super::finding::findings;
+use super::headline::Headline;
 use super::run_facts::{self, RunFacts};
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::stack::{of_verdict, stack, units};
@@ -27,11 +28,11 @@ pub(super) fn section(id: &str, document: &Document) -> Markup {
     let mut targets: Vec<&Target> = document.targets.iter().collect();
     targets.sort_by_key(|target| std::cmp::Reverse(need(answer(target).0)));
     html! {
-        (pairs(&rows))
         @for (number, target) in targets.iter().take(TARGETS_MAX).enumerate() {
             (one(&format!("{id}-{number}"), target))
         }
         (more(targets.len().saturating_sub(TARGETS_MAX), "targets"))
+        (folded("Machine and command", &pairs(&rows)))
     }
 }
 
@@ -42,12 +43,11 @@ fn one(id: &str, target: &Target) -> Markup {
         @if let Some(refusal) = &target.refusal {
             (refused("not judged", &refusal.message, refusal.hint.as_deref()))
         } @else {
-            h4 { "Stack" }
             (figure(id, target))
-            (stack(target))
-            h4 { "Findings" }
-            (findings(target))
-            (units(target))
+            div.columns {
+                div { h4 { "Stack" } (stack(target)) }
+                div { h4 { "Findings" } (findings(target)) (units(target)) }
+            }
         }
     }
 }
@@ -73,7 +73,11 @@ fn answer(target: &Target) -> (Tone, String) {
     }
     let bad = target_outcome::worst(target).is_some_and(|it| it.severity == Severity::Error);
     let tone = of_verdict(target.verdict);
-    (if bad { Tone::Bad } else { tone }, target.verdict.words().to_owned())
+    let word = target.verdict.words();
+    match bad && tone != Tone::Bad {
+        true => (Tone::Bad, format!("{word}, with errors")),
+        false => (tone, word.to_owned()),
+    }
 }
 
 /// Returns how much a tone wants to be looked at: what is not known more than what is good.
@@ -87,15 +91,15 @@ fn need(tone: Tone) -> u8 {
 }
 
 /// The result in a few words, for the table of all files.
-pub(super) fn summary(document: &Document) -> (Tone, String) {
+pub(super) fn headline(document: &Document) -> Headline {
     let summary = &document.summary;
     let worst = document.targets.iter().map(answer).max_by_key(|(tone, _)| need(*tone));
     let severities = severities(summary.errors, summary.warnings, summary.infos);
     let found =
         if severities.is_empty() { "no findings".to_owned() } else { severities.join(", ") };
     match worst {
-        None => (Tone::Care, "no target".to_owned()),
-        Some((tone, _)) => {
+        None => Headline::new(Tone::Care, "no target", ""),
+        Some((tone, word)) => {
             let bad = summary.verdicts.of(Verdict::Misaligned);
             let unknown = summary.verdicts.of(Verdict::Unknown);
             let some = |count: u64, word: &str| match count {
@@ -103,7 +107,8 @@ pub(super) fn summary(document: &Document) -> (Tone, String) {
                 count => format!(", {count} {word}"),
             };
             let off = [some(bad, "misaligned"), some(unknown, "unknown")].concat();
-            (tone, format!("{}{off}, {found}", count(summary.targets, "target")))
+            let figures = format!("{}{off}, {found}", count(summary.targets, "target"));
+            Headline::new(tone, word, figures)
         }
     }
 }

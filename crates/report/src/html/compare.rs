@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, more, notes, pairs, say, time};
+use super::headline::Headline;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figure_rounding::{UNKNOWN, number};
@@ -88,10 +89,16 @@ fn tone(answer: CompareAnswer) -> Tone {
 }
 
 /// The result in a few words, for the table of all files.
-pub(super) fn summary(comparing: &Comparing) -> (Tone, String) {
+pub(super) fn headline(comparing: &Comparing) -> Headline {
     let summary = comparing.summary;
+    let word = match comparing.answer {
+        CompareAnswer::Same => "no difference detected",
+        CompareAnswer::CannotTell => "cannot tell",
+        CompareAnswer::Differs => "differs",
+    };
     let compared = count(summary.compared, "value");
-    (tone(comparing.answer), format!("{compared} compared, {} differ", summary.differs))
+    let figures = format!("{compared} compared, {} differ", summary.differs);
+    Headline::new(tone(comparing.answer), word, figures)
 }
 
 /// The result in a sentence, with what to do next.

@@ -35,19 +35,20 @@ pub(super) enum Tone {
 }
 
 impl Tone {
-    fn class(self) -> &'static str {
+    /// Class of an element in this tone.
+    pub(super) fn word(self) -> &'static str {
         match self {
-            Tone::Plain => "chip",
-            Tone::Good => "chip good",
-            Tone::Care => "chip care",
-            Tone::Bad => "chip bad",
+            Tone::Plain => "plain",
+            Tone::Good => "good",
+            Tone::Care => "care",
+            Tone::Bad => "bad",
         }
     }
 }
 
 /// A word or two in a frame.
 pub(super) fn chip(tone: Tone, text: &str) -> Markup {
-    html! { span class=(tone.class()) { (or_unknown(text)) } }
+    html! { span.chip.(tone.word()) { (or_unknown(text)) } }
 }
 
 /// A text of a file; a sign where it says nothing.
@@ -66,6 +67,11 @@ pub(super) fn pairs(rows: &[(&str, Option<String>)]) -> Markup {
             }
         }
     }
+}
+
+/// Run, machine and method of a result: what is read last, folded on a screen and open on paper.
+pub(super) fn folded(title: &str, content: &Markup) -> Markup {
+    html! { details { summary { (title) } (content) } }
 }
 
 /// `and 12 more, which are in the file`; nothing for none.

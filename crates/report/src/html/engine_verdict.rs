@@ -5,29 +5,26 @@ use measure::Tail;
 use measure::engine_verdict::Fitness;
 use measure::tail_quantile::METHOD;
 
-use super::elements::{Tone, chip, notes, say, time, time_or_unknown, words};
-use super::short_answer::{Rank, sentence};
+use super::chart::Limit;
+use super::elements::{Tone, folded, notes, say, time, time_or_unknown, words};
+use super::headline::Headline;
+use super::short_answer::Rank;
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, time_bounds};
+use crate::bench::figure_rounding::{UNKNOWN, chosen_time, interval_title, number, time_bounds};
 use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict};
 
 const ROWS_MAX: usize = 20;
 
 /// The whole verdict.
 pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
-    let (tone, word) = word(verdict);
     html! {
         h3 { "Fast enough for " (say(&verdict.engine)) "?" }
-        p { (chip(tone, &word)) " " (say(&verdict.sentence)) }
         @if let Some(reason) = &verdict.not_durable {
             p { strong { "Syncs are not durable here: " } (say(reason)) }
         }
         @if verdict.has_rare_stalls {
             p { "Most writes are fast enough, but a few take far too long: other load on the "
                 "drive, or used-up burst credits." }
-        }
-        @if !verdict.next.is_empty() {
-            p { strong { "Next: " } (sentence(&say(&verdict.next))) }
         }
         @for quantile in verdict.quantile.iter().chain(&verdict.few) { p { (measured(quantile)) } }
         @if !verdict.pattern.is_empty() {
@@ -38,11 +35,42 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
                 verdict.limits.iter().take(ROWS_MAX).map(limit)))
         }
         @if !verdict.ceilings.is_empty() {
-            (table("What is possible at best", &["Of", "At best", "Assuming"],
-                verdict.ceilings.iter().take(ROWS_MAX).map(ceiling)))
+            (folded("What is possible at best", &table("At best", &["Of", "At best", "Assuming"],
+                verdict.ceilings.iter().take(ROWS_MAX).map(ceiling))))
         }
-        (notes(&verdict.notes))
+        @if !verdict.notes.is_empty() { (folded("About this engine", &notes(&verdict.notes))) }
     }
+}
+
+/// The verdict, and the measured quantile against the limit that decided it.
+pub(super) fn headline(verdict: &FsyncVerdict) -> Headline {
+    let (tone, word) = word(verdict);
+    let figures = verdict.quantile.as_ref().map(|measured| {
+        let p = measured.quantile_percent;
+        let limit = decisive(verdict, measured).map(|it| format!(", limit {}", time(it.limit_ns)));
+        format!("p{p} {}{}", time(measured.value_ns), limit.unwrap_or_default())
+    });
+    let word = format!("{word} for {}", say(&verdict.engine));
+    Headline::new(tone, word, figures.unwrap_or_default())
+}
+
+/// The greatest limit that `measured` is above; where it is above none, the least.
+fn decisive<'a>(verdict: &'a FsyncVerdict, measured: &Tail) -> Option<&'a EngineLimit> {
+    let same = || {
+        let of = measured.quantile_percent;
+        verdict.limits.iter().filter(move |limit| limit.quantile_percent == of)
+    };
+    let above = same().filter(|limit| limit.limit_ns < measured.value_ns);
+    above.max_by_key(|it| it.limit_ns).or_else(|| same().min_by_key(|it| it.limit_ns))
+}
+
+/// The limits as lines of a chart.
+pub(super) fn limit_lines(verdict: &FsyncVerdict) -> Vec<Limit> {
+    const LINES: usize = 3;
+    let line = |limit: &EngineLimit| {
+        (format!("{} {}", limit.grade.word(), chosen_time(limit.limit_ns, words())), limit.limit_ns)
+    };
+    verdict.limits.iter().take(LINES).map(line).collect()
 }
 
 /// The verdict as its word, and how good that is.

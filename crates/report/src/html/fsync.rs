@@ -3,37 +3,43 @@
 use maud::{Markup, html};
 use measure::durable::RowGroup;
 
-use super::chart::{self, Caption, Dot, pace};
-use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::chart::{self, CURVES_MAX, Caption, Curve, Dot, pace};
+use super::elements::{
+    Tone, chip, folded, more, notes, pairs, refused, say, time, time_or_unknown, words,
+};
 use super::engine_verdict::{self, verdict};
+use super::headline::Headline;
 use super::honesty::{self, honesty};
-use super::latency::{Latency, latencies};
+use super::latency::{CurveGroup, latencies};
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
-use super::table::{Row, figure, head, rest, row, table, told};
+use super::table::{Row, figure, head, named, rest, row, table, told};
 use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
 use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
 use crate::quantity_words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
-/// Heads of the table of two rows.
+/// Heads of the tables of rows, and of two rows.
+const HEADS: [&str; 8] = ["Row", "Path", "Operations/s", "p50", "p90", "p99", "p99.9", "Greatest"];
 const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "Conclusion"];
 
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
     html! {
-        (pairs(&run_facts::of_fsync(fsync).rows))
         @if let Some(refusal) = &fsync.envelope.refusal {
             (refused("ended early", &refusal.message, refusal.hint.as_deref()))
         }
-        @if let Some(told) = &fsync.verdict { (verdict(told)) }
-        @if let Some(told) = &fsync.honesty { (honesty(told)) }
-        (rows(id, fsync))
-        (comparisons(&fsync.comparisons))
-        @if let Some(run) = &fsync.sustained { (sustained(id, run)) }
-        (method(fsync))
+        div.columns {
+            (rows(id, fsync))
+            @if let Some(run) = &fsync.sustained { div { (sustained(id, run)) } }
+            @if let Some(told) = &fsync.verdict { div { (verdict(told)) } }
+            @if let Some(told) = &fsync.honesty { div { (honesty(told)) } }
+            @if !fsync.comparisons.is_empty() { div { (comparisons(&fsync.comparisons)) } }
+        }
         (notes(&fsync.envelope.notes))
+        (method(fsync))
+        (folded("Machine and command", &pairs(&run_facts::of_fsync(fsync).rows)))
     }
 }
 
@@ -41,57 +47,64 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     if fsync.rows.is_empty() {
         return Markup::default();
     }
-    let drawn: Vec<&FsyncRow> = fsync.rows.iter().filter(|row| row.median_ns.is_some()).collect();
+    let shown = || fsync.rows.iter().filter(|row| row.median_ns.is_some());
+    let limits = fsync.verdict.as_ref().map(engine_verdict::limit_lines).unwrap_or_default();
     let caption = Caption {
         id: format!("{id}-r"),
         title: "Latency of every row".to_owned(),
-        description: "A dot for the median, a line up to p99; the numbers are those of the table."
-            .to_owned(),
+        description: "A dot for the median, a line up to p99.".to_owned(),
     };
-    let dot = |row: &FsyncRow| Dot::latency(row.median_ns.unwrap_or(0), row.p99_ns, false);
-    // Rows without figures stand last in the table, so that the numbers are those of the chart.
-    let (some, none): (Vec<&FsyncRow>, Vec<&FsyncRow>) =
-        fsync.rows.iter().partition(|row| row.median_ns.is_some());
-    let dots: Vec<Dot> = drawn.iter().map(|row| dot(row)).collect();
-    let heads = ["#", "Row", "Path", "Operations/s", "p50", "p90", "p99", "p99.9", "Greatest"];
+    let dot = |row: &FsyncRow| {
+        Dot::latency(row.id.clone(), row.median_ns.unwrap_or_default(), row.p99_ns)
+    };
+    // Few rows are seen better as curves alone.
+    let dots: Vec<Dot> = match shown().count() > CURVES_MAX {
+        true => shown().map(dot).collect(),
+        false => Vec::new(),
+    };
+    // Rows without figures stand last.
+    let none = fsync.rows.iter().filter(|row| row.median_ns.is_none());
     html! {
-        h3 { "Durable writes" }
-        (table("Latencies of each row", &heads,
-            some.iter().chain(&none).take(ROWS_MAX).zip(1..).map(|(row, at)| one(at, row))))
-        (more(fsync.rows.len().saturating_sub(ROWS_MAX), "rows"))
-        (chart::latencies(&caption, &dots))
-        (distributions(id, &drawn))
+        div {
+            h3 { "Durable writes" }
+            (latencies(&format!("{id}-l"), &curves(&shown().collect::<Vec<_>>()), &limits))
+        }
+        div {
+            (chart::latencies(&caption, &dots))
+            (table("Latencies of each row", &HEADS,
+                shown().chain(none).take(ROWS_MAX).map(one)))
+            (more(fsync.rows.len().saturating_sub(ROWS_MAX), "rows"))
+        }
     }
 }
 
-/// The distributions of the rows that people ask for first: the log's, else the first ones.
-fn distributions(id: &str, rows: &[&FsyncRow]) -> Markup {
-    let wal: Vec<&FsyncRow> =
-        rows.iter().copied().filter(|row| row.group == RowGroup::Wal).collect();
-    let shown = if wal.is_empty() { rows } else { &wal };
-    let shown: Vec<&FsyncRow> = shown.iter().take(8).copied().collect();
-    let names: Vec<String> = shown.iter().map(|row| label(row)).collect();
-    let named = names.iter().zip(shown);
-    let all: Vec<Latency<'_>> = named.map(|(name, row)| latency_of(name, row)).collect();
-    latencies(&format!("{id}-l"), &all)
+/// Few rows in one chart; of many those of a group in each. Writes without a sync are in the table:
+/// they are too fast to share an axis.
+fn curves<'a>(rows: &[&'a FsyncRow]) -> Vec<CurveGroup<'a>> {
+    if rows.len() <= CURVES_MAX {
+        return vec![together(&count_of(rows.len(), "row"), rows)];
+    }
+    let groups = rows.chunk_by(|one, next| one.group == next.group);
+    let synced = groups.filter(|rows| rows[0].group != RowGroup::NonSynced);
+    synced.map(|rows| together(rows[0].group.word(), rows)).collect()
 }
 
-fn latency_of<'a>(name: &'a str, row: &'a FsyncRow) -> Latency<'a> {
-    Latency {
-        name,
-        count: row.operations,
-        median_ns: row.median_ns.unwrap_or(0),
-        p99_ns: row.p99_ns,
-        histogram: &row.histogram,
-    }
+fn together<'a>(title: &str, rows: &[&'a FsyncRow]) -> CurveGroup<'a> {
+    let curve = |row: &&'a FsyncRow| {
+        // The first word of an identifier is the kind of the row.
+        let name = row.id.split_once('.').map_or(&*row.id, |(_, name)| name);
+        Curve { name, histogram: &row.histogram }
+    };
+    CurveGroup { title: title.to_owned(), curves: rows.iter().map(curve).collect() }
 }
 
 fn label(row: &FsyncRow) -> String {
     format!("{} ({})", say(&row.label), row.group.word())
 }
 
-fn one(at: usize, of: &FsyncRow) -> Row {
-    let mut cells = vec![figure(at), head(&label(of)), told(of.path.word())];
+fn one(of: &FsyncRow) -> Row {
+    let mut cells =
+        vec![named(html! { (label(of)) " " span.quiet { (say(&of.id)) } }), told(of.path.word())];
     if let Some(why) = &of.unavailable {
         cells.push(rest(html! { "not available: " (say(why)) }));
     } else if let Some(error) = of.errors.first() {
@@ -107,11 +120,9 @@ fn one(at: usize, of: &FsyncRow) -> Row {
 
 fn comparisons(comparisons: &[RowComparison]) -> Markup {
     html! {
-        @if !comparisons.is_empty() {
-            h3 { "Rows against each other" }
-            (table("Time of the first row divided by that of the second", &COMPARED_HEADS,
-                comparisons.iter().take(ROWS_MAX).map(compared)))
-        }
+        h3 { "Rows against each other" }
+        (table("Time of the first row divided by that of the second", &COMPARED_HEADS,
+            comparisons.iter().take(ROWS_MAX).map(compared)))
     }
 }
 
@@ -165,9 +176,9 @@ fn method(fsync: &Fsync) -> Markup {
         ("Written", fsync.scratch.as_ref().map(|it| words().size(it.written_bytes))),
         ("Took", Some(time(rounds.elapsed_ns))),
     ];
-    html! {
-        details open {
-            summary { "Method" }
+    folded(
+        "Method",
+        &html! {
             p {
                 "In each round every row runs once, in random order, so that a drive that becomes "
                 "slower affects all rows alike. Two rows are called different only if the "
@@ -175,26 +186,43 @@ fn method(fsync: &Fsync) -> Markup {
             }
             (pairs(&rows))
             @if rounds.was_cut_short { p { "The last round is incomplete." } }
+        },
+    )
+}
+
+/// The result in a few words: the worse of the two verdicts first.
+pub(super) fn headline(fsync: &Fsync) -> Headline {
+    let judged = fsync.verdict.as_ref().map(engine_verdict::headline);
+    let durable = fsync.honesty.as_ref().map(|honesty| {
+        let (tone, word) = honesty::word(honesty);
+        Headline::new(tone, word, "")
+    });
+    match (judged, durable) {
+        (Some(judged), Some(durable)) if durable.tone > judged.tone => {
+            let figures = joined(": ", [judged.word, judged.figures]);
+            Headline { figures, ..durable }
+        }
+        (Some(judged), durable) => {
+            let durable = durable.map(|durable| durable.word).unwrap_or_default();
+            let figures = joined("; ", [judged.figures.clone(), durable]);
+            Headline { figures, ..judged }
+        }
+        (None, durable) => {
+            let measured = fsync.rows.iter().filter(|row| row.median_ns.is_some()).count();
+            let rows = format!("{} measured", count_of(measured, "row"));
+            let tone = if measured == 0 { Tone::Care } else { Tone::Plain };
+            match durable {
+                Some(durable) => Headline { figures: rows, ..durable },
+                None => Headline::new(tone, rows, ""),
+            }
         }
     }
 }
 
-/// The result in a few words, for the table of all files.
-pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
-    let told = [
-        fsync.verdict.as_ref().map(engine_verdict::word),
-        fsync.honesty.as_ref().map(honesty::word),
-    ];
-    let told: Vec<(Tone, String)> = told.into_iter().flatten().collect();
-    let measured = fsync.rows.iter().filter(|row| row.median_ns.is_some()).count();
-    if told.is_empty() {
-        let rows = count_of(measured, "row");
-        let tone = if measured == 0 { Tone::Care } else { Tone::Plain };
-        return (tone, format!("{rows} measured"));
-    }
-    let tone = told.iter().map(|(tone, _)| *tone).max().unwrap_or(Tone::Care);
-    let words: Vec<String> = told.into_iter().map(|(_, word)| word).collect();
-    (tone, words.join("; "))
+/// Those of `words` that say something.
+fn joined(between: &str, words: [String; 2]) -> String {
+    let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
+    words.join(between)
 }
 
 /// The result in a sentence, with what to do next.
@@ -219,6 +247,6 @@ pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
     if let Some(refusal) = &fsync.envelope.refusal {
         return ShortAnswer::refused("it ended early", refusal);
     }
-    let what = format!("{}.", summary(fsync).1);
+    let what = format!("{}.", headline(fsync).word);
     ShortAnswer::new(rank.unwrap_or(Rank::Plain), what)
 }

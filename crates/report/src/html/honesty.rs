@@ -3,7 +3,7 @@
 use durability::{Direction, Grade};
 use maud::{Markup, html};
 
-use super::elements::{Tone, chip, notes, pairs, say};
+use super::elements::{Tone, chip, folded, notes, pairs, say};
 use super::short_answer::Rank;
 use super::table::{Row, cell, figure, head, named, row, table, told};
 use crate::bench::figure_rounding::{UNKNOWN, number};
@@ -38,8 +38,8 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
             (notes(&honesty.would_change))
         }
         @if !honesty.layers.is_empty() {
-            (table("Flushes at every layer, the topmost first", &LAYER_HEADS,
-                honesty.layers.iter().take(ROWS_MAX).map(layer)))
+            (folded("Flushes at every layer", &table("The topmost layer first", &LAYER_HEADS,
+                honesty.layers.iter().take(ROWS_MAX).map(layer))))
         }
         @if let Some(drive) = &honesty.drive { (of_drive(drive)) }
         @if let Some(process) = &honesty.process { (of_process(process)) }

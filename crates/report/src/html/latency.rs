@@ -1,49 +1,60 @@
-//! Distributions of latencies, one chart each, all of one comparison on the same axis.
+//! Latencies of the arms or rows of one result, overlaid in charts on one axis.
 
 use maud::{Markup, html};
 use units::number::real;
 
-use super::chart::{Bars, Caption, Span, bars};
-use super::elements::{more, say, time};
+use super::chart::{CURVES_MAX, Caption, Curve, Limit, Scales, Span, percentiles};
+use super::elements::more;
 
-/// The most distributions that are drawn beside each other.
-const SHOWN_MAX: usize = 8;
+/// The most charts of one result.
+const CHARTS_MAX: usize = 9;
 
-/// The latencies of one arm or row.
-pub(super) struct Latency<'a> {
-    pub(super) name: &'a str,
-    pub(super) count: u64,
-    pub(super) median_ns: u64,
-    pub(super) p99_ns: Option<u64>,
-    pub(super) histogram: &'a [(u64, u64)],
+/// Rows that are drawn together, and what they have in common.
+pub(super) struct CurveGroup<'a> {
+    pub(super) title: String,
+    pub(super) curves: Vec<Curve<'a>>,
 }
 
-/// All of `latencies` on one axis; `id` makes their names unique on the page.
-pub(super) fn latencies(id: &str, latencies: &[Latency<'_>]) -> Markup {
-    let buckets = latencies.iter().flat_map(|one| one.histogram);
-    let seen = buckets.filter(|(_, count)| *count > 0).map(|(least, _)| real((*least).max(1)));
-    let Some(span) = Span::of(seen, 1.3) else { return Markup::default() };
+/// A chart for each of `groups`, all on one axis, with `limits`; `id` makes their names unique on
+/// the page.
+pub(super) fn latencies(id: &str, groups: &[CurveGroup<'_>], limits: &[Limit]) -> Markup {
+    let curves = groups.iter().flat_map(|group| &group.curves);
+    let buckets = curves.flat_map(|curve| curve.histogram).filter(|(_, count)| *count > 0);
+    let seen = buckets.map(|(least, _)| *least).chain(limits.iter().map(|limit| limit.1));
+    let Some(span) = Span::of(seen.map(|ns| real(ns.max(1))), 1.3) else {
+        return Markup::default();
+    };
+    let seen = groups.iter().flat_map(|group| &group.curves).map(Curve::rarest);
+    let scales = Scales { latency: span, rarest: seen.fold(1.0, f64::max) };
     html! {
         div.charts {
-            @for (number, one) in latencies.iter().take(SHOWN_MAX).enumerate() {
-                (drawn(&format!("{id}-{number}"), one, span))
+            @for (number, group) in groups.iter().take(CHARTS_MAX).enumerate() {
+                (drawn(&format!("{id}-{number}"), group, scales, limits, number == 0))
             }
         }
-        (more(latencies.len().saturating_sub(SHOWN_MAX), "distributions"))
+        (more(groups.len().saturating_sub(CHARTS_MAX), "groups of curves"))
     }
 }
 
-fn drawn(id: &str, one: &Latency<'_>, span: Span) -> Markup {
+fn drawn(
+    id: &str,
+    group: &CurveGroup<'_>,
+    scales: Scales,
+    limits: &[Limit],
+    first: bool,
+) -> Markup {
+    let axes = match first {
+        true => "Each percentile, rarer to the right, slower upward.",
+        false => "The same axes as in the first chart.",
+    };
+    let left_out = match group.curves.len().saturating_sub(CURVES_MAX) {
+        0 => String::new(),
+        more => format!(" {more} more are in the table alone."),
+    };
     let caption = Caption {
         id: id.to_owned(),
-        title: format!("Latencies: {}", say(one.name)),
-        description: format!(
-            "{} latencies on a logarithmic axis; a line at the median, {}{}.",
-            one.count,
-            time(one.median_ns),
-            one.p99_ns.map_or(String::new(), |p99_ns| format!(", and at p99, {}", time(p99_ns)))
-        ),
+        title: format!("Latency of {}", group.title),
+        description: format!("{axes}{left_out}"),
     };
-    let marks = [Some(one.median_ns), one.p99_ns].into_iter().flatten().collect();
-    bars(&caption, &Bars { histogram: one.histogram, span, marks })
+    percentiles(&caption, &group.curves, scales, limits)
 }

@@ -15,6 +15,7 @@ mod elements;
 mod engine_verdict;
 mod finding;
 mod fsync;
+mod headline;
 mod honesty;
 mod latency;
 mod page;

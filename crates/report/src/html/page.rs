@@ -3,17 +3,20 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::copies::FileCopy;
-use super::elements::{Tone, chip, say};
+use super::elements::say;
+use super::headline::Headline;
 use super::peers::{Outlier, Peers, View};
-use super::short_answer::{self, PlacedAnswer, ShortAnswer};
+use super::short_answer::{self, PlacedAnswer, Rank, ShortAnswer};
 use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
 use super::{copies, result_parts};
 use crate::drawing::DRAWING_STYLE;
 use crate::quantity_words::count_of;
 
-/// The length that the parts of a page have together at most, in bytes. What does not fit is named.
-pub const PAGE_BYTES_MAX: usize = 8 << 20;
+/// The length that all results in full have together at most, in bytes, so that a page of many is
+/// quick to send and to open. The worst are shown in full, the others named; the worst of all is
+/// shown whatever its length.
+pub const PAGE_BYTES_MAX: usize = 256 << 10;
 /// The most files that are named in lists.
 const NAMED_MAX: usize = 2000;
 /// Start of every page of ours, by which it is known again.
@@ -59,8 +62,10 @@ pub struct Draft {
 struct KeptResult {
     name: String,
     heading: String,
-    answer: (Tone, String),
+    headline: Headline,
     short_answer: ShortAnswer,
+    /// Name of its part on the page.
+    id: String,
     /// The result in full; `None` where the page has no more room.
     part: Option<String>,
 }
@@ -68,18 +73,43 @@ struct KeptResult {
 impl Draft {
     /// Draws `source`, and takes in what it says of its host.
     pub fn add(&mut self, source: &ResultFile) {
-        let number = self.entries.len() + 1;
-        let part = part(number, source).into_string();
-        let fits = self.used.saturating_add(part.len()) <= PAGE_BYTES_MAX;
-        self.used += if fits { part.len() } else { 0 };
+        let id = id(self.entries.len() + 1);
+        let part = result_parts::section(&id, source).into_string();
+        self.used += part.len();
         self.peers.add(source);
         self.entries.push(KeptResult {
             name: source.name.clone(),
             heading: result_parts::heading(source),
-            answer: result_parts::summary(source),
+            headline: result_parts::headline(source),
             short_answer: result_parts::short_answer(source),
-            part: fits.then_some(part),
+            id,
+            part: Some(part),
         });
+        self.leave_out();
+    }
+
+    /// Leaves out the parts that need attention least, until the others fit.
+    fn leave_out(&mut self) {
+        while self.used > PAGE_BYTES_MAX {
+            let shown =
+                || self.entries.iter().enumerate().filter(|(_, entry)| entry.part.is_some());
+            let least = shown().rev().min_by_key(|(_, entry)| entry.short_answer.rank);
+            let Some((at, _)) = least.filter(|_| shown().count() > 1) else { return };
+            self.used -= self.entries[at].part.take().map_or(0, |part| part.len());
+        }
+    }
+
+    /// All results, those that need attention first.
+    fn ranked(&self) -> Vec<&KeptResult> {
+        let mut all: Vec<&KeptResult> = self.entries.iter().collect();
+        all.sort_by_key(|entry| std::cmp::Reverse(entry.short_answer.rank));
+        all
+    }
+
+    /// The result, where the page is about nothing else.
+    fn only(&self) -> Option<&KeptResult> {
+        let [one] = self.entries.as_slice() else { return None };
+        (self.unread.is_empty() && self.copies.is_empty()).then_some(one)
     }
 
     /// Takes in a file that cannot be shown.
@@ -90,6 +120,10 @@ impl Draft {
     /// Takes in a file that is the same as one before.
     pub fn copy(&mut self, copy: FileCopy) {
         self.copies.push(copy);
+    }
+
+    fn ranks(&self) -> Vec<Rank> {
+        self.entries.iter().map(|entry| entry.short_answer.rank).collect()
     }
 
     /// Returns whether there is no result to show.
@@ -130,6 +164,7 @@ fn harmless(page: String) -> String {
 fn whole(draft: &Draft) -> Markup {
     let view = View::of(&draft.peers);
     let title = title(draft);
+    let verdict = short_answer::of_all(&draft.ranks(), &view.odd_ranks(), draft.unread.len());
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -144,15 +179,30 @@ fn whole(draft: &Draft) -> Markup {
             }
             body {
                 a.skip href="#main" { "Skip to the results" }
-                header { h1 { (title) } }
-                main id="main" {
-                    (short(draft, &view))
-                    (overview(draft))
-                    (unread(&draft.unread))
-                    @if let Some(peers) = view.section() { (peers) }
-                    @for part in draft.entries.iter().filter_map(|entry| entry.part.as_ref()) {
-                        (PreEscaped(part))
-                    }
+                @match draft.only() {
+                    Some(one) => {
+                        header {
+                            h1 { (one.headline.large(":")) }
+                            (short_answer::why(&one.short_answer, &one.headline))
+                        }
+                        main id="main" {
+                            section.file id=(one.id) {
+                                h2 { (one.heading) }
+                                (PreEscaped(one.part.as_deref().unwrap_or_default()))
+                                p.quiet { "From " (say(&one.name)) }
+                            }
+                        }
+                    },
+                    None => {
+                        header { h1 { (verdict) } }
+                        main id="main" {
+                            (short(draft, &view))
+                            @if let Some(peers) = view.section() { (peers) }
+                            (overview(draft))
+                            (unread(&draft.unread))
+                            @for entry in draft.ranked() { (part(entry)) }
+                        }
+                    },
                 }
                 footer {
                     p { "Made by straddle " (env!("CARGO_PKG_VERSION"))
@@ -178,12 +228,12 @@ fn short(draft: &Draft, view: &View) -> Markup {
         of: of.as_str(),
         at: Some(at.clone()),
     });
-    let of_files = draft.entries.iter().enumerate().map(|(number, entry)| PlacedAnswer {
+    let of_files = draft.entries.iter().map(|entry| PlacedAnswer {
         short_answer: &entry.short_answer,
         of: &entry.heading,
-        at: entry.part.as_ref().map(|_| id(number + 1)),
+        at: entry.part.as_ref().map(|_| entry.id.clone()),
     });
-    short_answer::head(of_hosts.chain(of_files).collect(), draft.unread.len())
+    short_answer::head(of_hosts.chain(of_files).collect())
 }
 
 fn id(number: usize) -> String {
@@ -192,30 +242,30 @@ fn id(number: usize) -> String {
 
 /// All files, each with what it came to, and the way to it.
 fn overview(draft: &Draft) -> Markup {
-    let entries = &draft.entries;
+    let entries = draft.ranked();
     let left_out = entries.len().saturating_sub(NAMED_MAX);
+    let shown = entries.iter().filter(|entry| entry.part.is_some()).count();
     html! {
         section {
             h2 { "Results" }
-            (table("Every file and what it came to", &["Result", "Answer", "File"],
-                entries.iter().take(NAMED_MAX).zip(1..).map(|(entry, at)| file(at, entry))))
+            (table("Every file, the worst first", &["Result", "Answer", "File"],
+                entries.iter().take(NAMED_MAX).map(|entry| file(entry))))
             @if left_out > 0 { p.quiet { "And " (left_out) " more files." } }
-            @if entries.iter().any(|entry| entry.part.is_none()) {
-                p { "The page would be longer than " (PAGE_BYTES_MAX >> 20)
-                    " MiB: results without a link are not shown further. Give fewer files." }
+            @if shown < entries.len() {
+                p { "The page shows " (count_of(shown, "result")) " in full, the worst. To see \
+                    another in full: straddle report FILE." }
             }
             (copies::section(&draft.copies))
         }
     }
 }
 
-fn file(number: usize, entry: &KeptResult) -> Row {
-    let KeptResult { name, heading, answer: (tone, words), part, .. } = entry;
+fn file(KeptResult { name, heading, headline, id, part, .. }: &KeptResult) -> Row {
     let link = html! {
-        @if part.is_some() { a href=(format!("#{}", id(number))) { (heading) } }
+        @if part.is_some() { a href=(format!("#{id}")) { (heading) } }
         @else { (heading) }
     };
-    row([named(link), cell(chip(*tone, words)), told(name)])
+    row([named(link), cell(headline.small()), told(name)])
 }
 
 fn unread(unread: &[Unread]) -> Markup {
@@ -231,14 +281,16 @@ fn unread(unread: &[Unread]) -> Markup {
     }
 }
 
-/// One file in full.
-fn part(number: usize, source: &ResultFile) -> Markup {
-    let id = id(number);
+/// One of several results in full.
+fn part(entry: &KeptResult) -> Markup {
     html! {
-        section.file id=(id) {
-            h2 { (result_parts::heading(source)) }
-            p.quiet { "From " (say(&source.name)) }
-            (result_parts::section(&id, source))
+        @if let Some(part) = &entry.part {
+            section.file id=(entry.id) {
+                h2 { (entry.heading) }
+                p.headline { (entry.headline.large(":")) }
+                (short_answer::why(&entry.short_answer, &entry.headline))
+                (PreEscaped(part))
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use measure::probe::Reading;
 
-use super::elements::{Tone, chip, more, notes, pairs, refused, say, time, words};
+use super::elements::{Tone, chip, folded, more, notes, pairs, refused, say, time, words};
+use super::headline::Headline;
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{self, cell, figure, head, table, told};
@@ -17,7 +18,6 @@ const ROWS_MAX: usize = 60;
 /// All of one result.
 pub(super) fn section(probe: &Probe) -> Markup {
     html! {
-        (pairs(&run_facts::of_probe(probe).rows))
         @if let Some(refusal) = &probe.envelope.refusal {
             (refused("nothing probed", &refusal.message, refusal.hint.as_deref()))
         }
@@ -28,8 +28,9 @@ pub(super) fn section(probe: &Probe) -> Markup {
         (tools(&probe.tools))
         @if let Some(next) = next(probe) { p { strong { "Next: " } (say(&next)) } }
         (kept(&probe.kept))
-        (method(probe))
         (notes(&probe.envelope.notes))
+        (folded("Method", &method(probe)))
+        (folded("Machine and command", &pairs(&run_facts::of_probe(probe).rows)))
     }
 }
 
@@ -164,15 +165,12 @@ fn method(probe: &Probe) -> Markup {
         ),
     ];
     html! {
-        details open {
-            summary { "Method" }
-            (pairs(&rows))
-            @if !probe.comparisons.is_empty() {
-                (table("Every comparison, in order",
-                    &["Question", "Compared", "Against", "Ratio", "Interval", "Repeats", "Result"],
-                    probe.comparisons.iter().take(ROWS_MAX).map(compared)))
-                (more(probe.comparisons.len().saturating_sub(ROWS_MAX), "comparisons"))
-            }
+        (pairs(&rows))
+        @if !probe.comparisons.is_empty() {
+            (table("Every comparison, in order",
+                &["Question", "Compared", "Against", "Ratio", "Interval", "Repeats", "Result"],
+                probe.comparisons.iter().take(ROWS_MAX).map(compared)))
+            (more(probe.comparisons.len().saturating_sub(ROWS_MAX), "comparisons"))
         }
     }
 }
@@ -194,18 +192,18 @@ fn compared(one: &ProbeComparison) -> table::Row {
 }
 
 /// The result in a few words, for the table of all files.
-pub(super) fn summary(probe: &Probe) -> (Tone, String) {
+pub(super) fn headline(probe: &Probe) -> Headline {
     if probe.envelope.refusal.is_some() || probe.dry_run {
-        return (Tone::Care, "nothing probed".to_owned());
+        return Headline::new(Tone::Care, "nothing probed", "");
     }
     match &probe.answers.alignment.value {
         Some(found) => {
             let lies = probe.reported.physical_sector_lies == Some(true);
             let tone = if lies { Tone::Bad } else { Tone::Good };
-            let but = if lies { ", not what is reported" } else { "" };
-            (tone, format!("granule {}{but}", words().exact(found.bytes)))
+            let but = if lies { "not what is reported" } else { "" };
+            Headline::new(tone, format!("granule {}", words().exact(found.bytes)), but)
         }
-        None => (Tone::Care, "cannot tell".to_owned()),
+        None => Headline::new(Tone::Care, "cannot tell", "the granule"),
     }
 }
 

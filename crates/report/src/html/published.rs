@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::elements::{Tone, chip, more, pairs, say};
+use super::elements::{Tone, chip, folded, more, pairs, say};
+use super::headline::Headline;
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figure_rounding::UNKNOWN;
@@ -14,25 +15,24 @@ use crate::drive::{
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
 const LINES_MAX: usize = 60;
-const HEADS: [&str; 9] =
-    ["#", "What", "Published", "Model", "Unit", "Error", "Bound", "Label", "Answer"];
+const HEADS: [&str; 8] =
+    ["What", "Published", "Model", "Unit", "Error", "Bound", "Label", "Answer"];
 
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, published: &Published) -> Markup {
     let lines = &published.lines[..];
     let articles: Vec<&[PublishedLine]> =
         lines.chunk_by(|one, next| one.article == next.article).collect();
-    let (_, words) = summary(published);
     html! {
-        (pairs(&[
-            ("Seed", Some(published.seed.to_string())),
-            ("straddle", Some(say(&published.envelope.version))),
-        ]))
-        p { (words) ". " (labels()) }
+        p { (labels()) }
         @for (number, lines) in articles.iter().take(ARTICLES_MAX).enumerate() {
             (article(&format!("{id}-{number}"), lines))
         }
         (more(articles.len().saturating_sub(ARTICLES_MAX), "articles"))
+        (folded("Command", &pairs(&[
+            ("Seed", Some(published.seed.to_string())),
+            ("straddle", Some(say(&published.envelope.version))),
+        ])))
     }
 }
 
@@ -49,20 +49,19 @@ fn article(id: &str, lines: &[PublishedLine]) -> Markup {
     html! {
         h3 { (title) }
         (table("Published numbers, and the model's", &HEADS,
-            shown.iter().zip(1..).map(|(line, at)| one(at, line))))
+            shown.iter().map(one)))
         (more(lines.len() - shown.len(), "numbers"))
         (errors(id, shown))
         (reasons(shown))
     }
 }
 
-fn one(at: usize, line: &PublishedLine) -> Row {
+fn one(line: &PublishedLine) -> Row {
     let what = html! {
         (say(&line.what))
         @if let Some(drive) = &line.drive { " " span.quiet { (say(drive)) } }
     };
     row([
-        figure(at),
         named(what),
         figure(range(line)),
         figure(published_number(line.model)),
@@ -107,6 +106,7 @@ fn errors(id: &str, lines: &[PublishedLine]) -> Markup {
         let share = line.bound_percent / 100.0;
         let high = line.published_max / line.published;
         Dot {
+            name: line.what.clone(),
             at: line.model / line.published,
             line: [1.0 - share, high * (1.0 + share)],
             odd: !line.within,
@@ -132,7 +132,7 @@ fn reasons(lines: &[PublishedLine]) -> Markup {
 }
 
 /// The result in a few words, for the table of all files.
-pub(super) fn summary(published: &Published) -> (Tone, String) {
+pub(super) fn headline(published: &Published) -> Headline {
     let count = |standing: PublishedStanding| {
         published.lines.iter().filter(|line| line.standing() == standing).count()
     };
@@ -149,10 +149,12 @@ pub(super) fn summary(published: &Published) -> (Tone, String) {
         (0, 0) => Tone::Good,
     };
     let counted = within + explained + outside;
-    (tone, format!("{within} of {counted} within their bounds, {fitted} fitted"))
+    let word = format!("{within} of {counted} within their bounds");
+    Headline::new(tone, word, format!("{fitted} fitted"))
 }
 
 /// The result in a sentence: of models, so that nothing here is wrong.
 pub(super) fn short_answer(published: &Published) -> ShortAnswer {
-    ShortAnswer::new(Rank::Plain, format!("{}.", summary(published).1))
+    let Headline { word, figures, .. } = headline(published);
+    ShortAnswer::new(Rank::Plain, format!("{word}, {figures}."))
 }

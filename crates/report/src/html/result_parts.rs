@@ -2,7 +2,8 @@
 
 use maud::Markup;
 
-use super::elements::{Tone, say};
+use super::elements::say;
+use super::headline::Headline;
 use super::short_answer::ShortAnswer;
 use super::source::{FileContent, ResultFile};
 use super::{bench, check, compare, fsync, probe, published, simulation, trace};
@@ -42,16 +43,16 @@ fn on(envelope: &Envelope) -> String {
 }
 
 /// The result in a few words, and how good it is.
-pub(super) fn summary(source: &ResultFile) -> (Tone, String) {
+pub(super) fn headline(source: &ResultFile) -> Headline {
     match &source.content {
-        FileContent::Check(document) => check::summary(document),
-        FileContent::Bench(bench) => bench::summary(bench),
-        FileContent::Fsync(fsync) => fsync::summary(fsync),
-        FileContent::Probe(probe) => probe::summary(probe),
-        FileContent::Compare(comparing) => compare::summary(comparing),
-        FileContent::Trace(trace) => trace::summary(trace),
-        FileContent::Simulation(simulation) => simulation::summary(simulation),
-        FileContent::Published(published) => published::summary(published),
+        FileContent::Check(document) => check::headline(document),
+        FileContent::Bench(bench) => bench::headline(bench),
+        FileContent::Fsync(fsync) => fsync::headline(fsync),
+        FileContent::Probe(probe) => probe::headline(probe),
+        FileContent::Compare(comparing) => compare::headline(comparing),
+        FileContent::Trace(trace) => trace::headline(trace),
+        FileContent::Simulation(simulation) => simulation::headline(simulation),
+        FileContent::Published(published) => published::headline(published),
     }
 }
 

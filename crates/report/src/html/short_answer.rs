@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::elements::{Tone, chip, say};
+use super::headline::Headline;
 use crate::quantity_words::count_of;
 use crate::refusal::Refusal;
 pub(super) use crate::text::sentence;
@@ -12,7 +13,7 @@ pub(super) use crate::text::sentence;
 /// The most that is said at the head of a page besides the first, and the most results of which
 /// one thing is said.
 const NAMED_MAX: usize = 7;
-const LINKS_MAX: usize = 12;
+const LINKS_MAX: usize = 6;
 
 /// Rank of a result by the attention that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,49 +67,63 @@ pub(super) struct PlacedAnswer<'a> {
     pub(super) at: Option<String>,
 }
 
-/// The head of a page of `all`: the worst first, and what is the same of many once.
-pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>, unread: usize) -> Markup {
-    all.sort_by_key(|told| std::cmp::Reverse(told.short_answer.rank));
-    let number = |rank: Rank| all.iter().filter(|told| told.short_answer.rank == rank).count();
-    let (good, unknown) = (number(Rank::Good), number(Rank::Unknown));
-    let wrong = all.iter().filter(|told| told.short_answer.rank >= Rank::Care).count();
-    let named = same(&all[..if wrong > 0 { wrong } else { unknown }]);
+/// The sentence of one result, and what to do next.
+pub(super) fn why(short_answer: &ShortAnswer, above: &Headline) -> Markup {
+    let ShortAnswer { what, next, .. } = short_answer;
+    // The line above begins with the verdict.
+    let what = what.strip_prefix(&above.word).and_then(|rest| rest.strip_prefix(": "));
+    let what = what.unwrap_or(&short_answer.what);
     html! {
-        section.short id="short" {
-            h2 { "In short" }
-            (verdict(wrong, unknown, good))
-            @if let Some((first, others)) = named.split_first() {
-                p.first { (one(first)) }
-                @if !others.is_empty() {
-                    ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
-                }
-                @let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
-                @if more > 0 {
-                    p.quiet { "And " (count_of(more, "result")) " more; see the table." }
-                }
-            }
-            p.quiet { (rest(good, if wrong > 0 { unknown } else { 0 }, unread)) }
+        @if what.trim_end_matches('.') != above.word {
+        p.why { (what) @if let Some(next) = next { " " strong { "Next: " } (next) } }
         }
     }
 }
 
-/// Returns what is to be said before anything is named; what is wrong speaks for itself.
-fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
-    let (tone, word, text) = match (wrong, unknown, good) {
-        (1.., ..) => return Markup::default(),
-        (0, 1.., _) => {
-            let text =
-                format!("No problem found, but {} without a verdict.", count_of(unknown, "result"));
-            (Tone::Care, "no verdict", text)
-        }
-        (0, 0, 1..) => (Tone::Good, "good", "No problem found.".to_owned()),
-        (0, 0, 0) => (
-            Tone::Plain,
-            "measurements",
-            "These results hold measurements without a verdict.".to_owned(),
-        ),
+/// The verdict on results of `ranks`, and on those of their `hosts` that stand out, as the first
+/// line of a page: the worst first. Of `unread` files nothing is known.
+pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], unread: usize) -> Markup {
+    let mut told: BTreeMap<(Rank, bool), usize> = BTreeMap::new();
+    ranks.iter().for_each(|rank| *told.entry((*rank, false)).or_default() += 1);
+    if let Some(worst) = hosts.iter().max() {
+        told.insert((*worst, true), hosts.len());
+    }
+    let word = |(&(rank, of_hosts), &count): (&(Rank, bool), &usize)| match of_hosts {
+        true => format!("{} standing out", count_of(count, "host")),
+        false => format!("{count} {}", counted(rank)),
     };
-    html! { p.first { (chip(tone, word)) " " (text) } }
+    let mut words = told.iter().rev().map(word);
+    let (Some(first), Some(((worst, _), _))) = (words.next(), told.last_key_value()) else {
+        return html! { "No result" };
+    };
+    let of = format!("of {}", count_of(ranks.len(), "result"));
+    let unread = (unread > 0).then(|| format!("{unread} unreadable"));
+    let others: Vec<String> = words.chain([of]).chain(unread).collect();
+    Headline::new(tone(*worst), first, others.join(", ")).large(",")
+}
+
+/// List of what is wrong of `all`, the worst first, and what is the same of many once; where
+/// nothing is wrong, of what has no verdict.
+pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>) -> Markup {
+    all.sort_by_key(|told| std::cmp::Reverse(told.short_answer.rank));
+    let wrong = all.iter().any(|told| told.short_answer.rank >= Rank::Care);
+    let least = if wrong { Rank::Care } else { Rank::Unknown };
+    all.retain(|told| told.short_answer.rank >= least);
+    let named = same(&all);
+    let Some((first, others)) = named.split_first() else { return Markup::default() };
+    let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
+    html! {
+        section.short id="short" {
+            h2 { "In short" }
+            p.first { (one(first)) }
+            @if !others.is_empty() {
+                ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
+            }
+            @if more > 0 {
+                p.quiet { "And " (count_of(more, "result")) " more; see the table." }
+            }
+        }
+    }
 }
 
 /// Those of which the same is said together, in the order of the first of each.
@@ -126,23 +141,6 @@ fn same<'a, 'b>(all: &'b [PlacedAnswer<'a>]) -> Vec<Vec<&'b PlacedAnswer<'a>>> {
         }
     }
     groups
-}
-
-fn rest(good: usize, unknown: usize, unread: usize) -> String {
-    let mut parts = Vec::new();
-    if good > 0 {
-        parts.push(format!("{good} good"));
-    }
-    if unknown > 0 {
-        parts.push(format!("{unknown} without a verdict"));
-    }
-    if unread > 0 {
-        parts.push(format!("{unread} unreadable"));
-    }
-    match parts.is_empty() {
-        true => String::new(),
-        false => format!("Other results: {}.", parts.join(", ")),
-    }
 }
 
 fn one(group: &[&PlacedAnswer<'_>]) -> Markup {
@@ -169,6 +167,18 @@ fn tone(rank: Rank) -> Tone {
         Rank::Plain => Tone::Plain,
         Rank::Unknown | Rank::Care => Tone::Care,
         Rank::Wrong | Rank::Loss => Tone::Bad,
+    }
+}
+
+/// The word after a number of results.
+fn counted(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Good => "good",
+        Rank::Plain => "without a question",
+        Rank::Unknown => "without a verdict",
+        Rank::Care => "with a warning",
+        Rank::Wrong => "wrong",
+        Rank::Loss => "where data may be lost",
     }
 }
 

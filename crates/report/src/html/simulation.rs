@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
-use super::elements::{Tone, chip, more, notes, pairs, say, time, words};
+use super::elements::{Tone, chip, folded, more, notes, pairs, say, time, words};
+use super::headline::Headline;
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figure_rounding::number;
@@ -17,27 +18,18 @@ use crate::quantity_words::count_of;
 const ROWS_MAX: usize = 120;
 /// From so many times on a cost stands out: more than the model's place on a track makes.
 const COSTS: f64 = 1.1;
-const HEADS: [&str; 9] =
-    ["#", "Drive", "Place", "Operations/s", "Mean", "p50", "p99", "Cost", "RMW"];
+const HEADS: [&str; 8] = ["Drive", "Place", "Operations/s", "Mean", "p50", "p99", "Cost", "RMW"];
 
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
     let arms = &simulation.arms[..simulation.arms.len().min(ROWS_MAX)];
     let command = say(&simulation.envelope.run.command.join(" "));
     html! {
-        (pairs(&[
-            ("Workload", Some(say(&simulation.workload))),
-            ("Command", Some(command).filter(|words| !words.is_empty())),
-            ("Seed", Some(simulation.seed.to_string())),
-            ("straddle", Some(say(&simulation.envelope.version))),
-        ]))
-        p {
-            (chip(Tone::Plain, "simulated")) " Models of drives did it in simulated time: no drive "
-            "was touched."
-        }
+        p { (say(&simulation.workload)) ". Models of drives did it in simulated time: no drive was "
+            "touched." }
         h3 { "What it costs" }
         (table("Cost of the workload on each drive and place", &HEADS,
-            arms.iter().zip(1..).map(|(arm, at)| one(at, arm))))
+            arms.iter().map(one)))
         (more(simulation.arms.len() - arms.len(), "rows"))
         (leaves(arms))
         p.quiet { (against(simulation)) }
@@ -45,15 +37,19 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
         (cuts(arms))
         (failures(arms))
         (notes(&simulation.envelope.notes))
+        (folded("Command", &pairs(&[
+            ("Command", Some(command).filter(|words| !words.is_empty())),
+            ("Seed", Some(simulation.seed.to_string())),
+            ("straddle", Some(say(&simulation.envelope.version))),
+        ])))
     }
 }
 
-fn one(at: usize, arm: &SimulatedArm) -> Row {
+fn one(arm: &SimulatedArm) -> Row {
     let cost = html! {
         @if stands_out(arm) { (chip(Tone::Bad, "dearer")) " " } (number(arm.ratio))
     };
     row([
-        figure(at),
         head(&drive_name(arm)),
         told(&place(arm, words().look)),
         figure(number(arm.operations_per_second)),
@@ -128,8 +124,12 @@ fn costs(id: &str, arms: &[SimulatedArm]) -> Markup {
                       numbers are those of the table."
             .to_owned(),
     };
-    let dot =
-        |arm: &SimulatedArm| Dot { at: arm.ratio, line: [1.0, arm.ratio], odd: stands_out(arm) };
+    let dot = |arm: &SimulatedArm| Dot {
+        name: format!("{} {}", place(arm, words().look), drive_name(arm)),
+        at: arm.ratio,
+        line: [1.0, arm.ratio],
+        odd: stands_out(arm),
+    };
     factors(&caption, &arms.iter().map(dot).collect::<Vec<Dot>>())
 }
 
@@ -159,18 +159,17 @@ pub(super) fn title(simulation: &Simulation) -> String {
 }
 
 /// The result in a few words, for the table of all files.
-pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
+pub(super) fn headline(simulation: &Simulation) -> Headline {
     let rows = count_of(simulation.arms.len(), "row");
     let dearest = simulation.arms.iter().map(|arm| arm.ratio).fold(0.0, f64::max);
-    match dearest > COSTS {
-        true => {
-            (Tone::Plain, format!("{rows}, the most expensive costs {} times", number(dearest)))
-        }
-        false => (Tone::Plain, format!("{rows}, none costs more than the first")),
-    }
+    let figures = match dearest > COSTS {
+        true => format!("{rows}, the most expensive costs {} times", number(dearest)),
+        false => format!("{rows}, none costs more than the first"),
+    };
+    Headline::new(Tone::Plain, "simulated", figures)
 }
 
 /// The result in a sentence: of models, so that nothing here is wrong.
 pub(super) fn short_answer(simulation: &Simulation) -> ShortAnswer {
-    ShortAnswer::new(Rank::Plain, format!("{}.", summary(simulation).1))
+    ShortAnswer::new(Rank::Plain, format!("{}.", headline(simulation).figures))
 }

@@ -25,7 +25,6 @@ enum CellKind {
 
 /// One row.
 pub(super) struct Row {
-    id: Option<String>,
     cells: Vec<Cell>,
 }
 
@@ -61,14 +60,7 @@ pub(super) fn rest(content: impl Render) -> Cell {
 
 /// A row of `cells`, as many as there are heads, or ended by a [`rest`].
 pub(super) fn row(cells: impl Into<Vec<Cell>>) -> Row {
-    Row { id: None, cells: cells.into() }
-}
-
-impl Row {
-    /// The row, to which links lead by `id`.
-    pub(super) fn called(self, id: String) -> Row {
-        Row { id: Some(id), ..self }
-    }
+    Row { cells: cells.into() }
 }
 
 /// From so many columns on a table wants more room than a tablet has.
@@ -101,7 +93,7 @@ pub(super) fn table(caption: &str, heads: &[&str], rows: impl IntoIterator<Item 
 
 fn drawn(heads: &[&str], row: &Row) -> Markup {
     html! {
-        tr role="row" id=[row.id.as_deref()] {
+        tr role="row" {
             @for (column, Cell { markup, kind }) in row.cells.iter().enumerate() {
                 @let head = heads.get(column).copied().unwrap_or_default();
                 @match kind {

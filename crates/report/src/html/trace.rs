@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::elements::{Tone, chip, more, notes, pairs, refused, say, words};
+use super::elements::{Tone, chip, folded, more, notes, pairs, refused, say, words};
+use super::headline::Headline;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, cell, figure, head, named, row, table};
 use crate::bench::figure_rounding::UNKNOWN;
@@ -47,7 +48,6 @@ pub(super) fn section(trace: &Trace) -> Markup {
             Some(total.unvisited_bytes).filter(|it| *it > 0).map(|it| words().size(it)),
         ),
     ];
-    let rows = [&rows[..], &super::run_facts::of_run(&trace.envelope)].concat();
     html! {
         (pairs(&rows))
         @if let Some(refusal) = &trace.envelope.refusal {
@@ -58,6 +58,7 @@ pub(super) fn section(trace: &Trace) -> Markup {
         (cost(trace))
         (extents(trace))
         (notes(&trace.envelope.notes))
+        (folded("Machine and command", &pairs(&super::run_facts::of_run(&trace.envelope))))
     }
 }
 
@@ -196,9 +197,9 @@ fn of_extent(trace: &Trace, extent: &TraceExtent) -> Row {
 }
 
 /// The result in a few words, for the table of all files.
-pub(super) fn summary(trace: &Trace) -> (Tone, String) {
+pub(super) fn headline(trace: &Trace) -> Headline {
     if trace.envelope.refusal.is_some() {
-        return (Tone::Care, "not traced".to_owned());
+        return Headline::new(Tone::Care, "not traced", "");
     }
     let shares = &trace.total.alignment;
     let off = shares.iter().map(|share| share.misaligned_bytes).max().unwrap_or(0);
@@ -207,10 +208,13 @@ pub(super) fn summary(trace: &Trace) -> (Tone, String) {
     let unknown = unknown.fold(trace.total.unvisited_bytes, u64::saturating_add);
     let extents = count(trace.total.extents, "extent");
     match (off, unknown, fits) {
-        (1.., _, _) => (Tone::Bad, format!("{} misaligned", words().size(off))),
-        (0, 1.., _) => (Tone::Care, format!("{extents}, {} unknown", words().size(unknown))),
-        (0, 0, 0) => (Tone::Plain, format!("{extents}, nothing to judge")),
-        (0, 0, _) => (Tone::Good, format!("{extents}, aligned")),
+        (1.., _, _) => Headline::new(Tone::Bad, "misaligned", words().size(off)),
+        (0, 1.., _) => {
+            let figures = format!("{extents}, {} unknown", words().size(unknown));
+            Headline::new(Tone::Care, "unknown", figures)
+        }
+        (0, 0, 0) => Headline::new(Tone::Plain, "nothing to judge", extents),
+        (0, 0, _) => Headline::new(Tone::Good, "aligned", extents),
     }
 }
 
@@ -234,14 +238,16 @@ pub(super) fn short_answer(trace: &Trace) -> ShortAnswer {
                     off, and the fix";
         return ShortAnswer::new(rank, what).next(Some(next));
     }
-    match (summary(trace), trace.total.unknown.first()) {
-        ((Tone::Good, _), _) => ShortAnswer::new(Rank::Good, "The file fits all that it lies on."),
-        ((_, words), Some(unknown)) => {
-            ShortAnswer::new(Rank::Unknown, sentence(&format!("{words}: {}", say(&unknown.reason))))
+    let Headline { tone, word, figures } = headline(trace);
+    match (tone, trace.total.unknown.first()) {
+        (Tone::Good, _) => ShortAnswer::new(Rank::Good, "The file fits all that it lies on."),
+        (_, Some(unknown)) => {
+            let what = format!("{figures}: {}", say(&unknown.reason));
+            ShortAnswer::new(Rank::Unknown, sentence(&what))
         }
-        ((tone, words), None) => {
+        (tone, None) => {
             let rank = if tone == Tone::Plain { Rank::Plain } else { Rank::Unknown };
-            ShortAnswer::new(rank, sentence(&words))
+            ShortAnswer::new(rank, sentence(&format!("{figures}, {word}")))
         }
     }
 }

@@ -82,12 +82,6 @@ impl Span {
         self.low.ln()..self.high.ln()
     }
 
-    /// Edges that cut it into `count` parts of one width, as values.
-    pub(super) fn edges(self, count: u32) -> Vec<f64> {
-        let step = (self.high / self.low).ln() / f64::from(count.max(1));
-        (0..=count).map(|number| self.low * (step * f64::from(number)).exp()).collect()
-    }
-
     /// Returns where the values that are named stand.
     fn ticks(self) -> Vec<f64> {
         let round = if self.high / self.low < 6.0 { self.even() } else { self.decades() };

@@ -1,28 +1,34 @@
 //! Many values on one logarithmic axis, a row each: a dot, and a line.
 //!
-//! Rows are numbered as in the table beside the chart; no name is drawn.
+//! Each row has its name: intervals of ratios so make a forest plot.
 
 use maud::Markup;
 use plotters::chart::ChartBuilder;
-use plotters::element::{Circle, PathElement};
-use plotters::style::Color as _;
+use plotters::element::{Circle, PathElement, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color as _, IntoTextStyle as _};
 use units::number::real;
 
-use super::bars::label;
-use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
+use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure, label, short};
 use crate::bench::figure_rounding::number;
+use crate::text;
 
 /// The most rows that are drawn.
 const ROWS_MAX: usize = 60;
 /// Height of a row, and of all else, in the chart's units.
-const ROW: u32 = 14;
+const ROW: u16 = 14;
 const REST: u32 = 48;
-/// From so many rows on, not every one has its number.
-const NUMBERED: usize = 30;
+/// Room for the names, and the letters of one.
+const NAMES: u16 = 186;
+const NAME_MAX: usize = 27;
+/// Letters of a name that has the line above its row for itself.
+const LONG_MAX: usize = 54;
 
 /// One row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::html) struct Dot {
+    /// The name; it may be anything.
+    pub(in crate::html) name: String,
     /// The value.
     pub(in crate::html) at: f64,
     /// The ends of the line.
@@ -33,9 +39,9 @@ pub(in crate::html) struct Dot {
 
 impl Dot {
     /// A latency, with a line up to a worse percentile where that is known.
-    pub(in crate::html) fn latency(median_ns: u64, far_ns: Option<u64>, odd: bool) -> Dot {
+    pub(in crate::html) fn latency(name: String, median_ns: u64, far_ns: Option<u64>) -> Dot {
         let at = real(median_ns);
-        Dot { at, line: [at, far_ns.map_or(at, real)], odd }
+        Dot { name, at, line: [at, far_ns.map_or(at, real)], odd: false }
     }
 }
 
@@ -65,17 +71,18 @@ fn values(rows: &[Dot]) -> impl Iterator<Item = f64> {
 
 fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Markup {
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-    let stride = rows.len().div_ceil(NUMBERED).max(1);
-    let numbers = (0..count).map(f64::from).step_by(stride).collect();
-    figure(caption, count * ROW + REST, |area| -> Drawn {
+    let is_long = rows.iter().any(|row| text::width(&row.name) > NAME_MAX);
+    let letters = if is_long { LONG_MAX } else { NAME_MAX };
+    let (row_height, beside) = if is_long { (ROW * 2, 6) } else { (ROW, NAMES) };
+    figure(caption, count * u32::from(row_height) + REST, |area| -> Drawn {
         let mut chart = ChartBuilder::on(area)
             .margin(6)
             .margin_right(20)
             .x_label_area_size(24)
-            .y_label_area_size(30)
+            .y_label_area_size(u32::from(beside))
             .build_cartesian_2d(
                 span.axis(),
-                Axis { ends: f64::from(count) - 0.4..-0.6, ticks: numbers },
+                Axis { ends: f64::from(count) - 0.4..-0.6, ticks: Vec::new() },
             )?;
         chart
             .configure_mesh()
@@ -88,8 +95,11 @@ fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Mark
                 true => number(value.exp()),
                 false => label(*value),
             })
-            .y_label_formatter(&|value| format!("{:.0}", value + 1.0))
             .draw()?;
+        if are_factors {
+            let one = [(span.at(1.0), -0.6), (span.at(1.0), f64::from(count) - 0.4)];
+            chart.draw_series([PathElement::new(one, INK.stroke_width(1))])?;
+        }
         for (row, down) in rows.iter().zip((0..count).map(f64::from)) {
             let color = if row.odd { MARK } else { DATA };
             let line = row.line.map(|end| (span.at(end), down));
@@ -97,6 +107,14 @@ fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Mark
             chart.draw_series([PathElement::new(line, line_color.stroke_width(2))])?;
             let dot = (span.at(row.at), down);
             chart.draw_series([Circle::new(dot, 4, color.filled())])?;
+            let level = chart.backend_coord(&dot).1;
+            let (at, side) = match is_long {
+                true => ((14, level - i32::from(ROW) + 1), HPos::Left),
+                false => ((i32::from(NAMES), level), HPos::Right),
+            };
+            let style = ("sans-serif", LETTER).into_text_style(area).color(&INK);
+            let style = style.pos(Pos::new(side, VPos::Center));
+            area.draw(&Text::new(short(&row.name, letters), at, style))?;
         }
         Ok(())
     })

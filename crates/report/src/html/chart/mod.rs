@@ -1,14 +1,13 @@
 //! Charts: drawn by `plotters` into SVG, each with a title, a description and the same figures in a
 //! table or a sentence beside it.
 //!
-//! Only numbers are drawn. The colors are those of the light page; `style.css` gives each another
-//! one where the page is dark, by the attribute that holds it.
+//! Names of rows are drawn short; the library escapes them. The colors are those of the light
+//! page; `style.css` gives each another one where the page is dark, by the attribute that holds it.
 
 mod axis;
-mod bars;
 mod dots;
-mod narrowing;
 mod pace;
+mod percentiles;
 
 use maud::{Markup, PreEscaped, html};
 use plotters::backend::SVGBackend;
@@ -18,10 +17,14 @@ use plotters::style::RGBColor;
 
 use axis::Axis;
 pub(super) use axis::Span;
-pub(super) use bars::{Bars, bars};
 pub(super) use dots::{Dot, factors, latencies};
-pub(super) use narrowing::narrowing;
 pub(super) use pace::pace;
+pub(super) use percentiles::{CURVES_MAX, Curve, Limit, Scales, percentiles};
+
+use super::elements::{say, words};
+use crate::bench::figure_rounding::chosen_time;
+use crate::text;
+use units::number::whole;
 
 /// Text and axes.
 const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);
@@ -29,8 +32,9 @@ const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);
 const GRID: RGBColor = RGBColor(0xd9, 0xdd, 0xe1);
 /// Color of data.
 const DATA: RGBColor = RGBColor(0x0b, 0x57, 0xd0);
-/// Color of intervals.
-const BAND: RGBColor = RGBColor(0xb5, 0xcf, 0xf5);
+/// Colors of further curves.
+const OTHER: RGBColor = RGBColor(0x12, 0x60, 0x2f);
+const THIRD: RGBColor = RGBColor(0x7b, 0x3f, 0x98);
 /// Color of what stands out.
 const MARK: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
 
@@ -47,6 +51,17 @@ pub(super) struct Caption {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) description: String,
+}
+
+/// A latency on a logarithmic axis as a person writes it: `5 ms`, not `5.00 ms`.
+fn label(logarithm: f64) -> String {
+    chosen_time(whole(logarithm.exp().round()), words())
+}
+
+/// A name of a file as it fits beside a row: at most `letters` wide, never empty.
+fn short(name: &str, letters: usize) -> String {
+    let name = text::shorten(&say(name), letters, "…");
+    if name.trim().is_empty() { "-".to_owned() } else { name }
 }
 
 /// Returns what `draw` draws, as a figure; without a picture where nothing can be drawn.

@@ -2,9 +2,9 @@
 
 use maud::Markup;
 use plotters::chart::ChartBuilder;
-use plotters::element::PathElement;
+use plotters::element::{PathElement, Text};
 use plotters::series::LineSeries;
-use plotters::style::Color as _;
+use plotters::style::{Color as _, IntoTextStyle as _};
 use units::number::real;
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
@@ -54,6 +54,10 @@ pub(in crate::html) fn pace(caption: &Caption, run: &Sustained) -> Markup {
             let at = real(knee.at_bytes).min(last);
             let line = [(at, up.ends().start), (at, up.ends().end)];
             chart.draw_series([PathElement::new(line, MARK.stroke_width(2))])?;
+            let (across, down) = chart.backend_coord(&line[1]);
+            let style = ("sans-serif", LETTER).into_text_style(area).color(&MARK);
+            let words = format!("pace falls at {}", size(at));
+            area.draw(&Text::new(words, (across.min(240) + 5, down + 2), style))?;
         }
         let line = points.iter().map(|&(across, pace)| (across, up.at(pace)));
         chart.draw_series(LineSeries::new(line, DATA.stroke_width(2)))?;

@@ -4,6 +4,7 @@
 //! Models come first, hosts second: where a whole model is slow its hosts are not to blame, and
 //! where one host of a model is slow the model is not.
 
+mod heat_map;
 mod host_rows;
 mod named_outliers;
 mod outlier_rule;
@@ -65,6 +66,12 @@ pub enum Odd {
     Slower,
     /// It takes less time than its peers: better, or its writes are not what theirs are.
     Faster,
+}
+
+impl Odd {
+    fn of(times: f64) -> Odd {
+        if times > 1.0 { Odd::Slower } else { Odd::Faster }
+    }
 }
 
 /// A host that stands out among its peers.
@@ -173,14 +180,18 @@ impl PeerGroup {
         PeerGroup { kind, hosts, median, p99 }
     }
 
+    /// The latencies that its hosts are compared by.
+    fn measures(&self) -> [Measure<'_>; 2] {
+        [
+            ("median", &self.median, |host| Some(host.median_ns)),
+            ("p99", &self.p99, |host| host.p99_ns),
+        ]
+    }
+
     /// Those that stand out, each with its place among the hosts.
     fn outliers(&self) -> Vec<(usize, Outlier)> {
         let mut found: Vec<(usize, Outlier)> = Vec::new();
-        let measures: [Measure<'_>; 2] = [
-            ("median", &self.median, |host| Some(host.median_ns)),
-            ("p99", &self.p99, |host| host.p99_ns),
-        ];
-        for (measure, told, latency) in measures {
+        for (measure, told, latency) in self.measures() {
             let GroupAnswer::Some(places) = &told.answer else { continue };
             for &place in places {
                 let Some(host) = self.hosts.get(place) else { continue };
@@ -196,7 +207,7 @@ impl PeerGroup {
                     latency_ns,
                     times,
                     hosts: self.hosts.len(),
-                    odd: if times > 1.0 { Odd::Slower } else { Odd::Faster },
+                    odd: Odd::of(times),
                     is_implausible: self.kind.is_durable && outlier_rule::is_implausible(times),
                 };
                 found.push((place, outlier));

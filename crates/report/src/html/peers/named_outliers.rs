@@ -2,24 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use maud::{Markup, html};
-
-use super::host_rows::row_id;
+use super::host_rows::Fleet;
 use super::{Odd, Outlier, PeerGroup};
 use crate::bench::figure_rounding::number as digits;
-use crate::html::elements::{Tone, chip, more, time};
+use crate::html::elements::{Tone, time};
 use crate::html::short_answer::Rank;
 use crate::quantity_words::count_of;
-
-/// The most hosts that are named in a list.
-const NAMED_MAX: usize = 40;
 
 /// A host that stands out, and where its row is.
 pub(super) struct NamedOutlier {
     pub(super) outlier: Outlier,
     pub(super) at: String,
     /// In how many more comparisons it stands out.
-    others: usize,
+    pub(super) others: usize,
 }
 
 /// Returns how much an outlier matters, and what to do about it.
@@ -37,37 +32,15 @@ pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
     }
 }
 
-/// Returns who stands out, each in a sentence: by what is the furthest away.
-pub(super) fn named(hosts: &[NamedOutlier]) -> Markup {
-    html! {
-        @if hosts.is_empty() {
-            p { "No host stands out among its peers." }
-        } @else {
-            ul.notes {
-                @for NamedOutlier { outlier, at, others } in hosts.iter().take(NAMED_MAX) {
-                    li {
-                        (chip(tone(outlier), word(outlier))) " "
-                        a href=(format!("#{at}")) { strong { (outlier.host) } } ": "
-                        (sentence(outlier))
-                        @if *others > 0 {
-                            " It stands out in " (count_of(*others, "more comparison")) "."
-                        }
-                    }
-                }
-            }
-            (more(hosts.len().saturating_sub(NAMED_MAX), "hosts that stand out"))
-        }
-    }
-}
-
 /// Each host by its furthest outlier, the furthest first.
-pub(super) fn by_host(groups: &[PeerGroup]) -> Vec<NamedOutlier> {
+pub(super) fn by_host(fleets: &[Fleet]) -> Vec<NamedOutlier> {
     let away = |outlier: &Outlier| outlier.times.ln().abs();
-    let of_group = |(number, group): (usize, &PeerGroup)| {
-        let at = move |(place, outlier)| (row_id(number, place), outlier);
-        group.outliers().into_iter().map(at).collect::<Vec<_>>()
+    let of_fleet = |(number, fleet): (usize, &Fleet)| {
+        let outliers = fleet.groups.iter().flat_map(PeerGroup::outliers);
+        let at = |(_, outlier): (usize, Outlier)| (fleet.row_id(number, &outlier.host), outlier);
+        outliers.map(at).collect::<Vec<_>>()
     };
-    let mut sorted: Vec<(String, Outlier)> = groups.iter().enumerate().flat_map(of_group).collect();
+    let mut sorted: Vec<(String, Outlier)> = fleets.iter().enumerate().flat_map(of_fleet).collect();
     sorted.sort_by(|(_, one), (_, other)| away(other).total_cmp(&away(one)));
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut hosts: Vec<NamedOutlier> = Vec::new();
@@ -83,7 +56,7 @@ pub(super) fn by_host(groups: &[PeerGroup]) -> Vec<NamedOutlier> {
     hosts
 }
 
-fn tone(outlier: &Outlier) -> Tone {
+pub(super) fn tone(outlier: &Outlier) -> Tone {
     match outlier.odd {
         Odd::Slower => Tone::Bad,
         Odd::Faster if outlier.is_implausible => Tone::Care,
@@ -91,7 +64,7 @@ fn tone(outlier: &Outlier) -> Tone {
     }
 }
 
-fn word(outlier: &Outlier) -> &'static str {
+pub(super) fn word(outlier: &Outlier) -> &'static str {
     match outlier.odd {
         Odd::Slower => "slow",
         Odd::Faster if outlier.is_implausible => "implausibly fast",

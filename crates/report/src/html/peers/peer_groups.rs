@@ -1,68 +1,76 @@
 //! The groups of peers on the page.
 
 use maud::{Markup, html};
-use units::number::real;
 
-use super::host_rows::{GROUPS_MAX, HOSTS_MAX, ID, row_id};
-use super::named_outliers::{NamedOutlier, advice, by_host, named, sentence};
+use super::heat_map::heat_map;
+use super::host_rows::{FLEETS_MAX, Fleet, ID, fleets};
+use super::named_outliers::{NamedOutlier, advice, by_host, sentence};
 use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
-use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers};
-use crate::bench::figure_rounding::number as digits;
-use crate::html::chart::{Caption, Dot, latencies};
-use crate::html::elements::{Tone, chip, more, time, time_or_unknown};
-use crate::html::short_answer::ShortAnswer;
-use crate::html::table::{Row, cell, figure, named as head, row, table};
+use super::{MeasuredOn, PeerGroup, Peers};
+use crate::html::elements::{folded, more};
+use crate::html::short_answer::{Rank, ShortAnswer};
 use crate::quantity_words::count_of;
 
+/// The most groups of which is said why nobody of them is named.
+const SAID_MAX: usize = 8;
 /// The most places that are named in a list.
 const NAMED_MAX: usize = 40;
 
 /// All that peers say: what is worth the head of the page, and the section.
 pub(in crate::html) struct View {
-    groups: Vec<PeerGroup>,
+    fleets: Vec<Fleet>,
     strangers: Vec<MeasuredOn>,
     named: Vec<NamedOutlier>,
 }
 
 impl View {
     pub(in crate::html) fn of(peers: &Peers) -> View {
-        let mut groups = peers.groups();
-        // Those with something to tell first, then the larger ones.
-        groups.sort_by_key(|group| {
-            (std::cmp::Reverse(group.outliers().len()), std::cmp::Reverse(group.hosts.len()))
-        });
-        let named = by_host(&groups);
+        let fleets = fleets(peers.groups());
+        let named = by_host(&fleets);
         let strangers = peers.strangers.iter().cloned().collect();
-        View { groups, strangers, named }
+        View { fleets, strangers, named }
     }
 
     /// Returns what is said of each host that stands out in a way that matters, its name, and
     /// where.
     pub(in crate::html) fn short_answers(&self) -> Vec<(ShortAnswer, String, String)> {
         let told = |named: &NamedOutlier| {
-            let NamedOutlier { outlier, at, .. } = named;
+            let NamedOutlier { outlier, at, others } = named;
             let (rank, next) = advice(outlier)?;
-            let short_answer = ShortAnswer::new(rank, sentence(outlier)).next(Some(next));
+            let others = match others {
+                0 => String::new(),
+                _ => format!(" It stands out in {}.", count_of(*others, "more comparison")),
+            };
+            let what = sentence(outlier) + &others;
+            let short_answer = ShortAnswer::new(rank, what).next(Some(next));
             Some((short_answer, outlier.host.clone(), at.clone()))
         };
         self.named.iter().filter_map(told).collect()
     }
 
+    /// Ranks of the hosts that stand out.
+    pub(in crate::html) fn odd_ranks(&self) -> Vec<Rank> {
+        let rank = |named: &NamedOutlier| advice(&named.outlier).map_or(Rank::Good, |it| it.0);
+        self.named.iter().map(rank).collect()
+    }
+
     /// The section; `None` where nothing could be compared: there is one host, or none.
     pub(in crate::html) fn section(&self) -> Option<Markup> {
-        if self.groups.is_empty() && self.strangers.len() < 2 {
+        if self.fleets.is_empty() && self.strangers.len() < 2 {
             return None;
         }
         Some(html! {
             section id=(ID) {
                 h2 { "Hosts side by side" }
-                @if !self.groups.is_empty() { (named(&self.named)) }
-                (strangers(&self.strangers))
-                @if !self.groups.is_empty() { p.quiet { (rule()) } }
-                @for (number, group) in self.groups.iter().take(GROUPS_MAX).enumerate() {
-                    (one(number, group))
+                @if self.named.is_empty() && !self.fleets.is_empty() {
+                    p { "No host stands out among its peers." }
                 }
-                (more(self.groups.len().saturating_sub(GROUPS_MAX), "groups"))
+                @for (number, fleet) in self.fleets.iter().take(FLEETS_MAX).enumerate() {
+                    (one(number, fleet))
+                }
+                (more(self.fleets.len().saturating_sub(FLEETS_MAX), "drive models"))
+                (strangers(&self.strangers))
+                @if !self.fleets.is_empty() { (folded("When a host stands out", &rule())) }
             }
         })
     }
@@ -86,102 +94,44 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
     }
 }
 
-fn rule() -> String {
-    format!(
+fn rule() -> Markup {
+    let rule = format!(
         "A group is hosts with the same drive model and firmware that ran the same work. A host \
          stands out if its latency is far from the median of its group: more than {DEVIATIONS} \
          robust standard deviations (of logarithms, by the median absolute deviation) and a \
          factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all are slow, or many \
          differ, no host stands out."
-    )
+    );
+    html! { p { (rule) } }
 }
 
-fn model(kind: &PeerKind) -> String {
-    format!("{}, firmware {}", kind.model, kind.firmware)
-}
-
-fn one(number: usize, group: &PeerGroup) -> Markup {
-    let odd = odd(group);
-    let shown = &group.hosts[..group.hosts.len().min(HOSTS_MAX)];
-    let caption = Caption {
-        id: format!("{ID}-{number}"),
-        title: format!("Latency of {}", count_of(group.hosts.len(), "host")),
-        description:
-            "A dot for each host's median, a line up to its p99; the numbers are those of \
-                      the table."
-                .to_owned(),
-    };
-    let dot =
-        |host: &PeerHost| Dot::latency(host.median_ns, host.p99_ns, odd.contains(&&*host.name));
-    let rows: Vec<Dot> = shown.iter().map(dot).collect();
+/// Hosts with one drive: what the rule says of all, and the map of each.
+fn one(number: usize, fleet: &Fleet) -> Markup {
+    let Some(PeerGroup { kind, .. }) = fleet.groups.first() else { return Markup::default() };
+    let mut said: Vec<String> = fleet.groups.iter().filter_map(said).collect();
+    said.dedup();
     html! {
-        h3 { (model(&group.kind)) ": " (group.kind.work) }
-        p { (said(group)) }
-        details open[!odd.is_empty() || number == 0] {
-            summary { (count_of(group.hosts.len(), "host")) }
-            (table(
-                &format!("{}, the slowest first", count_of(group.hosts.len(), "host")),
-                &["#", "Host", "Median", "p99", "Times the group's median", "Rule"],
-                shown.iter().enumerate().map(|(place, host)| {
-                    of_host(place, host, group, odd.contains(&&*host.name))
-                        .called(row_id(number, place))
-                }),
-            ))
-            (more(group.hosts.len().saturating_sub(HOSTS_MAX), "hosts"))
-            (latencies(&caption, &rows))
-        }
+        h3 { (kind.model) ", firmware " (kind.firmware) }
+        @for said in said.iter().take(SAID_MAX) { p { (said) } }
+        (heat_map(number, fleet))
     }
 }
 
-fn odd(group: &PeerGroup) -> Vec<&str> {
-    let places = [&group.median, &group.p99].into_iter().filter_map(|told| match &told.answer {
-        GroupAnswer::Some(places) => Some(places),
+/// Returns why nobody of a group can be named; `None` where the rule can tell.
+fn said(group: &PeerGroup) -> Option<String> {
+    let answers = [("median", &group.median.answer), ("p99", &group.p99.answer)];
+    let mixed = answers.iter().find_map(|(measure, answer)| match answer {
+        GroupAnswer::Mixed(differ) => Some((measure, differ)),
         _ => None,
     });
-    places.flatten().filter_map(|&place| group.hosts.get(place)).map(|host| &*host.name).collect()
-}
-
-fn of_host(place: usize, host: &PeerHost, group: &PeerGroup, odd: bool) -> Row {
-    let times = real(host.median_ns) / group.median.middle_ns.max(1.0);
-    let name = html! {
-        (host.name)
-        @if host.runs > 1 { " " span.quiet { "(the middle one of " (host.runs) " runs)" } }
-    };
-    row([
-        figure(place + 1),
-        head(name),
-        figure(time(host.median_ns)),
-        figure(time_or_unknown(host.p99_ns)),
-        figure(digits(times)),
-        cell(html! { @if odd { (chip(Tone::Bad, "stands out")) } }),
-    ])
-}
-
-/// Returns what the rule says of the group, in a sentence.
-fn said(group: &PeerGroup) -> String {
-    let answers = [("median", &group.median.answer), ("p99", &group.p99.answer)];
-    if let Some((measure, GroupAnswer::Mixed(differ))) =
-        answers.iter().find(|(_, answer)| matches!(answer, GroupAnswer::Mixed(_)))
-    {
-        return format!(
-            "{differ} of {} differ from the others in their {measure}: too many to be exceptions. \
-             Look for what they share: kernel, image, slot, link speed, controller.",
-            count_of(group.hosts.len(), "host")
-        );
+    let hosts = count_of(group.hosts.len(), "host");
+    if let Some((measure, differ)) = mixed {
+        return Some(format!(
+            "{}: {differ} of {hosts} differ from the others in their {measure}: too many to be \
+             exceptions. Look for what they share: kernel, image, slot, link speed, controller.",
+            group.kind.head
+        ));
     }
-    let names = odd(group);
-    let mut unique: Vec<&str> = Vec::new();
-    for name in names {
-        if !unique.contains(&name) {
-            unique.push(name);
-        }
-    }
-    match (&group.median.answer, unique.len()) {
-        (GroupAnswer::TooFew, _) => format!(
-            "{} are too few to name one that stands out; it takes {HOSTS_MIN}.",
-            count_of(group.hosts.len(), "host")
-        ),
-        (_, 0) => "No host stands out.".to_owned(),
-        (_, _) => format!("Stands out: {}.", unique.join(", ")),
-    }
+    let few = matches!(group.median.answer, GroupAnswer::TooFew);
+    few.then(|| format!("{hosts} are too few to name one that stands out; it takes {HOSTS_MIN}."))
 }

@@ -34,8 +34,9 @@ pub(super) struct MeasuredOn {
 pub(super) struct PeerKind {
     pub(super) model: String,
     pub(super) firmware: String,
-    /// Work that was done.
+    /// Work that was done, and its name as the head of a column.
     pub(super) work: String,
+    pub(super) head: String,
     /// True if each of them is a durable write.
     pub(super) is_durable: bool,
 }
@@ -53,6 +54,7 @@ pub(super) enum FileSamples {
 /// Work, whether it is a durable write, and its latencies.
 struct MeasuredWork {
     name: String,
+    head: String,
     is_durable: bool,
     median_ns: u64,
     p99_ns: Option<u64>,
@@ -82,9 +84,9 @@ pub(super) fn told(source: &ResultFile) -> FileSamples {
     let (Some(model), Some(firmware)) = (model, firmware) else {
         return FileSamples::Unknown(place);
     };
-    let sample = |MeasuredWork { name, is_durable, median_ns, p99_ns }| {
-        let kind =
-            PeerKind { model: model.clone(), firmware: firmware.clone(), work: name, is_durable };
+    let sample = |MeasuredWork { name, head, is_durable, median_ns, p99_ns }| {
+        let (model, firmware) = (model.clone(), firmware.clone());
+        let kind = PeerKind { model, firmware, work: name, head, is_durable };
         HostSample { place: place.clone(), kind, median_ns, p99_ns }
     };
     FileSamples::Some(works.into_iter().map(sample).collect())
@@ -97,6 +99,7 @@ fn of_bench(bench: &Bench) -> Vec<MeasuredWork> {
         let workload = &experiment.workload;
         Some(MeasuredWork {
             name: format!("{}, {}", say(&experiment.title), say(&arm.name)),
+            head: say(&experiment.title),
             is_durable: workload.action != OperationDirection::Read && workload.sync != Sync::None,
             median_ns: arm.median_ns,
             p99_ns: arm.p99_ns,
@@ -108,7 +111,8 @@ fn of_bench(bench: &Bench) -> Vec<MeasuredWork> {
 fn of_fsync(fsync: &Fsync) -> Vec<MeasuredWork> {
     let seen = |row: &FsyncRow| {
         let name = format!("{}, {}", say(&row.label), say(&row.id));
-        Some(MeasuredWork { name, is_durable: true, median_ns: row.median_ns?, p99_ns: row.p99_ns })
+        let (head, median_ns) = (say(&row.id), row.median_ns?);
+        Some(MeasuredWork { name, head, is_durable: true, median_ns, p99_ns: row.p99_ns })
     };
     fsync.rows.iter().filter_map(seen).take(SAMPLES_MAX).collect()
 }

@@ -3,7 +3,8 @@
 const root = document.documentElement, found = [];
 let seen = 0;
 for (const details of document.querySelectorAll('details')) details.open = true;
-for (const table of document.querySelectorAll('table')) {
+// A heat map scrolls by itself, and its lines are no cards.
+for (const table of document.querySelectorAll('.wide table')) {
   const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
   const hidden = table.tHead.getBoundingClientRect().width < 5;
   for (const cell of table.tBodies[0].querySelectorAll('td, th')) {

@@ -192,7 +192,7 @@ fn ours(page: &str) -> Vec<Tag> {
 fn a_page_holds_the_elements_that_are_ours_and_no_others() {
     let page = full();
     let tags = ours(&page);
-    for needed in ["table", "svg", "title", "desc", "figcaption", "main", "polygon", "circle"] {
+    for needed in ["table", "svg", "title", "desc", "figcaption", "main", "polyline", "circle"] {
         assert!(tags.iter().any(|tag| tag.name == needed), "{needed}");
     }
     for needed in ["http://", "https://", "url(", "@import", "src=", "<script", "style=\""] {
@@ -232,7 +232,7 @@ fn no_label_gets_to_be_markup() {
         "`",
         "javascript:alert(1)",
     ] {
-        assert_eq!(elements(label), plain, "{label:?} makes no element and hides none");
+        assert!(elements(label) == plain, "{label:?} makes no element and hides none");
     }
 }
 

@@ -7,7 +7,7 @@ if (root.scrollWidth > root.clientWidth)
   found.push(`page ${root.scrollWidth} of ${root.clientWidth}`);
 for (const e of document.body.querySelectorAll('*')) {
   if (e.closest('.skip') || e.closest('svg')) continue;
-  const scrolls = e.closest('.wide'), r = e.getBoundingClientRect();
+  const scrolls = e.closest('.wide, .heat'), r = e.getBoundingClientRect();
   if (r.width === 0 || (scrolls && scrolls !== e && !paper)) continue;
   if (r.right > root.clientWidth + 1 || r.left < -1)
     found.push(`sticks out: ${name(e)} ${r.left} ${r.right}`);

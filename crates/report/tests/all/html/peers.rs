@@ -51,13 +51,15 @@ fn of_twenty_hosts_exactly_the_slow_one_is_named() {
     assert_eq!(*odd, Odd::Slower);
     assert!((70.0..100.0).contains(times), "{times}");
     let page = page(&Report { sources, unread: Vec::new() });
-    let (short, rest) = page.split_once("<h2>Results</h2>").expect("there is a table of files");
+    let (short, rest) = page.split_once("<h2>Hosts side by side</h2>").expect("the map is there");
     assert!(
         short.contains("<a href=\"#peers-0-1\">db-07</a>: <strong>Its median is 200 ms"),
         "{short}"
     );
-    assert!(rest.contains("<tr role=\"row\" id=\"peers-0-1\">"), "the link leads to its row");
-    assert_eq!(page.matches("stands out</span>").count(), 1);
+    assert!(rest.contains("<tr id=\"peers-0-1\">"), "the link leads to its row");
+    assert!(rest.contains("<td class=\"s3\">200 ms · ▲ "), "the map marks it by a sign");
+    assert_eq!(rest.matches("<span class=\"chip bad\">slow</span>").count(), 1, "and by a word");
+    assert!(page.contains("<h1><span class=\"verdict bad\">1 host standing out</span>"));
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn a_host_that_stands_out_in_many_ways_is_named_once() {
         }
     }
     let page = page(&Report { sources, unread: Vec::new() });
-    assert_eq!(page.matches("<strong>db-07</strong>").count(), 1);
+    assert_eq!(page.matches(">slow</span>").count(), 1);
     assert!(page.contains("It stands out in 11 more comparisons."));
 }
 
@@ -189,4 +191,36 @@ fn files_of_one_name_in_many_directories_are_many_hosts() {
         bench.envelope.run.host = None;
     }
     assert_eq!(names(&sources), ["node3/bench.json"]);
+}
+
+#[test]
+fn a_page_of_a_hundred_hosts_is_light_and_shows_the_bad_ones_in_full() {
+    let mut sources = fleet(100, |host| 2_000_000 + 30_000 * (host * 7 % 20));
+    for source in &mut sources {
+        let FileContent::Bench(bench) = &mut source.content else { continue };
+        let other = |number: u64| {
+            let mut other = bench.experiments[0].clone();
+            other.title = format!("experiment {number}");
+            for arm in &mut other.arms {
+                arm.histogram = (0..200).map(|at| (1_000_000 + at * 50_000, 1 + at % 9)).collect();
+            }
+            other
+        };
+        bench.experiments = (0..12).map(other).collect();
+        for experiment in &mut bench.experiments {
+            let is_bad = source.name == "results/63.json";
+            experiment.verdict = if is_bad {
+                measure::CostVerdict::Penalty
+            } else {
+                measure::CostVerdict::NoPenalty
+            };
+        }
+    }
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+    assert!(page.contains("<section class=\"file\" id=\"file-64\">"), "the bad one is there");
+    let shown = page.matches("<section class=\"file\"").count();
+    assert!((1..100).contains(&shown), "{shown}");
+    assert!(page.contains(&format!("shows {shown} results in full, the worst")));
+    assert_eq!(page.matches("<th scope=\"row\">db-").count(), 100, "all are in the map");
 }

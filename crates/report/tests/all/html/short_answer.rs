@@ -2,7 +2,7 @@
 
 use durability::Grade;
 use measure::engine_verdict::Fitness;
-use report::fsync::{Fsync, FsyncVerdict, Honesty};
+use report::fsync::{EngineLimit, Fsync, FsyncVerdict, Honesty};
 use report::html::{FileContent, Report, ResultFile, Unread, page};
 use report::{Envelope, Run};
 use stack::Verdict;
@@ -53,11 +53,12 @@ fn fsync(grade: Grade, verdict: Fitness) -> ResultFile {
     source("fsync.json", FileContent::Fsync(Box::new(fsync)))
 }
 
-/// The head of the page of `sources`, without its markup.
+/// The verdict at the top of the page of `sources` and what follows from it, without markup.
 fn short(sources: Vec<ResultFile>, unread: Vec<Unread>) -> String {
     let page = page(&Report { sources, unread });
-    let from = page.find("<h2>In short</h2>").expect("it begins with that");
-    let to = from + page[from..].find("</section>").expect("it ends");
+    let from = page.find("<h1>").expect("it begins with that");
+    let end = if page.contains("id=\"short\"") { "</section>" } else { "</header>" };
+    let to = from + page[from..].find(end).expect("it ends");
     let mut text = String::new();
     for part in page[from..to].split('<') {
         text += part.split_once('>').map_or(part, |(_, text)| text);
@@ -77,7 +78,7 @@ fn what_may_lose_data_comes_before_what_is_slow_or_misaligned() {
         text.contains("data may be lost") && text.contains("Next: mount it with barriers."),
         "{text}"
     );
-    assert!(text.contains("Other results: 1 good."), "{text}");
+    assert!(text.contains("1 good, of 3 results"), "{text}");
 }
 
 #[test]
@@ -95,12 +96,14 @@ fn a_finding_is_said_with_its_cost_and_every_fix() {
 #[test]
 fn nothing_wrong_is_said_only_where_all_was_judged() {
     let text = short(vec![good()], Vec::new());
-    assert!(text.contains("No problem found."), "{text}");
+    assert!(text.starts_with("aligned: 1 target, no findings"), "{text}");
     let text = short(vec![good(), fsync(Grade::Opaque, Fitness::Pass)], Vec::new());
-    assert!(text.contains("No problem found, but 1 result without a verdict."), "{text}");
+    assert!(text.starts_with("1 without a verdict, 1 good, of 2 results"), "{text}");
     assert!(text.contains("Next: mount it with barriers."), "{text}");
     let text = short(vec![fsync(Grade::Consistent, Fitness::Pass)], Vec::new());
-    assert!(text.contains("No problem found."), "{text}");
+    assert!(text.starts_with("PASS for etcd: looks durable"), "{text}");
+    let text = short(vec![good(), fsync(Grade::Consistent, Fitness::Pass)], Vec::new());
+    assert!(text.starts_with("2 good, of 2 results"), "{text}");
     let unread = Unread { name: "x".to_owned(), reason: "y".to_owned(), hint: "z".to_owned() };
     let text = short(vec![good()], vec![unread]);
     assert!(text.contains("1 unreadable"), "{text}");
@@ -119,7 +122,10 @@ fn a_penalty_is_what_misalignment_would_cost_and_not_said_to_be_there() {
 #[test]
 fn an_engine_that_fails_is_named_with_what_to_do() {
     let text = short(vec![fsync(Grade::Consistent, Fitness::Fail)], Vec::new());
-    assert!(text.contains("FAIL for etcd: too slow for it. Next: another drive."), "{text}");
+    assert!(
+        text.contains("FAIL for etcd: looks durabletoo slow for it. Next: another drive."),
+        "{text}"
+    );
 }
 
 #[test]
@@ -128,5 +134,33 @@ fn what_is_the_same_of_many_results_is_said_once() {
         (0..20).map(|_| fsync(Grade::Consistent, Fitness::Warn)).chain([good()]).collect();
     let text = short(sources, Vec::new());
     assert_eq!(text.matches("WARN for etcd").count(), 1, "{text}");
-    assert!(text.contains(" on db-02 and 8 more: WARN"), "{text}");
+    assert!(text.contains(" on db-02 and 14 more: WARN"), "{text}");
+}
+
+#[test]
+fn the_verdict_and_the_figure_against_its_limit_come_first() {
+    let mut source = fsync(Grade::Consistent, Fitness::Pass);
+    let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+    let verdict = result.verdict.as_mut().expect("it has one");
+    verdict.quantile = Some(crate::fsync::tail(99.0, [1_800_000, 1_700_000, 1_900_000]));
+    let limit = |grade, limit_ns| EngineLimit {
+        grade,
+        quantile_percent: 99.0,
+        limit_ns,
+        ..EngineLimit::default()
+    };
+    verdict.limits = vec![limit(Fitness::Warn, 10_000_000), limit(Fitness::Fail, 100_000_000)];
+    let one = page(&Report { sources: vec![source.clone()], unread: Vec::new() });
+    let body = &one[one.find("<body>").expect("a body")..];
+    let verdict =
+        body.find("<span class=\"verdict good\">PASS for etcd</span>").expect("a verdict");
+    let figure = body.find("p99 1.80 ms, limit 10.0 ms").expect("a figure");
+    let h2 = body.find("<h2>").expect("a heading");
+    let machine = body.find("<summary>Machine and command").expect("the machine");
+    assert!(verdict < figure && figure < h2 && h2 < machine);
+    // Of several each has its own, large, before anything else of it.
+    let two = page(&Report { sources: vec![source, good()], unread: Vec::new() });
+    let part = &two[two.find("id=\"file-1\"").expect("a part")..];
+    assert!(part.find("PASS for etcd") < part.find("<h3>"));
+    assert!(two.contains("<h1><span class=\"verdict good\">2 good</span>"));
 }

@@ -9,12 +9,12 @@ use stack::{LayerType, Verdict};
 use crate::sample::{document, image, layer, target};
 use crate::trace::sample;
 
-/// The row of the first table that `content` gets.
+/// The first line of the page that `content` gets.
 fn row(content: FileContent) -> String {
     let source = ResultFile { name: "one.json".to_owned(), content };
     let page = page(&Report { sources: vec![source], unread: Vec::new() });
-    let from = page.find("<tbody").expect("there is a table");
-    let to = from + page[from..].find("</tbody>").expect("it ends");
+    let from = page.find("<h1>").expect("there is a verdict");
+    let to = from + page[from..].find("</h1>").expect("it ends");
     page[from..to].to_owned()
 }
 
@@ -27,7 +27,7 @@ fn a_check_of_a_good_and_an_unknown_target_is_not_good() {
     good.verdict = Verdict::Aligned;
     good.findings.clear();
     let row = row(FileContent::Check(Box::new(document(vec![good, unknown]))));
-    assert!(row.contains("1 unknown") && !row.contains("chip good"), "{row}");
+    assert!(row.contains("1 unknown") && !row.contains("verdict good"), "{row}");
 }
 
 #[test]
@@ -40,11 +40,11 @@ fn a_trace_that_knows_no_address_is_not_called_aligned() {
     let reason = "compressed by the file system".to_owned();
     let unknown = vec![TraceUnknown { bytes: 4 << 20, reason }];
     let row = traced(TraceTotal { unknown, unvisited_bytes: 0, ..total.clone() });
-    assert!(row.contains("4 MiB unknown") && row.contains("chip care"), "{row}");
+    assert!(row.contains("4 MiB unknown") && row.contains("verdict care"), "{row}");
     let row = traced(TraceTotal { unknown: Vec::new(), unvisited_bytes: 0, ..total.clone() });
-    assert!(row.contains("nothing to judge") && !row.contains("chip good"), "{row}");
+    assert!(row.contains("nothing to judge") && !row.contains("verdict good"), "{row}");
     let row = traced(TraceTotal { unknown: Vec::new(), unvisited_bytes: 1 << 20, ..total });
-    assert!(row.contains("1 MiB unknown") && row.contains("chip care"), "{row}");
+    assert!(row.contains("1 MiB unknown") && row.contains("verdict care"), "{row}");
 }
 
 #[test]

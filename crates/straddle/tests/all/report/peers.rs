@@ -50,7 +50,7 @@ fn of_twenty_files_exactly_the_slow_host_is_named() {
     assert_eq!(ran.errors.lines().count(), 1, "{}", ran.errors);
     assert!(ran.errors.starts_with("note: db-11 stands out among 20 hosts: its median is 9"));
     assert!(ran.out.contains(">db-11</a>: <strong>Its median is 200 ms"), "the page says it first");
-    assert_eq!(ran.out.matches("stands out</span>").count(), 1);
+    assert_eq!(ran.out.matches(">slow</span>").count(), 1);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_page_of_hundreds_of_files_is_bounded_and_names_them_all() {
     let ran = report(&files.iter().map(String::as_str).collect::<Vec<&str>>());
     assert_eq!(ran.status, Some(0), "{}", ran.errors);
     assert_eq!(ran.errors.lines().count(), 1, "{}", ran.errors);
-    assert!(ran.out.len() < 12 << 20, "{}", ran.out.len());
+    assert!(ran.out.len() < 1 << 20, "{}", ran.out.len());
     assert!(files.iter().all(|file| ran.out.contains(file.as_str())));
     let (short, _) = ran.out.split_once("<h2>Results</h2>").expect("there is a table");
     assert!(short.contains(">db-123</a>"), "the slow one is named first: {short}");
