@@ -32,7 +32,7 @@ pub use measured::{KeptMeasurement, MeasuredGranule};
 pub use memory_card::Card;
 pub use nvme_paths::NamespacePath;
 pub use queue::{AtomicLimits, Queue};
-pub use virtual_disk::CloudDisk;
+pub use virtual_disk::{CloudDisk, is_virtual_model};
 
 /// The kernel's report of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use units::number::real;
 use super::host_rows::{GROUPS_MAX, HOSTS_MAX, ID, row_id};
 use super::named_outliers::{NamedOutlier, advice, by_host, named, sentence};
 use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
-use super::{MeasuredOn, PeerGroup, PeerHost, PeerKind, Peers};
+use super::{MeasuredOn, PeerGroup, PeerHost, Peers};
 use crate::bench::figure_rounding::number as digits;
 use crate::html::chart::{Caption, Dot, latencies};
 use crate::html::elements::{Tone, chip, more, time, time_or_unknown};
@@ -74,8 +74,9 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
     html! {
         @if !places.is_empty() {
             h3 { "Not compared: drive unknown" }
-            p { "Only drives of the same model and firmware are compared. Virtual disks and some "
-                "controllers report neither. The numbers of these hosts are with each file below." }
+            p { "Only drives of the same model and firmware are compared, and virtual disks of the "
+                "same kind and capacity. Some controllers report none of these. The numbers of "
+                "these hosts are with each file below." }
             ul.notes {
                 @for MeasuredOn { host, path } in places.iter().take(NAMED_MAX) {
                     li { (host) ", " (path) }
@@ -88,16 +89,12 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
 
 fn rule() -> String {
     format!(
-        "A group is hosts with the same drive model and firmware that ran the same work. A host \
-         stands out if its latency is far from the median of its group: more than {DEVIATIONS} \
-         robust standard deviations (of logarithms, by the median absolute deviation) and a \
-         factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all are slow, or many \
-         differ, no host stands out."
+        "A group is hosts with the same drive model and firmware that ran the same work; virtual \
+         disks are grouped by kind and capacity. A host stands out if its latency is far from the \
+         median of its group: more than {DEVIATIONS} robust standard deviations (of logarithms, by \
+         the median absolute deviation) and a factor of {FACTOR_MIN} or more. This needs \
+         {HOSTS_MIN} hosts. Where all are slow, or many differ, no host stands out."
     )
-}
-
-fn model(kind: &PeerKind) -> String {
-    format!("{}, firmware {}", kind.model, kind.firmware)
 }
 
 fn one(number: usize, group: &PeerGroup) -> Markup {
@@ -115,7 +112,7 @@ fn one(number: usize, group: &PeerGroup) -> Markup {
         |host: &PeerHost| Dot::latency(host.median_ns, host.p99_ns, odd.contains(&&*host.name));
     let rows: Vec<Dot> = shown.iter().map(dot).collect();
     html! {
-        h3 { (model(&group.kind)) ": " (group.kind.work) }
+        h3 { (group.kind.drive) ": " (group.kind.work) }
         p { (said(group)) }
         details open[!odd.is_empty() || number == 0] {
             summary { (count_of(group.hosts.len(), "host")) }

@@ -190,3 +190,26 @@ fn files_of_one_name_in_many_directories_are_many_hosts() {
     }
     assert_eq!(names(&sources), ["node3/bench.json"]);
 }
+
+#[test]
+fn virtual_disks_of_one_kind_and_size_are_peers() {
+    let virtio = |median_ns: &dyn Fn(u64) -> u64| {
+        let mut sources = fleet(12, median_ns);
+        for (number, source) in sources.iter_mut().enumerate() {
+            let FileContent::Bench(bench) = &mut source.content else { continue };
+            bench.target.drive = Some("vda".to_owned());
+            (bench.target.model, bench.target.firmware) = (None, None);
+            bench.target.capacity_bytes = Some(if number < 6 { 100 << 30 } else { 500 << 30 });
+        }
+        sources
+    };
+    // The larger disks are all slower: that is their size, and no host's fault.
+    let usual = |host: u64| if host < 6 { 2_000_000 } else { 20_000_000 };
+    let one_slow = virtio(&|host| if host == 3 { 200_000_000 } else { usual(host) });
+    assert_eq!(names(&one_slow), ["db-03"]);
+    let page = page(&Report { sources: one_slow, unread: Vec::new() });
+    assert!(page.contains("virtio disks of 100 GiB: ") && page.contains("virtio disks of 500 GiB"));
+    assert!(!page.contains("Not compared: drive unknown"));
+    assert!(names(&virtio(&|_| 200_000_000)).is_empty(), "all are slow");
+    assert!(names(&virtio(&usual)).is_empty(), "one size is slow");
+}
