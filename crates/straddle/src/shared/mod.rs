@@ -11,11 +11,13 @@
 //! | `tracer`, `stack_beneath` | the way down from a file or a device to its drives |
 //! | `measured_bytes` | bytes that are measured, and where they lie on a drive |
 //! | `probe_store` | what was measured of drives before |
+//! | `drive_table` | what others measured of a model: the folder `drives/` |
 //! | `measure_target` | where to measure: a directory or a device |
 //! | `raw_claim`, `existing_data` | the claim on a device, and what is on it |
 //! | `write_sample` | a sample of writes: by whom, to which file |
 //! | `busy`, `halt`, `scratch` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
+//! | `remarks` | notes that are made once |
 //! | `destination`, `atomic_file` | where results go, whole or not at all |
 //! | `run` | the run that a document is of |
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
@@ -28,6 +30,7 @@ pub(crate) mod btrfs;
 pub(crate) mod busy;
 pub(crate) mod destination;
 pub(crate) mod drive_facts;
+pub(crate) mod drive_table;
 pub(crate) mod existing_data;
 pub(crate) mod file_system_failure;
 pub(crate) mod halt;
@@ -45,6 +48,7 @@ pub(crate) mod printer;
 pub(crate) mod probe_store;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
+pub(crate) mod remarks;
 pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
