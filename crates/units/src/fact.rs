@@ -31,6 +31,8 @@ pub enum Source {
     Procfs,
     /// Follows from other facts.
     Derived,
+    /// Measured on other drives of this model, firmware and format: the folder `drives/`.
+    DriveTable,
     /// Taken for granted, because nothing confirms otherwise; always labeled.
     Assumed,
 }

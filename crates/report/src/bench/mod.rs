@@ -77,6 +77,8 @@ pub struct BenchTarget {
     pub firmware: Option<String>,
     /// True if the drive rotates; `null` when not known.
     pub rotating: Option<bool>,
+    /// The drive's length in bytes; `null` when not known.
+    pub capacity_bytes: Option<u64>,
     /// The drive's addressable unit in bytes; `null` when not known.
     pub logical_sector_bytes: Option<u64>,
     /// The granule against which arms were placed, in bytes.

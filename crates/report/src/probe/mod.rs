@@ -5,6 +5,7 @@
 //! Adding fields is compatible; anything else raises the number in [`PROBE_SCHEMA`].
 
 mod kernel_version;
+mod measured_drive;
 mod next_step;
 mod progress;
 mod saved;
@@ -19,6 +20,10 @@ use units::Source;
 use crate::envelope::Envelope;
 
 pub use kernel_version::KernelVersion;
+pub use measured_drive::{
+    DriveClaims, DriveFormat, MEASURED_DRIVE_LICENSE, MEASURED_DRIVE_MARK, MEASURED_DRIVE_SCHEMA,
+    MeasuredDrive, MeasuredUnit,
+};
 pub use next_step::next;
 pub use progress::probing;
 pub use saved::{

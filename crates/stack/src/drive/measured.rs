@@ -1,6 +1,7 @@
-//! A granule that was measured on this very drive and kept.
+//! A granule that was measured on this very drive and kept, or on others of its model.
 //!
-//! It outranks what is told and what is reported, and it is never silent: the unit's source is
+//! The one outranks what is told and what is reported, the other only what is reported. Neither is
+//! silent: the unit's source is
 //! `measured`, and its note says when and by what. What was kept of another state of the drive (its
 //! firmware, its sector format) is not used, and that is said too.
 
@@ -32,18 +33,20 @@ pub struct MeasuredGranule {
     pub note: String,
 }
 
-/// Adds what was measured, as the granule that is used.
-pub(super) fn put(measured: &KeptMeasurement, units: &mut Units) {
+/// Adds what was measured, as the granule that is used. `source` is [`Source::Measured`] or
+/// [`Source::DriveTable`].
+pub(super) fn put(measured: &KeptMeasurement, source: Source, units: &mut Units) {
     const KIND: UnitKind = UnitKind::Granule;
     match measured {
-        KeptMeasurement::NotUsed(reason) => units.put_unused(KIND, Known::no(reason), "measured"),
+        KeptMeasurement::NotUsed(reason) => {
+            units.put_unused(KIND, Known::no(reason), source.word())
+        }
         KeptMeasurement::Granule(found) => {
             let MeasuredGranule { alignment_bytes, origin_bytes, size_bytes, note, .. } = found;
             if let Some(size) = size_bytes.filter(|size| size != alignment_bytes) {
                 let text = format!("size, by {note}: lengths should be multiples of it");
-                units.put_unused(KIND, Known::yes(size, Source::Measured), &text);
+                units.put_unused(KIND, Known::yes(size, source), &text);
             }
-            let source = Source::Measured;
             units.put_used_from(KIND, *alignment_bytes, *origin_bytes, source, note);
         }
     }

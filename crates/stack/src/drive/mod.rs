@@ -32,7 +32,7 @@ pub use measured::{KeptMeasurement, MeasuredGranule};
 pub use memory_card::Card;
 pub use nvme_paths::NamespacePath;
 pub use queue::{AtomicLimits, Queue};
-pub use virtual_disk::CloudDisk;
+pub use virtual_disk::{CloudDisk, is_virtual_model};
 
 /// The kernel's report of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,9 @@ pub struct KernelDrive {
     /// Measurements of it that were kept; `None` without any, or where they are to be left out.
     /// Nothing here reads it: whoever keeps it puts it here.
     pub measured: Option<KeptMeasurement>,
+    /// Measurements of its model by others; `None` without any, or where they are to be left out.
+    /// Put here as `measured` is.
+    pub table: Option<KeptMeasurement>,
 }
 
 /// Answers of ioctls about a block device.
@@ -156,6 +159,7 @@ impl KernelDrive {
             paths: nvme_paths::paths(tree, name),
             disagreements: Vec::new(),
             measured: None,
+            table: None,
         };
         drive.disagreements = disagree::of(&drive);
         drive
@@ -189,11 +193,14 @@ impl KernelDrive {
         }
         granule::put(self, &mut units);
         self.put_hints(&mut units);
+        if let Some(table) = &self.table {
+            measured::put(table, Source::DriveTable, &mut units);
+        }
         if let Some(told) = told {
             put_told(&mut units, told);
         }
         if let Some(measured) = &self.measured {
-            measured::put(measured, &mut units);
+            measured::put(measured, Source::Measured, &mut units);
         }
         units
     }

@@ -31,6 +31,12 @@ impl CloudDisk {
     }
 }
 
+/// Returns whether a disk with this model is virtual: hypervisors and clouds name theirs so.
+#[must_use]
+pub fn is_virtual_model(model: &str) -> bool {
+    NAMES.iter().any(|name| model.contains(name)) || CloudDisk::of(model).is_some()
+}
+
 /// Why the kernel's word that a disk turns is no word about its media; `None` where it is.
 pub(super) fn why_not_its_own(tree: &dyn KernelTree, name: &str) -> Option<&'static str> {
     if name.starts_with("loop") {

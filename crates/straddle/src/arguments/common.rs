@@ -44,7 +44,7 @@ pub(crate) struct Unknown {
 /// Option that ignores measured granules.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct IgnoreMeasuredOption {
-    /// Ignore the granules that straddle probe measured and saved on this machine
+    /// Ignore measured granules: those saved on this machine, and the drive table
     #[arg(id = "ignore_measured", long = "ignore-measured", help_heading = "Judging")]
     pub(crate) is_ignored: bool,
 }

@@ -61,6 +61,23 @@ pub(crate) struct Probe {
     #[arg(long, help_heading = "Bounds")]
     pub(crate) no_save: bool,
 
+    /// Also write the drive's unit to this file, for others with the same model
+    ///
+    /// The file has model, firmware, format and every comparison, and no serial number, host or
+    /// path. How to send it: drives/README.md in the source.
+    #[arg(long, value_name = "FILE", requires = "license", help_heading = "Output")]
+    pub(crate) share: Option<PathBuf>,
+
+    /// License of the shared file; type CC0-1.0 to give up your rights in it
+    #[arg(
+        long,
+        value_name = "LICENSE",
+        requires = "share",
+        value_parser = [report::probe::MEASURED_DRIVE_LICENSE],
+        help_heading = "Output"
+    )]
+    pub(crate) license: Option<String>,
+
     #[command(flatten)]
     pub(crate) raw: RawDevice,
 

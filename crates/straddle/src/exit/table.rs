@@ -83,7 +83,11 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("probe", 0, "at least one value was found"),
     end("probe", 2, NOT_HERE),
     end("probe", 3, SAFETY),
-    end("probe", 5, "no value was found, or the drive failed during the run"),
+    end(
+        "probe",
+        5,
+        "no value was found, --share had nothing to write, or the drive failed during the run",
+    ),
     end("probe", 130, SIGNAL),
     end("compare", 0, "no change above 10 %"),
     end("compare", 1, "a value differs, or a verdict changed"),

@@ -10,6 +10,7 @@
 //! | `pauses` | what happens between blocks: rests, the line that says how far it is |
 //! | `measuring` | the questions of `measure::probe`, asked there |
 //! | `document` | what is printed, and what is kept |
+//! | `share` | the file for others with the same model, for `--share` |
 
 mod document;
 mod drive_identity;
@@ -19,6 +20,7 @@ mod pauses;
 mod preflight;
 mod preview;
 mod session;
+mod share;
 
 use host::Interrupt;
 use jiff::Timestamp;
@@ -38,6 +40,7 @@ use session::Session;
 
 pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
+    let shared = share::destination(probe.share.as_deref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
     let run = Session {
@@ -47,21 +50,39 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
         seed: probe.start.seed(started),
     };
     let mut document = document::begun(&run, started);
-    if let Err(refusal) = fill(&run, &mut document) {
+    let text = fill(&run, &mut document).unwrap_or_else(|refusal| {
         document.envelope.refusal = Some(refusal);
-    }
+        None
+    });
     document.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    show(&run, &document, destination)
+    let shown = show(&run, &document, destination)?;
+    match text.zip(shared) {
+        Some((Ok(text), file)) => {
+            let name = file.name();
+            file.write(&text)?;
+            printer::note(&format!("wrote {name}; to send it: drives/README.md of the source"));
+            Ok(shown)
+        }
+        Some((Err(reason), file)) => {
+            let said = printer::error(&format!("cannot share {}: {reason}", file.name()));
+            Ok(if shown == CommandOutcome::Done { CommandOutcome::NoVerdict(said) } else { shown })
+        }
+        None => Ok(shown),
+    }
 }
 
-/// Answers what was asked.
-fn fill(run: &Session<'_>, document: &mut Document) -> Result<(), Refusal> {
+/// Answers what was asked; the text for `--share`, or why there is none, where it ran.
+fn fill(
+    run: &Session<'_>,
+    document: &mut Document,
+) -> Result<Option<Result<String, String>>, Refusal> {
     let target = MeasureTarget::of(&run.probe.target, "probe")?;
     if let MeasureTarget::Directory(directory) = &target {
         run.probe.raw.write_device_needs_a_device("probe", directory.given())?;
     }
+    share::preflight(run, &target)?;
     if run.probe.start.dry_run {
-        return preview::run(run, &target, document);
+        return preview::run(run, &target, document).map(|()| None);
     }
     let most_ns = u64::from(run.probe.seconds).saturating_mul(1_000_000_000);
     let mut watched = Pauses::new(&run.interrupt, run.probe.kept.no_progress, most_ns);
@@ -73,7 +94,7 @@ fn fill(run: &Session<'_>, document: &mut Document) -> Result<(), Refusal> {
     if run.interrupt.is_raised() {
         document.envelope.notes.push(CUT_OFF.to_owned());
     }
-    Ok(())
+    Ok(Some(share::text(&opened, &found, document)))
 }
 
 /// Prints the result; what the process ends with.

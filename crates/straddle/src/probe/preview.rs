@@ -32,9 +32,7 @@ pub(super) fn run(
     let place = match target {
         MeasureTarget::Directory(directory) => {
             in_directory(run, directory, found)?;
-            // Of a directory it is what lies at the beginning of the device, where there is one.
-            let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
-            number.and_then(|number| place(run, number, LOOK_BYTES).ok())
+            glance(run, target)
         }
         MeasureTarget::Device { node, number } => {
             on_device(run, node, found)?;
@@ -48,6 +46,15 @@ pub(super) fn run(
         document::of_place(place, found);
     }
     Ok(())
+}
+
+/// Returns what lies at the beginning of the device of `target`; `None` where that is not known.
+pub(super) fn glance(run: &Session<'_>, target: &MeasureTarget) -> Option<MeasuredBytes> {
+    let number = match target {
+        MeasureTarget::Directory(directory) => file_facts(&directory.path()).ok()?.device,
+        MeasureTarget::Device { number, .. } => *number,
+    };
+    place(run, number, LOOK_BYTES).ok()
 }
 
 fn place(

@@ -12,6 +12,7 @@ use anyhow::{anyhow, bail};
 use clap::ValueEnum as _;
 use report::drawing::SVG_MARK;
 use report::html::PAGE_MARK;
+use report::probe::MEASURED_DRIVE_MARK;
 
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
 use crate::shared::atomic_file::AtomicFile;
@@ -60,6 +61,13 @@ pub(crate) const BENCH: NewContent = result_of!("bench");
 pub(crate) const FSYNC: NewContent = result_of!("fsync");
 /// A result of `straddle probe`.
 pub(crate) const PROBE: NewContent = result_of!("probe");
+
+/// A measured drive of `straddle probe`.
+pub(crate) const MEASURED_DRIVE: NewContent = NewContent {
+    name: "measured drive",
+    mark: MEASURED_DRIVE_MARK,
+    writer: "`straddle probe --share`",
+};
 
 /// A plan of `straddle plan`.
 pub(crate) const PLAN: NewContent = NewContent {

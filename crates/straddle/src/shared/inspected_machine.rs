@@ -11,6 +11,7 @@ use stack::drive::{Answers, KernelDrive};
 use stack::kernel::{Listed, Machine, NodeId, PartitionedDisk};
 use units::text;
 
+use crate::shared::drive_table::DriveTable;
 use crate::shared::parallel;
 use crate::shared::probe_store::Store;
 
@@ -24,6 +25,8 @@ pub(crate) struct InspectedMachine {
     pub(crate) is_captured: bool,
     /// Earlier measurements of drives; `None` where they are to be left out.
     measured: Option<Store>,
+    /// Measurements of models; `None` where they are to be left out.
+    table: Option<DriveTable>,
 }
 
 impl InspectedMachine {
@@ -46,12 +49,14 @@ impl InspectedMachine {
     /// The machine that `tree` describes.
     fn of(tree: host::sysroot::Tree, is_captured: bool) -> InspectedMachine {
         let measured = Store::of_environment();
-        InspectedMachine { tree, machine: OnceLock::new(), is_captured, measured }
+        let table = Some(DriveTable::built_in());
+        InspectedMachine { tree, machine: OnceLock::new(), is_captured, measured, table }
     }
 
-    /// The same, where what was measured of drives before is left out if `ignores` says so.
+    /// The same, where what was measured of drives and their models before is left out if `ignores`
+    /// says so.
     pub(crate) fn ignoring_measured(self, ignores: bool) -> InspectedMachine {
-        if ignores { InspectedMachine { measured: None, ..self } } else { self }
+        if ignores { InspectedMachine { measured: None, table: None, ..self } } else { self }
     }
 
     /// Its block devices, as they were when they were first asked for; `Err` says why they are not
@@ -101,6 +106,7 @@ impl Devices for InspectedMachine {
             }
             Ok(Rc::new(HeadCache::new(disk)) as Rc<dyn Disk>)
         });
+        drive.table = self.table.as_ref().and_then(|table| table.of_drive(&drive));
         drive.measured = self.measured.as_ref().and_then(|store| store.of(&drive));
         let name = text::escape(name.as_bytes());
         Start { kind: StartKind::Drive(Box::new(drive)), name, bytes }

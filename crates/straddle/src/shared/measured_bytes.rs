@@ -29,6 +29,7 @@ pub(crate) struct Drive {
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
     pub(crate) rotating: Option<bool>,
+    pub(crate) capacity_bytes: Option<u64>,
     /// Time of a turn of the platter; `None` where there is none, or it is not known.
     pub(crate) turn_ns: Option<u64>,
 }
@@ -161,8 +162,14 @@ impl MeasuredBytes {
         let first = self.runs.first().map_or(0, |run| run.length_bytes);
         let runs = runs(&self.stack, self.id, first, Some(id)).unwrap_or_default();
         self.first_address_bytes = runs.first().map(|run| run.address_bytes);
-        let (model, firmware, rotating, turn_ns) = (None, None, None, None);
-        self.drive = Some(Drive { name: name.clone(), model, firmware, rotating, turn_ns });
+        self.drive = Some(Drive {
+            name: name.clone(),
+            model: None,
+            firmware: None,
+            rotating: None,
+            capacity_bytes: None,
+            turn_ns: None,
+        });
         self.cached = Some(name);
         self
     }
@@ -241,6 +248,7 @@ fn drive(stack: &Stack, leaf: LayerId) -> Option<Drive> {
         model: drive.model.as_ref().map(ToString::to_string),
         firmware: drive.identity.firmware.value().map(|text| units::text::escape(text.as_bytes())),
         rotating: drive.rotational.value().copied(),
+        capacity_bytes: drive.length_bytes.value().copied(),
         turn_ns: drive
             .said
             .turns_per_minute()

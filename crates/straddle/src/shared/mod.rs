@@ -11,11 +11,13 @@
 //! | `tracer`, `stack_beneath` | the way down from a file or a device to its drives |
 //! | `measured_bytes` | bytes that are measured, and where they lie on a drive |
 //! | `probe_store` | what was measured of drives before |
+//! | `drive_table` | what others measured of a model: the folder `drives/` |
 //! | `measure_target` | where to measure: a directory or a device |
 //! | `raw_claim`, `existing_data` | the claim on a device, and what is on it |
 //! | `write_sample` | a sample of writes: by whom, to which file |
 //! | `busy`, `halt`, `scratch` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
+//! | `remarks` | notes that are made once |
 //! | `destination`, `atomic_file` | where results go, whole or not at all |
 //! | `textfile` | files of metrics in the collector's directory |
 //! | `state_directory`, `kept_results` | what later runs use, the last results |
@@ -31,6 +33,7 @@ pub(crate) mod btrfs;
 pub(crate) mod busy;
 pub(crate) mod destination;
 pub(crate) mod drive_facts;
+pub(crate) mod drive_table;
 pub(crate) mod existing_data;
 pub(crate) mod file_system_failure;
 pub(crate) mod halt;
@@ -49,6 +52,7 @@ pub(crate) mod printer;
 pub(crate) mod probe_store;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
+pub(crate) mod remarks;
 pub(crate) mod result_files;
 pub(crate) mod run;
 pub(crate) mod scratch;

@@ -89,12 +89,15 @@ fn drive_words(drive: &KernelDrive, layer: &Layer) -> Vec<String> {
         None => "",
     };
     let behind = drive.backing_file.as_ref().map(|file| format!("loop over {file}"));
-    let measured = match &drive.measured {
-        Some(KeptMeasurement::Granule(found)) => {
+    let measured = match (&drive.measured, &drive.table) {
+        (Some(KeptMeasurement::Granule(found)), _) => {
             let bytes = Size(found.alignment_bytes);
             format!("granule of {bytes} measured {}", found.date)
         }
-        Some(KeptMeasurement::NotUsed(_)) | None => String::new(),
+        (_, Some(KeptMeasurement::Granule(found))) => {
+            format!("granule of {} by the drive table", Size(found.alignment_bytes))
+        }
+        _ => String::new(),
     };
     let zones = match drive.zoned.value().map(String::as_str) {
         Some("host-managed") => "host-managed zones",

@@ -22,7 +22,7 @@ const NEAR_BYTES: u64 = 4096;
 impl<Q: Queue> Search<'_, '_, '_, Q> {
     /// The alignment, before its size confirms it.
     pub(super) fn alignment(&mut self) -> Result<Estimate<Alignment>, Fault> {
-        let shifts = self.shifts();
+        let shifts = shifts(self.probed.ask.sector_bytes);
         let first = self.shift_panel(PanelKind::Alignment, 0, &shifts, MOST)?;
         match self.judged(&first, &shifts, 0) {
             Ok(found) => return Ok(found),
@@ -59,32 +59,12 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             return Err(ShiftPattern::Odd);
         }
         let readings = &panel.readings()[1..];
-        let may_be_faster = shifts.iter().position(|shift| *shift >= HOME_BYTES);
-        let step = match pattern::of_shifts(readings, may_be_faster.unwrap_or(shifts.len())) {
-            ShiftPattern::Step(step) => step,
-            other => return Err(other),
-        };
-        // Behind 32 KiB comes 128 KiB, which says of 64 KiB that it is enough.
-        let bytes = shifts[step].min(WHOLE_BYTES);
-        let value = Alignment { bytes, origin_bytes: (HOME_BYTES + origin) % bytes };
-        let said_by = format!(
-            "writes of 64 KiB shifted by {} to {} bytes are slower, by {} bytes and more not",
-            shifts[0],
-            shifts[step - 1],
-            bytes
-        );
+        let (value, said_by) = aligned(readings, shifts, origin)?;
         Ok(Estimate::Found {
             value,
             alpha: self.probed.ask.share() * count(readings.len() + 1),
             said_by,
         })
-    }
-
-    /// Shifts from a sector to 32 KiB, and a far one.
-    fn shifts(&self) -> Vec<u64> {
-        let steps =
-            std::iter::successors(Some(self.probed.ask.sector_bytes), |shift| Some(shift << 1));
-        steps.take_while(|shift| *shift <= HOME_BYTES).chain([FAR_BYTES]).collect()
     }
 
     /// Returns where the first granule may start.
@@ -115,6 +95,35 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
         let pairings = Pairing::with_control(shifts.iter().map(wanted));
         self.panel(kind, &arms, pairings, percent)
     }
+}
+
+/// Shifts from a sector to 32 KiB, and a far one.
+pub(super) fn shifts(sector_bytes: u64) -> Vec<u64> {
+    let steps = std::iter::successors(Some(sector_bytes), |shift| Some(shift << 1));
+    steps.take_while(|shift| *shift <= HOME_BYTES).chain([FAR_BYTES]).collect()
+}
+
+/// The alignment that the readings of `shifts` after `origin` say, with the comparisons that do.
+pub(super) fn aligned(
+    readings: &[Reading],
+    shifts: &[u64],
+    origin: u64,
+) -> Result<(Alignment, String), ShiftPattern> {
+    let may_be_faster = shifts.iter().position(|shift| *shift >= HOME_BYTES);
+    let step = match pattern::of_shifts(readings, may_be_faster.unwrap_or(shifts.len())) {
+        ShiftPattern::Step(step) => step,
+        other => return Err(other),
+    };
+    // Behind 32 KiB comes 128 KiB, which says of 64 KiB that it is enough.
+    let bytes = shifts[step].min(WHOLE_BYTES);
+    let value = Alignment { bytes, origin_bytes: (HOME_BYTES + origin) % bytes };
+    let said_by = format!(
+        "writes of 64 KiB shifted by {} to {} bytes are slower, by {} bytes and more not",
+        shifts[0],
+        shifts[step - 1],
+        bytes
+    );
+    Ok((value, said_by))
 }
 
 /// The fastest residue of those that were faster than the baseline.

@@ -23,8 +23,10 @@
 //! |---|---|
 //! | `alignment` | where a write must start |
 //! | `write_length` | how long it must be |
+//! | `write_evidence` | the comparisons as numbers, and the granule that follows from them |
 
 mod alignment;
+mod write_evidence;
 mod write_length;
 
 use device::Queue;
@@ -36,6 +38,8 @@ use super::operations::Operations;
 use super::panel::{Pairing, Panel, PanelResult, RatioQuestion};
 use crate::{Fault, SlotOrder, Slots, SlotsPlan};
 use units::number::wide;
+
+pub use write_evidence::{SupportedGranule, WriteComparison, WriteEvidence};
 
 /// The length of the writes, and the largest granule that can be found.
 pub const WHOLE_BYTES: u64 = 64 << 10;
@@ -63,6 +67,8 @@ pub struct Granule {
     pub size: Estimate<u64>,
     /// Every comparison.
     pub compared: Vec<ArmComparison>,
+    /// The last ones as numbers.
+    pub evidence: WriteEvidence,
 }
 
 /// A panel of shifts as it ended.
@@ -77,7 +83,7 @@ pub(super) struct Shifted {
 /// # Errors
 /// When an operation fails.
 pub fn find<Q: Queue>(probed: &mut ProbedQueue<'_, '_, Q>) -> Result<Granule, Fault> {
-    let mut search = Search { probed, compared: Vec::new(), parts: 0 };
+    let mut search = Search::new(probed, 0);
     let alignment = search.alignment()?;
     let (alignment, size) = match alignment {
         Estimate::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
@@ -86,7 +92,7 @@ pub fn find<Q: Queue>(probed: &mut ProbedQueue<'_, '_, Q>) -> Result<Granule, Fa
             (Estimate::Not { why, reason }, Estimate::not(Unidentified::NotTried, size))
         }
     };
-    Ok(Granule { alignment, size, compared: search.compared })
+    Ok(Granule { alignment, size, compared: search.compared, evidence: search.evidence })
 }
 
 /// Writes of `length_bytes` that start `first_bytes` after a boundary of 32 KiB, against others
@@ -98,7 +104,7 @@ pub(super) fn against_shifted<Q: Queue>(
     probed: &mut ProbedQueue<'_, '_, Q>,
     (first_bytes, shift_bytes, length_bytes): (u64, u64, u64),
 ) -> Result<Shifted, Fault> {
-    let mut search = Search { probed, compared: Vec::new(), parts: TURNS_PART };
+    let mut search = Search::new(probed, TURNS_PART);
     let arm = |shift| WriteArm { shift_bytes: first_bytes + shift, length_bytes };
     let arms = [arm(0), arm(0), arm(shift_bytes)];
     let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
@@ -132,10 +138,15 @@ impl WriteArm {
 struct Search<'a, 'b, 'c, Q: Queue> {
     probed: &'a mut ProbedQueue<'b, 'c, Q>,
     compared: Vec<ArmComparison>,
+    evidence: WriteEvidence,
     parts: u64,
 }
 
-impl<Q: Queue> Search<'_, '_, '_, Q> {
+impl<'a, 'b, 'c, Q: Queue> Search<'a, 'b, 'c, Q> {
+    fn new(probed: &'a mut ProbedQueue<'b, 'c, Q>, parts: u64) -> Search<'a, 'b, 'c, Q> {
+        Search { probed, compared: Vec::new(), evidence: WriteEvidence::default(), parts }
+    }
+
     fn panel(
         &mut self,
         kind: PanelKind,
@@ -171,6 +182,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
             Ok(operations.write(queue, slots.next(arm), length)?.latency_ns())
         };
         let seen = self.probed.run(&panel, percent, (wide(arms.len()), bytes), time)?;
+        self.evidence.take(kind, arms, &panel.pairings, &seen);
         self.compared.extend(seen.compared.iter().cloned());
         Ok(seen)
     }

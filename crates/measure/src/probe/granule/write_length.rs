@@ -18,7 +18,7 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
         alpha: f64,
         said_by: &str,
     ) -> Result<(Estimate<Alignment>, Estimate<u64>), Fault> {
-        let start = (alignment.origin_bytes + WHOLE_BYTES - HOME_BYTES) % WHOLE_BYTES;
+        let start = Lengths::shift_bytes(alignment);
         let lengths = Lengths::of(alignment.bytes, self.probed.ask.sector_bytes);
         let arms: Vec<WriteArm> = lengths
             .arms
@@ -64,44 +64,52 @@ impl<Q: Queue> Search<'_, '_, '_, Q> {
 
 /// Returns what the lengths say.
 fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64) -> Estimate<u64> {
-    let readings = seen.readings();
+    match measured_size(alignment, lengths, &seen.readings()) {
+        Ok((value, said_by)) => Estimate::Found { value, alpha, said_by },
+        Err(ShiftPattern::Open) => Estimate::not(
+            Unidentified::Noise,
+            format!("some lengths were undecided when {}", seen.ended.said()),
+        ),
+        Err(ShiftPattern::Flat) => Estimate::not(
+            Unidentified::NoSignal,
+            "no part of any length up to 64 KiB is slower than the whole",
+        ),
+        Err(_) => Estimate::not(
+            Unidentified::Contradiction,
+            "the pattern of the slower lengths fits no power of two",
+        ),
+    }
+}
+
+/// The size in bytes that the readings of `lengths` say, with the comparisons that do.
+pub(super) fn measured_size(
+    alignment: Alignment,
+    lengths: &Lengths,
+    readings: &[Reading],
+) -> Result<(u64, String), ShiftPattern> {
     let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();
     let sectors = pattern::of_lengths(&at(&lengths.sector_less));
     let units = pattern::of_lengths(&at(&lengths.unit_less));
     let whole = alignment.bytes;
     match (sectors, units) {
-        (ShiftPattern::Step(0), ShiftPattern::Flat) => Estimate::Found {
-            value: whole,
-            alpha,
-            said_by: format!(
+        (ShiftPattern::Step(0), ShiftPattern::Flat) => {
+            let said_by = format!(
                 "from {whole} bytes to 64 KiB one sector less is slower, and {whole} bytes \
                  less is not"
-            ),
-        },
+            );
+            Ok((whole, said_by))
+        }
         // From the size on a part of it costs, whichever part.
         (ShiftPattern::Step(sector), ShiftPattern::Step(unit)) if sector <= unit + 1 => {
             let value = whole << (unit + 1);
-            Estimate::Found {
-                value,
-                alpha,
-                said_by: format!(
-                    "{whole} bytes less are slower from a length of {value} bytes on, and not \
-                     below it"
-                ),
-            }
+            let said_by = format!(
+                "{whole} bytes less are slower from a length of {value} bytes on, and not below it"
+            );
+            Ok((value, said_by))
         }
-        (ShiftPattern::Open, _) | (_, ShiftPattern::Open) => Estimate::not(
-            Unidentified::Noise,
-            format!("some lengths were undecided when {}", seen.ended.said()),
-        ),
-        (ShiftPattern::Flat, ShiftPattern::Flat) => Estimate::not(
-            Unidentified::NoSignal,
-            "no part of any length up to 64 KiB is slower than the whole",
-        ),
-        _ => Estimate::not(
-            Unidentified::Contradiction,
-            "the pattern of the slower lengths fits no power of two",
-        ),
+        (ShiftPattern::Open, _) | (_, ShiftPattern::Open) => Err(ShiftPattern::Open),
+        (ShiftPattern::Flat, ShiftPattern::Flat) => Err(ShiftPattern::Flat),
+        _ => Err(ShiftPattern::Odd),
     }
 }
 
@@ -112,19 +120,24 @@ impl Unidentified {
 }
 
 /// The lengths that are tried, and which is held against which.
-struct Lengths {
-    arms: Vec<u64>,
-    pairings: Vec<Pairing>,
+pub(super) struct Lengths {
+    pub(super) arms: Vec<u64>,
+    pub(super) pairings: Vec<Pairing>,
     /// The pairings of a sector less, the lengths growing.
     sector_less: Vec<usize>,
     /// The pairings of an alignment less.
     unit_less: Vec<usize>,
     /// The pairing of half an alignment less.
-    half: usize,
+    pub(super) half: usize,
 }
 
 impl Lengths {
-    fn of(unit: u64, sector: u64) -> Lengths {
+    /// Distance from [`HOME_BYTES`] at which all of them start, in bytes.
+    pub(super) fn shift_bytes(alignment: Alignment) -> u64 {
+        (alignment.origin_bytes + WHOLE_BYTES - HOME_BYTES) % WHOLE_BYTES
+    }
+
+    pub(super) fn of(unit: u64, sector: u64) -> Lengths {
         // The first two are the control.
         let mut lengths = Lengths {
             arms: vec![WHOLE_BYTES, WHOLE_BYTES],

@@ -24,9 +24,9 @@ pub(super) struct Fleet {
 
 /// The fleets of `groups`: those with something to tell first, then the larger ones.
 pub(super) fn fleets(groups: Vec<PeerGroup>) -> Vec<Fleet> {
-    let mut drives: BTreeMap<(String, String), Vec<PeerGroup>> = BTreeMap::new();
+    let mut drives: BTreeMap<String, Vec<PeerGroup>> = BTreeMap::new();
     for group in groups {
-        let drive = (group.kind.model.clone(), group.kind.firmware.clone());
+        let drive = group.kind.drive.clone();
         drives.entry(drive).or_default().push(group);
     }
     let mut fleets: Vec<Fleet> = drives.into_values().map(Fleet::of).collect();

@@ -1,9 +1,10 @@
-//! Many hosts side by side: those of the same drive model and firmware that did the same thing, and
-//! who among them stands out.
+//! Many hosts side by side: those with the same kind of drive that did the same thing, and who
+//! among them stands out. A kind is a model and firmware; of virtual disks also a capacity.
 //!
 //! Models come first, hosts second: where a whole model is slow its hosts are not to blame, and
 //! where one host of a model is slow the model is not.
 
+mod drive_kind;
 mod heat_map;
 mod host_rows;
 mod named_outliers;
@@ -96,9 +97,10 @@ pub struct Outlier {
     pub is_implausible: bool,
 }
 
-/// The hosts among `sources` that stand out among those with the same drive model and firmware that
-/// did the same. Nobody does where there are fewer than five, where all are alike, or where so many
-/// differ that there are two kinds of hosts; and nobody whose drive is not known.
+/// The hosts among `sources` that stand out among those with the same kind of drive that did the
+/// same. A kind is a model and firmware; of virtual disks also a capacity. Nobody does where there
+/// are fewer than five, where all are alike, or where so many differ that there are two kinds of
+/// hosts; and nobody whose drive is not known.
 #[must_use]
 pub fn outliers(sources: &[ResultFile]) -> Vec<Outlier> {
     let mut peers = Peers::default();

@@ -82,8 +82,9 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
     html! {
         @if !places.is_empty() {
             h3 { "Not compared: drive unknown" }
-            p { "Only drives of the same model and firmware are compared. Virtual disks and some "
-                "controllers report neither. The numbers of these hosts are with each file below." }
+            p { "Only drives of the same model and firmware are compared, and virtual disks of the "
+                "same kind and capacity. Some controllers report none of these. The numbers of "
+                "these hosts are with each file below." }
             ul.notes {
                 @for MeasuredOn { host, path } in places.iter().take(NAMED_MAX) {
                     li { (host) ", " (path) }
@@ -96,11 +97,11 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
 
 fn rule() -> Markup {
     let rule = format!(
-        "A group is hosts with the same drive model and firmware that ran the same work. A host \
-         stands out if its latency is far from the median of its group: more than {DEVIATIONS} \
-         robust standard deviations (of logarithms, by the median absolute deviation) and a \
-         factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all are slow, or many \
-         differ, no host stands out."
+        "A group is hosts with the same drive model and firmware that ran the same work; virtual \
+         disks are grouped by kind and capacity. A host stands out if its latency is far from the \
+         median of its group: more than {DEVIATIONS} robust standard deviations (of logarithms, by \
+         the median absolute deviation) and a factor of {FACTOR_MIN} or more. This needs \
+         {HOSTS_MIN} hosts. Where all are slow, or many differ, no host stands out."
     );
     html! { p { (rule) } }
 }
@@ -111,7 +112,7 @@ fn one(number: usize, fleet: &Fleet) -> Markup {
     let mut said: Vec<String> = fleet.groups.iter().filter_map(said).collect();
     said.dedup();
     html! {
-        h3 { (kind.model) ", firmware " (kind.firmware) }
+        h3 { (kind.drive) }
         @for said in said.iter().take(SAID_MAX) { p { (said) } }
         (heat_map(number, fleet))
     }

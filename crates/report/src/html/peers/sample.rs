@@ -3,6 +3,7 @@
 use super::super::elements::say;
 use super::super::run_facts::{self, RunFacts};
 use super::super::source::{FileContent, ResultFile};
+use super::drive_kind::DriveFacts;
 use crate::bench::{Bench, Experiment, OperationDirection, Sync};
 use crate::fsync::{Fsync, FsyncRow};
 
@@ -32,8 +33,8 @@ pub(super) struct MeasuredOn {
 /// Properties that peers share: all of it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PeerKind {
-    pub(super) model: String,
-    pub(super) firmware: String,
+    /// Kind of drive, in words.
+    pub(super) drive: String,
     /// Work that was done, and its name as the head of a column.
     pub(super) work: String,
     pub(super) head: String,
@@ -62,12 +63,16 @@ struct MeasuredWork {
 
 /// The latencies of one file that others may have too.
 pub(super) fn told(source: &ResultFile) -> FileSamples {
-    let (setting, path, works) = match &source.content {
+    let (setting, path, drive, works) = match &source.content {
         FileContent::Bench(bench) => {
-            (run_facts::of_bench(bench), &bench.target.path, of_bench(bench))
+            let target = &bench.target;
+            let drive = (&target.drive, target.capacity_bytes);
+            (run_facts::of_bench(bench), &target.path, drive, of_bench(bench))
         }
         FileContent::Fsync(fsync) => {
-            (run_facts::of_fsync(fsync), &fsync.target.path, of_fsync(fsync))
+            let target = &fsync.target;
+            let drive = (&target.drive, target.capacity_bytes);
+            (run_facts::of_fsync(fsync), &target.path, drive, of_fsync(fsync))
         }
         FileContent::Check(_)
         | FileContent::Compare(_)
@@ -81,12 +86,18 @@ pub(super) fn told(source: &ResultFile) -> FileSamples {
     }
     let RunFacts { host, model, firmware, .. } = setting;
     let place = MeasuredOn { host: named(host, &source.name), path: say(path) };
-    let (Some(model), Some(firmware)) = (model, firmware) else {
+    let (name, capacity_bytes) = drive;
+    let facts = DriveFacts {
+        name: name.as_deref(),
+        model: model.as_deref(),
+        firmware: firmware.as_deref(),
+        capacity_bytes,
+    };
+    let Some(drive) = facts.kind() else {
         return FileSamples::Unknown(place);
     };
     let sample = |MeasuredWork { name, head, is_durable, median_ns, p99_ns }| {
-        let (model, firmware) = (model.clone(), firmware.clone());
-        let kind = PeerKind { model, firmware, work: name, head, is_durable };
+        let kind = PeerKind { drive: drive.clone(), work: name, head, is_durable };
         HostSample { place: place.clone(), kind, median_ns, p99_ns }
     };
     FileSamples::Some(works.into_iter().map(sample).collect())

@@ -30,6 +30,7 @@ pub(crate) fn disk() -> Bench {
             model: Some("WDC WD60EFRX".to_owned()),
             firmware: Some("82.00A82".to_owned()),
             rotating: Some(true),
+            capacity_bytes: Some(6_001_175_126_016),
             logical_sector_bytes: Some(512),
             granule_bytes: Some(4096),
             granule_origin_bytes: Some(0),

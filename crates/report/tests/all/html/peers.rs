@@ -224,3 +224,26 @@ fn a_page_of_a_hundred_hosts_is_light_and_shows_the_bad_ones_in_full() {
     assert!(page.contains(&format!("shows {shown} results in full, the worst")));
     assert_eq!(page.matches("<th scope=\"row\">db-").count(), 100, "all are in the map");
 }
+
+#[test]
+fn virtual_disks_of_one_kind_and_size_are_peers() {
+    let virtio = |median_ns: &dyn Fn(u64) -> u64| {
+        let mut sources = fleet(12, median_ns);
+        for (number, source) in sources.iter_mut().enumerate() {
+            let FileContent::Bench(bench) = &mut source.content else { continue };
+            bench.target.drive = Some("vda".to_owned());
+            (bench.target.model, bench.target.firmware) = (None, None);
+            bench.target.capacity_bytes = Some(if number < 6 { 100 << 30 } else { 500 << 30 });
+        }
+        sources
+    };
+    // The larger disks are all slower: that is their size, and no host's fault.
+    let usual = |host: u64| if host < 6 { 2_000_000 } else { 20_000_000 };
+    let one_slow = virtio(&|host| if host == 3 { 200_000_000 } else { usual(host) });
+    assert_eq!(names(&one_slow), ["db-03"]);
+    let page = page(&Report { sources: one_slow, unread: Vec::new() });
+    assert!(page.contains("virtio disks of 100 GiB: ") && page.contains("virtio disks of 500 GiB"));
+    assert!(!page.contains("Not compared: drive unknown"));
+    assert!(names(&virtio(&|_| 200_000_000)).is_empty(), "all are slow");
+    assert!(names(&virtio(&usual)).is_empty(), "one size is slow");
+}

@@ -1,12 +1,10 @@
 //! The directory in which files are kept.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use jiff::Timestamp;
 use report::probe::{Saved, SavedIdentity, saved_json};
@@ -18,7 +16,8 @@ use super::identity::{differs, identity};
 use super::read_file::read;
 use super::trust::trusted_directory;
 use crate::shared::atomic_file::AtomicFile;
-use crate::shared::printer::{self, shown};
+use crate::shared::printer::shown;
+use crate::shared::remarks::Remarks;
 use crate::shared::state_directory;
 
 /// Place where files are.
@@ -26,8 +25,7 @@ use crate::shared::state_directory;
 pub(crate) struct Store {
     /// `Err` says why nothing is looked for, and nothing kept, though something was set.
     directory: Result<PathBuf, String>,
-    /// Remarks that were made on drives, so that each is made once.
-    said: Mutex<BTreeSet<String>>,
+    remarks: Remarks,
 }
 
 impl Store {
@@ -39,12 +37,12 @@ impl Store {
     /// Returns where variables say that `value` gives, the first that is set and not empty.
     pub(super) fn of_variables(value: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
         let directory = state_directory::of_variables(value)?;
-        Some(Store { directory, said: Mutex::default() })
+        Some(Store { directory, remarks: Remarks::default() })
     }
 
     #[cfg(test)]
     pub(super) fn at(directory: PathBuf) -> Store {
-        Store { directory: Ok(directory), said: Mutex::default() }
+        Store { directory: Ok(directory), remarks: Remarks::default() }
     }
 
     /// Returns what is kept of a drive; `None` where nothing is. Says once of each drive what it
@@ -54,7 +52,7 @@ impl Store {
         let directory = match &self.directory {
             Ok(directory) => directory,
             Err(reason) => {
-                self.say(format!("earlier measurements are not used: {reason}"));
+                self.remarks.say(format!("earlier measurements are not used: {reason}"));
                 return None;
             }
         };
@@ -67,20 +65,8 @@ impl Store {
             Ok(saved) => KeptMeasurement::Granule(granule(&saved)),
             Err(reason) => KeptMeasurement::NotUsed(format!("{}: {reason}", shown(&path))),
         };
-        self.say(told(&drive.name, &found));
+        self.remarks.say(told(&drive.name, &found));
         Some(found)
-    }
-
-    /// Says something, once.
-    fn say(&self, line: String) {
-        let mut said = match self.said.lock() {
-            Ok(said) => said,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        if !said.contains(&line) {
-            printer::note(&line);
-            said.insert(line);
-        }
     }
 
     /// Keeps `saved`, whole or not at all; the file's path.

@@ -58,6 +58,13 @@ pub(super) fn probe(case: &DriveCase, seed: u64) -> anyhow::Result<ProbeFindings
     let mut probed = ProbedQueue { queue: &mut third, ask: &ask, spending, pause };
     let depth = depth::find(&mut probed, &stripe).with_context(named)?;
     let WriteAnswers { granule, turn, turns } = written;
+    // What `probe --share` writes must say the same.
+    if let Some(found) = granule.alignment.value().filter(|found| found.bytes < 32 << 10) {
+        let said = granule.evidence.granule(sector_bytes).map_err(anyhow::Error::msg);
+        let said = said.with_context(named)?;
+        let same = said.alignment == *found && said.size_bytes == granule.size.value().copied();
+        anyhow::ensure!(same, "{}: its comparisons say {said:?}", named());
+    }
     Ok(ProbeFindings { granule, stripe, depth, turn, turns })
 }
 
