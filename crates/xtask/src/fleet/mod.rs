@@ -30,6 +30,9 @@ use room::Room;
 /// Hosts of the largest scene, where no option says how many.
 const HOSTS: u64 = 1000;
 
+/// Most characters of a reason.
+const CHARACTERS_MAX: usize = 2000;
+
 /// One scene: its name, the tools that it takes, whether only root can act it, and how it is acted;
 /// that gives back what is worth a word when all went well.
 type Scene = (&'static str, &'static [&'static str], bool, fn(&Room) -> anyhow::Result<String>);
@@ -122,5 +125,6 @@ fn line(name: &str, outcome: &Outcome) -> String {
     };
     let more: Vec<&str> = more.split_whitespace().collect();
     let colon = if more.is_empty() { "" } else { ": " };
-    format!("{word:<8} {name}{colon}{}", more.join(" "))
+    let more: String = more.join(" ").chars().take(CHARACTERS_MAX).collect();
+    format!("{word:<8} {name}{colon}{more}")
 }

@@ -12,14 +12,15 @@ use crate::bench::tools;
 const ROOM: &str = "/run/fleet";
 
 /// Prepares the sandbox, then runs the arguments. `sshd` wants its directory and its user, and root
-/// has its home in the room: this machine's own files stay as they are.
+/// has its home in the room: this machine's own files stay as they are. The shell stays, and reaps
+/// what other processes leave behind.
 const ENTER: &str = "set -e; mount -t tmpfs -o mode=755 tmpfs /run; mkdir /run/fleet /run/sshd; \
     cd /run/fleet; \
     printf 'root:x:0:0::/run/fleet:/bin/sh\\nsshd:x:100:65534::/run/sshd:/bin/false\\n' >passwd; \
     printf 'root:*:1::::::\\nsshd:*:1::::::\\n' >shadow; \
     mount --bind passwd /etc/passwd; mount --bind shadow /etc/shadow; \
     ! command -v ip >/dev/null || ip link set lo up; \
-    exec env HOME=/run/fleet \"$@\"";
+    env HOME=/run/fleet \"$@\"; exit";
 
 /// Acts all scenes in a sandbox; true if none failed. Fails when the sandbox cannot be made.
 pub(super) fn run(program: &Path, hosts: u64) -> anyhow::Result<bool> {
