@@ -20,8 +20,8 @@ const GROWTH_BYTES_MAX: u64 = 6 * (8 << 20);
 
 /// Results that fill a page, and more than those. They may take a quarter more memory: the page
 /// names files for which it has no room.
-const FULL: usize = 1000;
-const OVERFULL: usize = 4000;
+const FULL: usize = 2000;
+const OVERFULL: usize = 8000;
 const RATIO_MAX: f64 = 1.25;
 
 /// Every seventh host is misaligned.
