@@ -4,6 +4,7 @@
 mod bench;
 mod cargo;
 mod dist;
+mod fleet;
 mod fuzz;
 mod guest;
 mod leftovers;
@@ -44,6 +45,9 @@ usage: cargo xtask CHORE
                                 --target NAME (x86_64 and aarch64), --program PATH (built now)
   dist rehearse                 install, run and remove what dist made, each in an empty root, in
                                 Debian 11 and in a root of busybox; aarch64 in an emulator (root)
+  fleet [OPTION...]             rehearse many hosts with Ansible, ssh and Prometheus, and what goes
+                                wrong there (root: else some scenes are skipped): --hosts N (1000),
+                                --program PATH (this tree, built now)
   bench [OPTION...]             compare straddle with sfdisk and blkid and with only reading:
                                 --images N (1000), --pairs N (20), --rounds N (3),
                                 --program PATH (this tree, built now)
@@ -84,6 +88,7 @@ usage: cargo xtask CHORE
   watched PROGRAM ROUNDS MILLISECONDS
                                 run loads with and without PROGRAM watching; bench watch runs this
   simulate N                    give drive models N commands each; bench drive runs this
+  act DIRECTORY PROGRAM HOSTS   act the scenes of fleet in DIRECTORY; fleet runs this
   bare LIST                     read what a list says and nothing else; bench runs this
   install-tools                 install what tests and bench run (Debian, root)";
 
@@ -118,6 +123,7 @@ fn chore() -> anyhow::Result<bool> {
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
         ["size"] => size::run(),
         ["dist", rest @ ..] => dist::run(rest),
+        ["fleet", rest @ ..] => fleet::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["demo", program] => recording::run(Path::new(program)),
         ["record", rest @ ..] => record::run(rest),
@@ -130,6 +136,9 @@ fn chore() -> anyhow::Result<bool> {
             bench::watch::measure(Path::new(program), number(rounds)?, number(milliseconds)?)
         }
         ["simulate", count] => bench::models::simulate(number(count)?),
+        ["act", directory, program, hosts] => {
+            Ok(fleet::act(Path::new(directory), Path::new(program), number(hosts)?))
+        }
         ["bare", list] => bench::bare_program::run(Path::new(list)),
         ["install-tools"] => {
             packages::install();
