@@ -41,10 +41,10 @@ fn svg(printed: &str) -> String {
     let mut style = String::new();
     for step in 1..steps {
         let shown = 100 * step / steps;
-        let _ = write!(
+        let _ = writeln!(
             style,
             "@keyframes s{step}{{0%,{shown}%{{opacity:0}}{}%,100%{{opacity:1}}}}\
-             .s{step}{{animation:s{step} {seconds}s infinite}}\n",
+             .s{step}{{animation:s{step} {seconds}s infinite}}",
             shown + 1
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::pages::{HOSTILE, full, labeled};
+use super::pages::{HOSTILE, full, labeled, labeled_pages};
 
 /// Every element that a page has.
 const ELEMENTS: &[&str] = &[
@@ -214,7 +214,8 @@ fn in_text(page: &str, at: usize) -> bool {
 fn no_label_gets_to_be_markup() {
     // The words of a drawing take as many rows as they need.
     let elements = |label: &str| -> Vec<String> {
-        let tags = ours(&labeled(label)).into_iter().map(|tag| tag.name);
+        let pages = labeled_pages(label);
+        let tags = pages.iter().flat_map(|page| ours(page)).map(|tag| tag.name);
         tags.filter(|name| name != "text").collect()
     };
     let plain = elements("label");

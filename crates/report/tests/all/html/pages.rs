@@ -172,6 +172,13 @@ pub(crate) fn labeled(label: &str) -> String {
     page(&Report { sources: with_label(label), unread })
 }
 
+/// Pages of which every text is `label`, each of few results: all are in full, however long it is.
+pub(crate) fn labeled_pages(label: &str) -> Vec<String> {
+    let sources = with_label(label);
+    let page_of = |few: &[_]| page(&Report { sources: few.to_vec(), unread: Vec::new() });
+    sources.chunks(3).map(page_of).collect()
+}
+
 /// A document, and the places of all its texts but those of a fixed list, without which it is none.
 fn free(text: &str) -> (Value, Vec<String>) {
     let document: Value = serde_json::from_str(text).expect("it is JSON");

@@ -242,7 +242,7 @@ fn virtual_disks_of_one_kind_and_size_are_peers() {
     let one_slow = virtio(&|host| if host == 3 { 200_000_000 } else { usual(host) });
     assert_eq!(names(&one_slow), ["db-03"]);
     let page = page(&Report { sources: one_slow, unread: Vec::new() });
-    assert!(page.contains("virtio disks of 100 GiB: ") && page.contains("virtio disks of 500 GiB"));
+    assert!(page.contains("virtio disks of 100 GiB<") && page.contains("virtio disks of 500 GiB<"));
     assert!(!page.contains("Not compared: drive unknown"));
     assert!(names(&virtio(&|_| 200_000_000)).is_empty(), "all are slow");
     assert!(names(&virtio(&usual)).is_empty(), "one size is slow");
