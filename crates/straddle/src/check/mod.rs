@@ -46,7 +46,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<CommandOutcome> {
     run_to(check, None)
 }
 
-/// Checks as [`run`] does; what would be printed goes to `destination`, where there is one.
+/// Checks as [`run()`] does; what would be printed goes to `destination`, where there is one.
 pub(crate) fn run_to(
     check: &Check,
     destination: Option<Destination>,
