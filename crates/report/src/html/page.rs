@@ -16,7 +16,7 @@ use crate::quantity_words::count_of;
 /// The length that all results in full have together at most, in bytes, so that a page of many is
 /// quick to send and to open. The worst are shown in full, the others named; the worst of all is
 /// shown whatever its length.
-pub const PAGE_BYTES_MAX: usize = 256 << 10;
+pub const PAGE_BYTES_MAX: usize = 352 << 10;
 /// The most files that are named in lists.
 const NAMED_MAX: usize = 2000;
 /// Start of every page of ours, by which it is known again.

@@ -18,13 +18,13 @@ use super::{
 pub(in crate::html) const CURVES_MAX: usize = 8;
 const HEIGHT: u32 = 250;
 /// Room for the names at the ends of the curves, and the least distance of two names.
-const NAMES: i32 = 124;
+const NAMES: i32 = 140;
 const LINE: i32 = 14;
 /// Room under the curves and above them.
 const FOOT: i32 = 24;
 const MARGIN: i32 = 10;
 /// Letters of a name.
-const NAME_MAX: usize = 17;
+const NAME_MAX: usize = 16;
 /// Steps of the axis of percentiles: of those in one step the last is drawn.
 const STEPS: f64 = 90.0;
 /// Places on that axis, each a tenth as rare as the one before.
