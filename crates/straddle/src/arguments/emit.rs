@@ -27,7 +27,8 @@ pub(crate) struct Emit {
     /// Result files: of --json of probe, check, bench and fsync, or saved by them
     ///
     /// `-` reads standard input. Without a file: the results that straddle export takes. If several
-    /// tell of one device, a measured value outranks a reported one, and the first file another.
+    /// tell of one device, a measured value counts before a reported one, and of two alike the one
+    /// of the file named first.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
