@@ -17,7 +17,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// The cells of `layer`, whose start is told in sectors of `sector_bytes`.
+    /// The cells of `layer`, whose start is printed in sectors of `sector_bytes`.
     pub(crate) fn of(layer: &LayerReport, sector_bytes: u64, words: ViewWords<'_>) -> Cells {
         let ellipsis = words.glyphs().ellipsis;
         let name = words.text(&layer.name);

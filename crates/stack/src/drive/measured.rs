@@ -1,9 +1,9 @@
 //! A granule that was measured on this very drive and kept, or on others of its model.
 //!
-//! The one outranks what is told and what is reported, the other only what is reported. Neither is
-//! silent: the unit's source is
-//! `measured`, and its note says when and by what. What was kept of another state of the drive (its
-//! firmware, its sector format) is not used, and that is said too.
+//! The first outranks the unit that the user names and the one that the drive reports; the second
+//! outranks only the one that the drive reports. Both are printed: the unit's source is `measured`
+//! or `drive-table`, and its note says when and by what program. What was measured in another state
+//! of the drive (its firmware, its sector format) is not used, and the note says so.
 
 use units::{Known, Source};
 

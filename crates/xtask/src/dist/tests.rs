@@ -215,7 +215,7 @@ fn homebrew_takes_from_its_recipe_the_archive_of_each_processor_with_its_checksu
     need_tools!("ruby");
     let scratch = Scratch::new();
     let recipe = recipe(&scratch, "straddle.rb");
-    // A formula that prints what it is told.
+    // A formula that prints its values.
     let formula = "class Formula\n\
         def self.test = nil\n\
         def self.method_missing(name, *words)\n\

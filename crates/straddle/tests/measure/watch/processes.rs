@@ -177,7 +177,7 @@ for line in sys.stdin:
     testkit::running_program::until("it joins its group", || {
         std::fs::read_to_string(group.0.join("cgroup.procs")).is_ok_and(|text| !text.is_empty())
     });
-    let mut alone = Watching::start(device.node(), &["--cgroup", text(&group.0)]);
+    let mut alone = Watching::start(device.node(), &["--exact", "--cgroup", text(&group.0)]);
     let mut all = Watching::start(device.node(), &[]);
     inside.say("500");
     alone.until("it counts the group", |seen| off_granule(seen)["writes"] == 500);
@@ -215,7 +215,7 @@ for line in sys.stdin:
     let mut parent = Writer::named("parent", body, &[device.node()]);
     let _outside = Writer::named("outside", SLOW, &[device.node()]);
     let process = parent.process().to_string();
-    let mut watching = Watching::start(device.node(), &["--pid", &process]);
+    let mut watching = Watching::start(device.node(), &["--exact", "--pid", &process]);
     parent.say("300");
     watching.until("it counts the child", |seen| off_granule(seen)["writes"] == 300);
     watching.until("it names the child", |seen| share_of(seen, "started-later") > 0.0);
