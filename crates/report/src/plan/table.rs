@@ -73,7 +73,7 @@ impl PlanText<'_> {
             .collect();
         units.dedup();
         let units =
-            if units.is_empty() { String::new() } else { format!("; units: {}", units.join(", ")) };
+            if units.is_empty() { String::new() } else { format!("; aligned to: {}", units.join(", ")) };
         let limit = self.words.look.columns();
         let lines = [format!("{target}: {verdict}"), format!("  {kind} table{units}")];
         lines.map(|line| hang(&line, limit) + "\n").concat()
@@ -116,8 +116,9 @@ impl PlanText<'_> {
             return String::new();
         }
         let [start, length] =
-            if self.is_in_sectors() { ["start sector", "sectors"] } else { ["start", "length"] };
-        let head = ["", "type", "holds", start, "", length, "", "change"];
+            if self.is_in_sectors() { ["start sector", "  sectors"] } else { ["start", "  length"] };
+        // Blanks keep what was and what will be of one column apart from the next.
+        let head = ["", "type", "holds", start, "", length, "", "  change"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         rows.extend(self.plan.partitions.iter().take(ROWS_MAX).map(|one| self.row(one)));
         // Numbers end below each other.
@@ -163,6 +164,7 @@ impl PlanText<'_> {
             None => cut(&one.kind, 16),
         };
         let holds = cut(one.content.as_deref().unwrap_or("-"), 14);
+        let (length, change) = (format!("  {length}"), format!("  {change}"));
         [one.number.to_string(), kind, holds, start, new_start, length, new_length, change]
     }
 

@@ -134,10 +134,9 @@ fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
     let names: Vec<String> = taken.iter().map(|image| shown(&image.path)).collect();
     let whole = match &names[..] {
         [] => None,
-        [one] => Some(format!("{one} is simulated as a whole drive")),
-        all => Some(format!("each image is simulated as a whole drive: {}", all.join(" "))),
+        [one] => Some(format!("{one} is simulated as a drive of its own")),
+        all => Some(format!("each image is simulated as a drive of its own: {}", all.join(" "))),
     };
-    let whole = whole.map(|note| format!("{note}; its place on the host is ignored"));
     let files = if left_out == 1 { "file" } else { "files" };
     let rest = || format!("skipped {left_out} {files} of the directory: no recognized content");
     whole.into_iter().chain((left_out > 0).then(rest)).collect()
