@@ -37,22 +37,25 @@ pub(super) fn ansible(room: &Room) -> anyhow::Result<String> {
     let place = room.place("sanity")?;
     tools::answer(Command::new("cp").arg("-r").arg(fleet("ansible_collections")).arg(&place))?;
     let collection = place.join(COLLECTION);
-    let output = tools::output(&mut sanity(room, &collection))?;
+    let output = tools::output(&mut sanity(room, &collection)?)?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{}{said}", String::from_utf8_lossy(&output.stdout));
     let tests = said.matches("Running sanity test").count();
     std::fs::write(collection.join("plugins/module_utils/bad.py"), "assert True\n")?;
-    let found = tools::output(&mut sanity(room, &collection))?;
+    let found = tools::output(&mut sanity(room, &collection)?)?;
     ensure!(!found.status.success(), "a module with an assertion has no fault");
     Ok(format!("{tests} tests; not those that install packages: {}", ONLINE.join(", ")))
 }
 
-fn sanity(room: &Room, collection: &Path) -> Command {
+/// Returns the command, for the version of Python that is there.
+fn sanity(room: &Room, collection: &Path) -> anyhow::Result<Command> {
+    let version = "import sys; print('%d.%d' % sys.version_info[:2])";
+    let version = tools::answer(tool::command("python3").args(["-c", version]))?;
     let mut command = tool::command("ansible-test");
-    command.args(["sanity", "--color", "no"]).current_dir(collection);
+    command.args(["sanity", "--color", "no", "--python", version.trim()]);
     command.args(ONLINE.iter().flat_map(|test| ["--skip-test", test]));
-    command.env("HOME", room.path());
-    command
+    command.current_dir(collection).env("HOME", room.path());
+    Ok(command)
 }
 
 /// Acts the scene of `kubernetes-validate`. Fails when it finds a fault, or does not find one that

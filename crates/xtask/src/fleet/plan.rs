@@ -91,8 +91,10 @@ fn typed(room: &Room, disk: &Path) -> anyhow::Result<()> {
     let script = disk.with_extension("sh");
     let words = ["plan", text(disk), "--script", "-o", text(&script)];
     tools::output(&mut room.straddle(room.path(), &words))?;
-    // What is kept beside the script may be in memory here.
-    tools::answer(Command::new("sh").arg(&script).arg(disk))?;
+    // Disks that are alike to the byte share an identifier, so each has a directory of its own.
+    let kept = disk.with_extension("kept");
+    std::fs::create_dir(&kept)?;
+    tools::answer(Command::new("sh").args([&script, disk, &kept]))?;
     Ok(())
 }
 
