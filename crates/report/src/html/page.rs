@@ -144,7 +144,8 @@ impl Draft {
         self.peers.outliers()
     }
 
-    /// What slow hosts share, where that explains why they are slow: a kernel, a type of machine.
+    /// Properties that slow hosts share, where that explains why they are slow: a kernel, a type
+    /// of machine.
     #[must_use]
     pub fn causes(&self) -> Vec<SharedCause> {
         self.peers.causes()

@@ -1,4 +1,4 @@
-//! What others do to a drive: for which share of the time, and how many bytes.
+//! Work that others give a drive: for which share of the time, and how many bytes.
 
 use std::time::Duration;
 

@@ -25,7 +25,7 @@ const ONLINE: [&str; 10] = [
     "validate-modules",
     "yamllint",
 ];
-/// Where the collection must be, for its names to be found.
+/// Directory of the collection, by which its names are found.
 const COLLECTION: &str = "ansible_collections/straddle/storage";
 /// Manifests, and a key of one that is made wrong.
 const MANIFESTS: [&str; 2] = ["daemonset.yaml", "preflight.yaml"];
@@ -38,9 +38,11 @@ pub(super) fn ansible(room: &Room) -> anyhow::Result<String> {
     tools::answer(Command::new("cp").arg("-r").arg(fleet("ansible_collections")).arg(&place))?;
     let collection = place.join(COLLECTION);
     let output = tools::output(&mut sanity(room, &collection)?)?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{}{said}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{said}{errors}");
     let tests = said.matches("Running sanity test").count();
+    ensure!(tests > 0, "no test ran: {said}{errors}");
     std::fs::write(collection.join("plugins/module_utils/bad.py"), "assert True\n")?;
     let found = tools::output(&mut sanity(room, &collection)?)?;
     ensure!(!found.status.success(), "a module with an assertion has no fault");

@@ -5,7 +5,8 @@
 //! | `sandbox` | namespaces in which root acts the scenes, so that nothing outlives the chore |
 //! | `room` | the directory of a run: images, results, straddle itself |
 //! | `playbook` | one run of Ansible, and what it left |
-//! | `hosts`, `network`, `faults`, `killed`, `plan`, `throttle`, `scrape`, `peers`, `lint` | scenes |
+//! | `hosts`, `network`, `throttle`, `scrape`, `peers` | scenes of many hosts |
+//! | `faults`, `killed`, `plan`, `lint` | scenes of what goes wrong, of a fix, of checkers |
 
 mod faults;
 mod hosts;

@@ -111,7 +111,7 @@ pub struct Outlier {
     pub busier: Option<(u64, u64)>,
 }
 
-/// What slow hosts share, where that explains why they are slow.
+/// Property that slow hosts share, where that explains why they are slow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedCause {
     /// In words, harmless to print: `kernel 6.1.0-13`.
@@ -159,7 +159,7 @@ impl Peers {
         groups.iter().flat_map(PeerGroup::outliers).map(|(_, outlier)| outlier).collect()
     }
 
-    /// What slow hosts share, each of a kind of drive once.
+    /// Properties that slow hosts share, each of a kind of drive once.
     pub(super) fn causes(&self) -> Vec<SharedCause> {
         causes(&self.groups())
     }
@@ -191,7 +191,7 @@ impl Peers {
     }
 }
 
-/// What slow hosts of `groups` share, each of a kind of drive once.
+/// Properties that slow hosts of `groups` share, each of a kind of drive once.
 fn causes(groups: &[PeerGroup]) -> Vec<SharedCause> {
     let mut causes: Vec<SharedCause> = Vec::new();
     for cause in groups.iter().filter_map(PeerGroup::cause) {
@@ -290,7 +290,7 @@ impl PeerGroup {
         Some(SharedCause {
             what: what.clone(),
             hosts: places.len(),
-            others: self.hosts.len() - places.len(),
+            others: ruled.times.iter().flatten().count() - places.len(),
             times: rise.exp(),
             measure,
             work: self.kind.work.clone(),

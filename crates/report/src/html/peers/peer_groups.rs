@@ -107,12 +107,13 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
 fn rule() -> Markup {
     let rule = format!(
         "A group is hosts with the same drive model and firmware that ran the same work; virtual \
-         disks are grouped by kind and capacity. Latencies are compared for the throughput of \
-         the drive, as far as the group shows how they rise with it. If all hosts with one kernel \
-         or machine type are slow, that is named, and its hosts are compared with each other. A \
-         host stands out if its latency is far from the median of its group: more than {DEVIATIONS} robust standard deviations (of logarithms, by \
-         the median absolute deviation) and a factor of {FACTOR_MIN} or more. This needs \
-         {HOSTS_MIN} hosts. Where all are slow, or many differ, no host stands out."
+         disks are grouped by kind and capacity. Latencies are compared for the throughput of the \
+         drive, as far as the group shows how they rise with it. If all hosts with one kernel or \
+         machine type are slow, that is named, and these hosts are compared with each other. A \
+         host stands out if its latency is far from the median of its group: more than \
+         {DEVIATIONS} robust standard deviations (of logarithms, by the median absolute \
+         deviation) and a factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all \
+         are slow, or many differ, no host stands out."
     );
     html! { p { (rule) } }
 }
@@ -131,17 +132,20 @@ fn one(number: usize, fleet: &Fleet) -> Markup {
 
 /// Returns why nobody of a group can be named; `None` where the rule can tell.
 fn said(group: &PeerGroup) -> Option<String> {
-    let answers = [("median", &group.median.answer), ("p99", &group.p99.answer)];
-    let mixed = answers.iter().find_map(|(measure, answer)| match answer {
-        GroupAnswer::Mixed(differ) => Some((measure, differ)),
+    let mixed = group.measures().into_iter().find_map(|(measure, ruled, _)| match ruled.answer {
+        GroupAnswer::Mixed(differ) => Some((measure, differ, ruled.cause.as_ref())),
         _ => None,
     });
     let hosts = count_of(group.hosts.len(), "host");
-    if let Some((measure, differ)) = mixed {
+    if let Some((measure, differ, cause)) = mixed {
+        let reason = match cause {
+            Some(cause) => format!("{} is not the only reason", cause.what),
+            None => "no kernel or machine type explains it".to_owned(),
+        };
         return Some(format!(
             "{}: {differ} of {hosts} differ from the others in their {measure}: too many to be \
-             exceptions, and no kernel or machine type explains it. Look for what they share: \
-             image, slot, link speed, controller.",
+             exceptions, and {reason}. Look for what they share: image, slot, link speed, \
+             controller.",
             group.kind.head
         ));
     }

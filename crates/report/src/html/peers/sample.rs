@@ -22,7 +22,7 @@ pub(super) struct HostSample {
     pub(super) p99_ns: Option<u64>,
     /// Bytes a second of others on the drive.
     pub(super) others_bytes_per_second: Option<u64>,
-    /// What its host may share with others.
+    /// Properties that its host may share with others.
     pub(super) values: HostValues,
 }
 

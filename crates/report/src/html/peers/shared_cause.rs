@@ -1,10 +1,11 @@
-//! What slow hosts share: a kernel, a type of machine. Where that explains the difference, it is
-//! named, and not each host.
+//! Properties that slow hosts share: a kernel, a type of machine. Where one explains the
+//! difference, it is named, and not each host.
 //!
 //! A value explains it if every host that has it takes at least twice the median of all others, and
 //! if that is no accident: so many hosts, picked by chance, would all be slow in one of a hundred
 //! groups at most. That chance is exact, of picking without putting back (Fisher's test, one-sided;
-//! R. A. Fisher, "The Design of Experiments", 1935), and is multiplied by the values that are tried.
+//! R. A. Fisher, "The Design of Experiments", 1935), and is multiplied by the values that are
+//! tried.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -20,7 +20,7 @@ fn names(sources: &[ResultFile]) -> Vec<String> {
     outliers(sources).into_iter().map(|outlier| outlier.host).collect()
 }
 
-/// What slow hosts share, and the page.
+/// Names of what slow hosts share, and the page.
 fn causes(sources: &[ResultFile]) -> (Vec<String>, String) {
     let mut draft = Draft::default();
     sources.iter().for_each(|source| draft.add(source));
@@ -30,8 +30,9 @@ fn causes(sources: &[ResultFile]) -> (Vec<String>, String) {
 #[test]
 fn a_busy_host_whose_latency_fits_its_throughput_is_not_named() {
     // Four busy hosts of twenty take ten times as long.
-    let others = |host: u64| if host % 5 == 0 { 100 << 20 } else { host << 10 };
-    let busy = |host: u64| if host.is_multiple_of(5) { 20_000_000 } else { 2_000_000 };
+    let is_busy = |host: u64| host.is_multiple_of(5);
+    let others = |host: u64| if is_busy(host) { 100 << 20 } else { host << 10 };
+    let busy = |host: u64| if is_busy(host) { 20_000_000 } else { 2_000_000 };
     let loaded = |host: u64, bench: &mut Bench| {
         bench.target.others_bytes_per_second = Some(others(host));
     };
