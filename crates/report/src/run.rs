@@ -17,4 +17,8 @@ pub struct Run {
     /// The name of the machine that was looked at, harmless to print; `null` when not known, as of
     /// a captured one, or where none was.
     pub host: Option<String>,
+    /// The maker and product name of the machine that was looked at, harmless to print: of many
+    /// clouds the instance type, `Amazon EC2 m5.large`; `null` when not known, as in a container
+    /// without `/sys/class/dmi`, or where none was.
+    pub machine: Option<String>,
 }

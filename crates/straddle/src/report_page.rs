@@ -1,6 +1,6 @@
 //! `straddle report FILE...`: result files in, one HTML page out.
 
-use report::html::{Draft, Odd, Outlier};
+use report::html::{Draft, Odd, Outlier, SharedCause};
 
 use crate::arguments::Report;
 use crate::exit::CommandOutcome;
@@ -26,6 +26,7 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<CommandOutcome> {
     if draft.is_empty() {
         return Ok(outcome);
     }
+    tell_causes(&draft.causes());
     tell(&draft.outliers());
     let page = draft.page();
     match destination {
@@ -36,6 +37,16 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<CommandOutcome> {
         }
     }
     Ok(outcome)
+}
+
+/// Names what slow hosts share.
+fn tell_causes(causes: &[SharedCause]) {
+    for cause in causes.iter().take(NAMED_MAX) {
+        printer::note(&format!(
+            "all {} hosts with {} are slow: their {} is {:.1} times that of the {} others ({})",
+            cause.hosts, cause.what, cause.measure, cause.times, cause.others, cause.work
+        ));
+    }
 }
 
 /// Names the hosts that stand out.
@@ -51,8 +62,10 @@ fn tell(outliers: &[Outlier]) {
             Odd::Slower => (outlier.times, ""),
             Odd::Faster => (1.0 / outlier.times, "1/"),
         };
+        let busier = outlier.busier.map_or("", |_| "; its drive was also far busier than theirs");
         printer::note(&format!(
-            "{} stands out among {} hosts: its {} is {sign}{times:.1} times the group's ({})",
+            "{} stands out among {} hosts: its {} is {sign}{times:.1} times the group's \
+             ({}){busier}",
             outlier.host, outlier.hosts, outlier.measure, outlier.work
         ));
     }

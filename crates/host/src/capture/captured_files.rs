@@ -6,7 +6,7 @@
 //! Linux kernel.
 
 /// Files of their own.
-pub(super) const FILES: [&str; 7] = [
+pub(super) const FILES: [&str; 9] = [
     "/proc/devices",
     "/proc/mdstat",
     "/proc/mounts",
@@ -14,6 +14,8 @@ pub(super) const FILES: [&str; 7] = [
     "/proc/self/mountinfo",
     "/proc/swaps",
     "/proc/sys/kernel/osrelease",
+    "/sys/class/dmi/id/product_name",
+    "/sys/class/dmi/id/sys_vendor",
 ];
 
 /// Directories of links to block devices.

@@ -79,6 +79,10 @@ pub struct BenchTarget {
     pub rotating: Option<bool>,
     /// The drive's length in bytes; `null` when not known.
     pub capacity_bytes: Option<u64>,
+    /// Bytes a second that others read from and wrote to the drive just before; `null` where the
+    /// drive does not count them, and in results of older versions.
+    #[serde(default)]
+    pub others_bytes_per_second: Option<u64>,
     /// The drive's addressable unit in bytes; `null` when not known.
     pub logical_sector_bytes: Option<u64>,
     /// The granule against which arms were placed, in bytes.

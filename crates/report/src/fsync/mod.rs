@@ -95,6 +95,10 @@ pub struct FsyncTarget {
     pub rotating: Option<bool>,
     /// The drive's length in bytes; `null` when not known.
     pub capacity_bytes: Option<u64>,
+    /// Bytes a second that others read from and wrote to the drive just before; `null` where the
+    /// drive does not count them, and in results of older versions.
+    #[serde(default)]
+    pub others_bytes_per_second: Option<u64>,
     /// Why some of it is not known; `null` where all is.
     pub unknown: Option<String>,
 }

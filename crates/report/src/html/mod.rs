@@ -33,5 +33,5 @@ mod trace;
 
 pub use copies::FileCopy;
 pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};
-pub use peers::{Odd, Outlier, outliers};
+pub use peers::{Odd, Outlier, SharedCause, outliers};
 pub use source::{FileContent, ResultFile, Unread, read};

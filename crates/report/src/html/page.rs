@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::copies::FileCopy;
 use super::elements::say;
 use super::headline::Headline;
-use super::peers::{Outlier, Peers, View};
+use super::peers::{Outlier, Peers, SharedCause, View};
 use super::short_answer::{self, PlacedAnswer, Rank, ShortAnswer};
 use super::source::{ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
@@ -144,6 +144,13 @@ impl Draft {
         self.peers.outliers()
     }
 
+    /// Properties that slow hosts share, where that explains why they are slow: a kernel, a type
+    /// of machine.
+    #[must_use]
+    pub fn causes(&self) -> Vec<SharedCause> {
+        self.peers.causes()
+    }
+
     /// The page: one HTML document with its style, without a script, that fetches nothing. The same
     /// results give the same bytes.
     #[must_use]
@@ -164,7 +171,8 @@ fn harmless(page: String) -> String {
 fn whole(draft: &Draft) -> Markup {
     let view = View::of(&draft.peers);
     let title = title(draft);
-    let verdict = short_answer::of_all(&draft.ranks(), &view.odd_ranks(), draft.unread.len());
+    let (ranks, odd) = (draft.ranks(), view.odd_ranks());
+    let verdict = short_answer::of_all(&ranks, &odd, view.causes(), draft.unread.len());
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -16,6 +16,8 @@ pub(super) struct RunFacts {
     pub(super) host: Option<String>,
     pub(super) model: Option<String>,
     pub(super) firmware: Option<String>,
+    pub(super) kernel: Option<String>,
+    pub(super) machine: Option<String>,
     pub(super) rows: Vec<Fact>,
 }
 
@@ -56,13 +58,15 @@ impl RunFacts {
             ("Seed", Some(seed.to_string())),
         ]);
         rows.extend(of_run(envelope));
-        RunFacts { host, model, firmware, rows }
+        let (kernel, machine) = (known(&envelope.run.kernel), known(&envelope.run.machine));
+        RunFacts { host, model, firmware, kernel, machine, rows }
     }
 }
 
 /// Run, and the version of straddle.
-pub(super) fn of_run(Envelope { version, run, .. }: &Envelope) -> [Fact; 4] {
+pub(super) fn of_run(Envelope { version, run, .. }: &Envelope) -> [Fact; 5] {
     [
+        ("Machine", known(&run.machine)),
         ("Kernel", known(&run.kernel)),
         ("Started", told(&run.started)),
         ("Command", told(&run.command.join(" "))),

@@ -80,17 +80,31 @@ pub(super) fn why(short_answer: &ShortAnswer, above: &Headline) -> Markup {
     }
 }
 
-/// The verdict on results of `ranks`, and on those of their `hosts` that stand out, as the first
-/// line of a page: the worst first. Of `unread` files nothing is known.
-pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], unread: usize) -> Markup {
-    let mut told: BTreeMap<(Rank, bool), usize> = BTreeMap::new();
-    ranks.iter().for_each(|rank| *told.entry((*rank, false)).or_default() += 1);
+/// Subject of a part of the verdict on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Result,
+    Host,
+    /// Hosts that share a kernel or a type of machine.
+    Hosts,
+}
+
+/// The verdict on results of `ranks`, on those of their `hosts` that stand out, and on so many
+/// `causes` that slow hosts share, as the first line of a page: the worst first. Of `unread` files
+/// nothing is known.
+pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], causes: usize, unread: usize) -> Markup {
+    let mut told: BTreeMap<(Rank, Subject), usize> = BTreeMap::new();
+    ranks.iter().for_each(|rank| *told.entry((*rank, Subject::Result)).or_default() += 1);
     if let Some(worst) = hosts.iter().max() {
-        told.insert((*worst, true), hosts.len());
+        told.insert((*worst, Subject::Host), hosts.len());
     }
-    let word = |(&(rank, of_hosts), &count): (&(Rank, bool), &usize)| match of_hosts {
-        true => format!("{} standing out", count_of(count, "host")),
-        false => format!("{count} {}", counted(rank)),
+    if causes > 0 {
+        told.insert((Rank::Wrong, Subject::Hosts), causes);
+    }
+    let word = |(&(rank, subject), &count): (&(Rank, Subject), &usize)| match subject {
+        Subject::Result => format!("{count} {}", counted(rank)),
+        Subject::Host => format!("{} standing out", count_of(count, "host")),
+        Subject::Hosts => format!("{} to slow hosts", count_of(count, "common cause")),
     };
     let mut words = told.iter().rev().map(word);
     let (Some(first), Some(((worst, _), _))) = (words.next(), told.last_key_value()) else {

@@ -7,9 +7,11 @@ use report::bench::{
     Arm, BENCH_SCHEMA, Bench, BenchTarget, Experiment, OperationDirection, Sync, Workload,
     WorkloadOrder, fio_json,
 };
+use report::fsync::fsync_fio_json;
 use serde_json::Value;
 use testkit::{need_tools, tool};
 
+use crate::fsync::plain;
 use crate::sample::envelope;
 
 /// Keys of fio that we do not write, and why. A key that fio does not write is an error here, so
@@ -194,5 +196,29 @@ fn keys_are_those_of_fio_or_left_out_for_a_reason() {
     };
     for (key, value) in our_job["write"].as_object().expect("an object") {
         assert_eq!(kinds(value), kinds(&job["write"][key]), "{key}");
+    }
+}
+
+#[test]
+fn fio_s_own_script_makes_tables_of_latencies_from_ours() {
+    need_tools!("fio_jsonplus_clat2csv", "python3");
+    if !tool::output("python3", &["-c", "import six"]).status.success() {
+        return testkit::skip("needs Python's module six, of Debian's package python3-six");
+    }
+    let scratch = testkit::scratch::Scratch::new();
+    for text in [fio_json(&bench()), fsync_fio_json(&plain())] {
+        let ours: Value = serde_json::from_str(&text).expect("JSON");
+        let source = scratch.file("fio.json", text.as_bytes());
+        let table = scratch.path().join("table.csv");
+        let paths = [testkit::scratch::text(&source), testkit::scratch::text(&table)];
+        tool::run("fio_jsonplus_clat2csv", &paths);
+        // The script reads its tables back and compares them with the source.
+        tool::run("fio_jsonplus_clat2csv", &[paths[0], paths[1], "--validate"]);
+        for (number, job) in ours["jobs"].as_array().expect("a list").iter().enumerate() {
+            let bins = job["write"]["clat_ns"]["bins"].as_object().expect("all latencies");
+            let table = scratch.path().join(format!("table_job{number}.csv"));
+            let lines = std::fs::read_to_string(table).expect("a table for each job");
+            assert!(!bins.is_empty() && lines.lines().count() > bins.len(), "{lines}");
+        }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) fn platter() -> Probe {
         started: "2026-01-02T03:04:05Z".to_owned(),
         kernel: Some("6.12".to_owned()),
         host: None,
+        machine: None,
     };
     Probe {
         envelope: Envelope { notes: notes(), ..envelope(PROBE_SCHEMA, run) },

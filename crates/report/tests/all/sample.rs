@@ -32,6 +32,7 @@ pub(crate) fn document(targets: Vec<Target>) -> Document {
         started: "2026-03-01T12:00:00Z".to_owned(),
         kernel: Some("6.12.0".to_owned()),
         host: Some("web-3".to_owned()),
+        machine: None,
     };
     Document { envelope: envelope(SCHEMA, run), targets, summary }
 }

@@ -149,6 +149,7 @@ pub(crate) fn target(path: String, place: Option<&MeasuredBytes>) -> BenchTarget
         firmware: drive.and_then(|drive| drive.firmware.clone()),
         rotating: drive.and_then(|drive| drive.rotating),
         capacity_bytes: drive.and_then(|drive| drive.capacity_bytes),
+        others_bytes_per_second: None,
         logical_sector_bytes: place.and_then(|place| place.logical_sector_bytes),
         granule_bytes: place.map(|place| place.unit.length_bytes()),
         granule_origin_bytes: place.map(|place| place.unit.origin_bytes()),

@@ -99,7 +99,7 @@ fn in_directory(
     announcement::announce(session, &way, directory)?;
     let ground = prepare(session, directory, found)?;
     session.measures(&ground.place);
-    session.yield_to_others(&ground.place);
+    found.target.others_bytes_per_second = session.yield_to_others(&ground.place);
     match way {
         DirectoryMethod::Inside => in_scratch_file::run(session, &ground, found),
         DirectoryMethod::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),

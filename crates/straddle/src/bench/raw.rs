@@ -65,7 +65,7 @@ pub(crate) fn run(
     } else if length_bytes < device_bytes {
         session.note(format!("reads only the first {} of {name}", Size(length_bytes)));
     }
-    session.yield_to_others(&place);
+    found.target.others_bytes_per_second = session.yield_to_others(&place);
     let size = plan::operation_bytes(bench.size, place.unit)?;
     let step = place.logical_sector_bytes.unwrap_or(512);
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit)?;

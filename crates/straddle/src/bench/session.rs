@@ -17,7 +17,7 @@ use measure::{ArmPlan, ExperimentPlan, VerdictLimits};
 use super::method_budget::{self, MethodBudget};
 use super::plan::PlannedArm;
 use crate::arguments::SuiteSteps;
-use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
+use crate::shared::busy::{Others, SHARE_PERCENT};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::progress;
@@ -212,20 +212,20 @@ impl<'a> Session<'a> {
 
     /// Watches the drive, and holds back where it is busy and the user named no share: measuring
     /// then keeps to depth 1 and to a quarter of the time. An idle I/O class would falsify
-    /// latencies, and many schedulers ignore it.
-    pub(crate) fn yield_to_others(&mut self, place: &MeasuredBytes) {
-        if self.bench.share.is_some() {
-            return;
-        }
-        let Some(percent) = busy_percent(place) else { return };
-        if percent >= BUSY_PERCENT {
+    /// latencies, and many schedulers ignore it. Returns the bytes a second of others; `None` where
+    /// the drive does not count them.
+    pub(crate) fn yield_to_others(&mut self, place: &MeasuredBytes) -> Option<u64> {
+        let others = Others::of(place.counted?)?;
+        if self.bench.share.is_none() && others.is_busy() {
             self.share_percent = SHARE_PERCENT;
             self.is_busy = true;
             self.note(format!(
-                "the drive is {percent} % busy with other I/O: limited to depth 1 and a \
-                 {SHARE_PERCENT} % duty cycle (change with --share)"
+                "the drive is {} % busy with other I/O: limited to depth 1 and a \
+                 {SHARE_PERCENT} % duty cycle (change with --share)",
+                others.busy_percent
             ));
         }
+        Some(others.bytes_per_second)
     }
 
     /// Holds what was found to what it is of: a prediction is of drives, which no operation

@@ -134,6 +134,7 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     }
     takes.map_err(|error| refusal::no_files(session, &plan, &error))?;
     show::forecast(session, &plan);
+    session.document.target.others_bytes_per_second = target::others(session);
     let begun_ns = session.elapsed_ns();
     let mut files = created(session, &plan)?;
     session.note_name(&files);

@@ -12,6 +12,8 @@ use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 use units::{Known, text};
 
+use super::session::Session;
+use crate::shared::busy::{self, Others};
 use crate::shared::halt::Halt;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::off_disk_mount::{Away, away};
@@ -64,6 +66,13 @@ pub(super) fn of(inspected: &InspectedMachine, directory: &Pinned) -> Result<Fsy
         Err(reason) => target.unknown = Some(reason),
     }
     Ok(target)
+}
+
+/// Bytes a second that others read from and write to the drive now; `None` where that is not known.
+pub(super) fn others(session: &Session<'_>) -> Option<u64> {
+    let drive = session.document.target.drive.as_deref()?;
+    let others = Others::of(busy::numbers(&session.inspected, drive)?)?;
+    Some(others.bytes_per_second)
 }
 
 fn options(mount: &MountLine) -> Vec<String> {

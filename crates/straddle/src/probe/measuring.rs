@@ -15,7 +15,7 @@ use report::probe::Probe as Document;
 use super::open_target::{OpenTarget, unopened};
 use super::pauses::Pauses;
 use super::session::Session;
-use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
+use crate::shared::busy::{Others, SHARE_PERCENT};
 
 /// The probability that any of all answers is wrong, at most.
 const ALPHA: f64 = 0.02;
@@ -48,7 +48,7 @@ pub(super) fn run(
     watched: &mut Pauses<'_>,
     document: &mut Document,
 ) -> Result<ProbeResults, Refusal> {
-    let is_busy = busy_percent(&target.place).is_some_and(|percent| percent >= BUSY_PERCENT);
+    let is_busy = target.place.counted.and_then(Others::of).is_some_and(Others::is_busy);
     if is_busy {
         document.envelope.notes.push(format!(
             "the drive is busy with other I/O: limited to depth 1 and a {SHARE_PERCENT} % duty \

@@ -171,6 +171,7 @@ mod tests {
             started: "2026-01-02T03:04:05Z".to_owned(),
             kernel: None,
             host: Some("SECRET-host".to_owned()),
+            machine: Some("SECRET-machine".to_owned()),
         };
         let envelope = Envelope::new(report::probe::PROBE_SCHEMA, run);
         of_granule(&KernelDrive::read(&tree, "sda"), granule, 512, &envelope)

@@ -1,27 +1,59 @@
-//! Share of the time for which others keep a drive busy.
+//! Work that others give a drive: for which share of the time, and how many bytes.
 
 use std::time::Duration;
 
 use device::{Counters as _, DiskCounts};
 use host::{DiskStats, Interrupt};
 
-use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::inspected_machine::InspectedMachine;
 
 /// Time for which the drive is watched.
 const WATCH: Duration = Duration::from_millis(150);
 /// A drive is busy that has something in flight for this part of the time, in percent.
-pub(crate) const BUSY_PERCENT: u64 = 10;
+const BUSY_PERCENT: u64 = 10;
 /// Longest rest before it is checked whether the user wants to end, in nanoseconds.
 const REST_NS: u64 = 50_000_000;
 /// Share that is taken of a busy drive's time, in percent.
 pub(crate) const SHARE_PERCENT: u8 = 25;
 
-/// For how much of the time others have something in flight; `None` when it does not count.
-pub(crate) fn busy_percent(place: &MeasuredBytes) -> Option<u64> {
-    let mut counters = DiskStats::open(place.counted?).ok()?;
-    let before = counters.counts().ok()?;
-    std::thread::sleep(WATCH);
-    Some(percent(&counters.counts().ok()?.since(&before)))
+/// Work that others give a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Others {
+    /// Part of the time with something in flight, in percent.
+    pub(crate) busy_percent: u64,
+    pub(crate) bytes_per_second: u64,
+}
+
+impl Others {
+    /// Watches the block device with these numbers for a moment in which this process leaves it
+    /// alone; `None` when it does not count.
+    pub(crate) fn of(counted: (u32, u32)) -> Option<Others> {
+        let mut counters = DiskStats::open(counted).ok()?;
+        let before = counters.counts().ok()?;
+        std::thread::sleep(WATCH);
+        Some(Others::counted(&counters.counts().ok()?.since(&before)))
+    }
+
+    fn counted(since: &DiskCounts) -> Others {
+        let watched_ms = u64::try_from(WATCH.as_millis()).unwrap_or(u64::MAX);
+        let in_percent = since.busy_ms.saturating_mul(100).div_euclid(watched_ms).min(100);
+        let bytes = since.read_bytes().saturating_add(since.written_bytes());
+        Others {
+            busy_percent: in_percent,
+            bytes_per_second: bytes.saturating_mul(1000).div_euclid(watched_ms),
+        }
+    }
+
+    pub(crate) fn is_busy(self) -> bool {
+        self.busy_percent >= BUSY_PERCENT
+    }
+}
+
+/// Returns the numbers of the drive with this name, major and minor; `None` when not known.
+pub(crate) fn numbers(inspected: &InspectedMachine, drive: &str) -> Option<(u32, u32)> {
+    let text = inspected.tree().read(&format!("/sys/block/{drive}/dev")).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Leaves the drive to others after `busy_ns`, so that it is used for `share_percent` of the time;
@@ -36,20 +68,20 @@ pub(crate) fn rest(interrupt: &Interrupt, busy_ns: u64, share_percent: u64, left
     }
 }
 
-fn percent(since: &DiskCounts) -> u64 {
-    let watched_ms = u64::try_from(WATCH.as_millis()).unwrap_or(u64::MAX);
-    since.busy_ms.saturating_mul(100).div_euclid(watched_ms).min(100)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_share_of_time_is_that_with_something_in_flight() {
-        let since = |busy_ms| DiskCounts { busy_ms, ..DiskCounts::default() };
-        assert_eq!(percent(&since(0)), 0);
-        assert_eq!(percent(&since(75)), 50);
-        assert_eq!(percent(&since(1000)), 100);
+        let since = |busy_ms, read_sectors| {
+            let counts =
+                DiskCounts { busy_ms, read_sectors, write_sectors: 3, ..DiskCounts::default() };
+            let Others { busy_percent, bytes_per_second } = Others::counted(&counts);
+            (busy_percent, bytes_per_second)
+        };
+        assert_eq!(since(0, 0), (0, 10_240));
+        assert_eq!(since(75, 297), (50, 1_024_000));
+        assert_eq!(since(1000, u64::MAX).0, 100);
     }
 }

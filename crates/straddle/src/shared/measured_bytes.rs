@@ -12,6 +12,7 @@ use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::text::shell_word;
 use units::{ByteRange, Source, Unit};
 
+use crate::shared::busy;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::title;
@@ -177,13 +178,9 @@ impl MeasuredBytes {
     /// With the device that counts: the drive's own, else `other`, unless that is anonymous.
     fn counted_by(mut self, inspected: &InspectedMachine, other: (u32, u32)) -> MeasuredBytes {
         self = self.behind_cache(inspected);
-        let number = |drive: &Drive| {
-            let text = inspected.tree().read(&format!("/sys/block/{}/dev", drive.name)).ok()?;
-            let (major, minor) = text.trim().split_once(':')?;
-            Some((major.parse().ok()?, minor.parse().ok()?))
-        };
         let named = (other.0 > 0).then_some(other);
-        self.counted = self.drive.as_ref().and_then(number).or(named);
+        let drive = self.drive.as_ref().and_then(|it| busy::numbers(inspected, &it.name));
+        self.counted = drive.or(named);
         self
     }
 

@@ -14,10 +14,15 @@ pub(crate) fn run(started: Timestamp, inspected: &InspectedMachine) -> Run {
         let text = inspected.tree().read(path).ok()?;
         Some(escape(text.trim().as_bytes())).filter(|text| !text.is_empty())
     };
+    // Linux `drivers/firmware/dmi-id.c`: text of the firmware's table, without the serial numbers.
+    let machine =
+        ["sys_vendor", "product_name"].map(|name| told(&format!("/sys/class/dmi/id/{name}")));
+    let machine: Vec<String> = machine.into_iter().flatten().collect();
     Run {
         started: started.to_string(),
         kernel: told("/proc/sys/kernel/osrelease"),
         host: told("/proc/sys/kernel/hostname"),
+        machine: (!machine.is_empty()).then(|| machine.join(" ")),
         ..anywhere()
     }
 }

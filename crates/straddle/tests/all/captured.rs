@@ -152,6 +152,20 @@ fn a_document_names_the_machine_that_was_looked_at_and_never_this_one_for_anothe
     assert_eq!(captured["command"][1], "check");
     assert!(captured["started"].as_str().is_some_and(|text| text.ends_with('Z')));
 
+    let tree = testkit::Scratch::new();
+    let machine = || document(&["--sysroot".as_ref(), tree.path().as_os_str()])["machine"].clone();
+    let tell = |name: &str, text: &str| {
+        let directory = tree.path().join("sys/class/dmi/id");
+        std::fs::create_dir_all(&directory).expect("it can be made");
+        std::fs::write(directory.join(name), text).expect("it can be written");
+    };
+    std::fs::create_dir_all(tree.path().join("sys/block")).expect("it can be made");
+    assert_eq!(machine(), serde_json::Value::Null, "no table of the firmware");
+    tell("sys_vendor", "Amazon EC2\n");
+    assert_eq!(machine(), "Amazon EC2");
+    tell("product_name", "m5.large\n");
+    assert_eq!(machine(), "Amazon EC2 m5.large");
+
     let scratch = testkit::Scratch::new();
     let own = document(&[scratch.image("disk.raw", 8 << 20).as_os_str()]);
     let told = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).expect("it is");

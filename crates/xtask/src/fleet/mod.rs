@@ -5,12 +5,16 @@
 //! | `sandbox` | namespaces in which root acts the scenes, so that nothing outlives the chore |
 //! | `room` | the directory of a run: images, results, straddle itself |
 //! | `playbook` | one run of Ansible, and what it left |
-//! | `hosts`, `network`, `faults`, `throttle`, `scrape`, `peers` | scenes |
+//! | `hosts`, `network`, `throttle`, `scrape`, `peers` | scenes of many hosts |
+//! | `faults`, `killed`, `plan`, `lint` | scenes of what goes wrong, of a fix, of checkers |
 
 mod faults;
 mod hosts;
+mod killed;
+mod lint;
 mod network;
 mod peers;
+mod plan;
 mod playbook;
 mod room;
 mod sandbox;
@@ -38,10 +42,11 @@ const CHARACTERS_MAX: usize = 2000;
 type Scene = (&'static str, &'static [&'static str], bool, fn(&Room) -> anyhow::Result<String>);
 
 const ANSIBLE: &[&str] = &["ansible-playbook", "python3", "ssh"];
+const PLAN: &[&str] = &["ansible-playbook", "python3", "ssh", "sfdisk"];
 const PROMETHEUS: &[&str] = &["prometheus", "prometheus-node-exporter"];
 const NETWORK: &[&str] = &["ansible-playbook", "python3", "ssh", "ssh-keygen", "sshd", "ip"];
 
-const SCENES: [Scene; 13] = [
+const SCENES: [Scene; 19] = [
     ("one slow host among 20 is named", &[], false, peers::one_slow),
     ("20 slow hosts: nobody is named", &[], false, peers::all_slow),
     ("corrupt JSON", &[], false, faults::corrupt),
@@ -51,6 +56,12 @@ const SCENES: [Scene; 13] = [
     ("a host with an old binary", ANSIBLE, false, faults::old_binary),
     ("a host that is unreachable", ANSIBLE, false, faults::unreachable),
     ("results on a full disk", ANSIBLE, true, faults::full_disk),
+    ("measurements ended by a signal", ANSIBLE, false, killed::act),
+    ("a directory that is mounted read-only", ANSIBLE, true, killed::read_only),
+    ("a plan, its script, and nothing to do", PLAN, false, plan::fix),
+    ("a host without a plan stops the next", ANSIBLE, false, plan::stops),
+    ("the collection by ansible-test sanity", &["ansible-test", "python3"], false, lint::ansible),
+    ("manifests by kubernetes-validate", &["kubernetes-validate"], false, lint::kubernetes),
     ("at most two measurements at once", ANSIBLE, false, throttle::act),
     ("alerts of a real Prometheus", PROMETHEUS, true, scrape::act),
     ("20 hosts over ssh", NETWORK, true, network::act),
@@ -58,13 +69,18 @@ const SCENES: [Scene; 13] = [
 ];
 
 /// Debian's packages of those tools that have another name.
-const PACKAGES: [(&str, &str); 5] = [
+const PACKAGES: [(&str, &str); 7] = [
     ("ansible-playbook", "ansible-core"),
+    ("ansible-test", "ansible-core"),
     ("ip", "iproute2"),
+    ("sfdisk", "fdisk"),
     ("ssh", "openssh-client"),
     ("ssh-keygen", "openssh-client"),
     ("sshd", "openssh-server"),
 ];
+
+/// Tools that Debian does not have.
+const PYPI: [&str; 1] = ["kubernetes-validate"];
 
 /// Acts all scenes; true if none failed.
 ///
@@ -106,6 +122,9 @@ fn outcome((_, tools, is_for_root, act): &Scene, room: &Room) -> Outcome {
         return Outcome::Skipped("only root may".to_owned());
     }
     if let Some(name) = tools.iter().find(|name| tool::find(name).is_none()) {
+        if PYPI.contains(name) {
+            return Outcome::Skipped(format!("needs {name}, of PyPI: pipx install {name}"));
+        }
         let package = PACKAGES.iter().find(|(tool, _)| tool == name);
         let package = package.map_or(*name, |(_, package)| package);
         return Outcome::Skipped(format!("needs {name}, of Debian's package {package}"));

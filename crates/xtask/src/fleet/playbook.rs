@@ -59,6 +59,17 @@ pub(super) fn play(
     inventory: &[String],
     variables: &Value,
 ) -> anyhow::Result<Played> {
+    play_with(room, scene, &[name], inventory, variables)
+}
+
+/// Does the same with more words than the name of the playbook: `--check`.
+pub(super) fn play_with(
+    room: &Room,
+    scene: &str,
+    words: &[&str],
+    inventory: &[String],
+    variables: &Value,
+) -> anyhow::Result<Played> {
     let place = room.place(scene)?;
     let hosts = place.join("hosts");
     std::fs::write(&hosts, inventory.concat())?;
@@ -70,8 +81,8 @@ pub(super) fn play(
         all[key] = value.clone();
     }
     let mut command = tool::command("ansible-playbook");
-    command.args(["-i", text(&hosts), "--forks", FORKS, "-e", &all.to_string(), name]);
-    command.env("ANSIBLE_COLLECTIONS_PATH", cargo::root().join("fleet"));
+    command.args(["-i", text(&hosts), "--forks", FORKS, "-e", &all.to_string()]);
+    command.args(words).env("ANSIBLE_COLLECTIONS_PATH", cargo::root().join("fleet"));
     command.env("ANSIBLE_HOME", room.path().join("ansible")).env("HOME", room.path());
     command.env("ANSIBLE_REMOTE_TMP", room.path().join("ansible/tmp"));
     command.env("ANSIBLE_LOCAL_TEMP", room.path().join("ansible/local"));

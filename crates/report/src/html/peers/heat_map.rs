@@ -101,7 +101,8 @@ fn cell(column: &Column<'_>, host: &str, few: bool) -> Markup {
         GroupAnswer::Some(places) => places.contains(place),
         _ => false,
     };
-    let sign = match (stands_out, Odd::of(times)) {
+    let judged = ruled.times.get(*place).copied().flatten().unwrap_or(times);
+    let sign = match (stands_out, Odd::of(judged)) {
         (false, _) => "",
         (true, Odd::Slower) => "▲ ",
         (true, Odd::Faster) => "▼ ",

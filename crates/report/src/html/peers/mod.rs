@@ -7,10 +7,12 @@
 mod drive_kind;
 mod heat_map;
 mod host_rows;
+mod load_line;
 mod named_outliers;
 mod outlier_rule;
 mod peer_groups;
 mod sample;
+mod shared_cause;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +21,10 @@ use units::number::real;
 use super::source::ResultFile;
 pub(super) use peer_groups::View;
 
+use load_line::{LoadLine, is_far_busier, load};
 use outlier_rule::GroupAnswer;
 use sample::{FileSamples, HostSample, MeasuredOn, PeerKind};
+use shared_cause::{Explanation, HostValues, explanation};
 
 /// Comparison of the hosts of all files.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +52,9 @@ struct PeerHost {
     runs: usize,
     median_ns: u64,
     p99_ns: Option<u64>,
+    /// Bytes a second of others on its drive.
+    others_bytes_per_second: Option<u64>,
+    values: HostValues,
 }
 
 /// Findings of the rule for one measure.
@@ -55,6 +62,10 @@ struct PeerHost {
 struct Ruled {
     answer: GroupAnswer,
     middle_ns: f64,
+    /// Times the median of each host, for the throughput of its drive and for what explains it.
+    times: Vec<Option<f64>>,
+    /// Kernel or type of machine that explains why hosts are slow.
+    cause: Option<Explanation>,
 }
 
 /// A latency that hosts have: its name, what the rule says of it, and what it is of one host.
@@ -95,6 +106,28 @@ pub struct Outlier {
     /// True if it makes writes durable in so much less time that they may not be durable: by the
     /// factor that two ways to the same durable write must not be apart.
     pub is_implausible: bool,
+    /// Bytes a second of others on its drive, and the most of its peers, where its drive was far
+    /// busier than any of theirs, so that nobody can tell whether its latency fits.
+    pub busier: Option<(u64, u64)>,
+}
+
+/// Property that slow hosts share, where that explains why they are slow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedCause {
+    /// In words, harmless to print: `kernel 6.1.0-13`.
+    pub what: String,
+    /// Number of hosts that have it, all of them slow.
+    pub hosts: usize,
+    /// Number of hosts in the group that do not have it.
+    pub others: usize,
+    /// Ratio of their latency to that of the others.
+    pub times: f64,
+    /// Latency: `median` or `p99`.
+    pub measure: &'static str,
+    /// Work in words.
+    pub work: String,
+    /// Kind of drive that all of them have.
+    pub drive: String,
 }
 
 /// The hosts among `sources` that stand out among those with the same kind of drive that did the
@@ -126,6 +159,11 @@ impl Peers {
         groups.iter().flat_map(PeerGroup::outliers).map(|(_, outlier)| outlier).collect()
     }
 
+    /// Properties that slow hosts share, each of a kind of drive once.
+    pub(super) fn causes(&self) -> Vec<SharedCause> {
+        causes(&self.groups())
+    }
+
     /// All groups of more than one host.
     fn groups(&self) -> Vec<PeerGroup> {
         let mut paths: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -153,6 +191,17 @@ impl Peers {
     }
 }
 
+/// Properties that slow hosts of `groups` share, each of a kind of drive once.
+fn causes(groups: &[PeerGroup]) -> Vec<SharedCause> {
+    let mut causes: Vec<SharedCause> = Vec::new();
+    for cause in groups.iter().filter_map(PeerGroup::cause) {
+        if causes.iter().all(|it| (&it.what, &it.drive) != (&cause.what, &cause.drive)) {
+            causes.push(cause);
+        }
+    }
+    causes
+}
+
 impl PeerHost {
     /// One host with all that it said: of several runs the one in the middle.
     fn of(name: String, samples: &[&HostSample]) -> PeerHost {
@@ -162,11 +211,16 @@ impl PeerHost {
         };
         let medians = samples.iter().map(|sample| sample.median_ns).collect();
         let p99s = samples.iter().filter_map(|sample| sample.p99_ns).collect();
+        let loads = samples.iter().filter_map(|sample| sample.others_bytes_per_second).collect();
+        let mut values = samples.first().map(|it| it.values.clone()).unwrap_or_default();
+        values.retain(|name, value| samples.iter().all(|it| it.values.get(name) == Some(value)));
         PeerHost {
             name,
             runs: samples.len(),
             median_ns: middle(medians).unwrap_or(0),
             p99_ns: middle(p99s),
+            others_bytes_per_second: middle(loads),
+            values,
         }
     }
 }
@@ -201,7 +255,7 @@ impl PeerGroup {
                 if found.iter().any(|(other, _)| *other == place) {
                     continue;
                 }
-                let times = real(latency_ns) / told.middle_ns;
+                let Some(times) = told.times[place] else { continue };
                 let outlier = Outlier {
                     host: host.name.clone(),
                     work: self.kind.work.clone(),
@@ -211,26 +265,71 @@ impl PeerGroup {
                     hosts: self.hosts.len(),
                     odd: Odd::of(times),
                     is_implausible: self.kind.is_durable && outlier_rule::is_implausible(times),
+                    busier: self.busier(host, places).filter(|_| times > 1.0),
                 };
                 found.push((place, outlier));
             }
         }
         found
     }
+
+    /// Returns the throughput of a host, and the most of those that do not stand out, where it is
+    /// far above that.
+    fn busier(&self, host: &PeerHost, odd: &[usize]) -> Option<(u64, u64)> {
+        let own = host.others_bytes_per_second?;
+        let peers = self.hosts.iter().enumerate().filter(|(place, _)| !odd.contains(place));
+        let most = peers.filter_map(|(_, peer)| peer.others_bytes_per_second).max()?;
+        is_far_busier(load(own), load(most)).then_some((own, most))
+    }
+
+    /// Returns what explains that some hosts are slow.
+    fn cause(&self) -> Option<SharedCause> {
+        let (measure, ruled, _) =
+            self.measures().into_iter().find(|(_, ruled, _)| ruled.cause.is_some())?;
+        let Explanation { what, places, rise } = ruled.cause.as_ref()?;
+        Some(SharedCause {
+            what: what.clone(),
+            hosts: places.len(),
+            others: ruled.times.iter().flatten().count() - places.len(),
+            times: rise.exp(),
+            measure,
+            work: self.kind.work.clone(),
+            drive: self.kind.drive.clone(),
+        })
+    }
 }
 
 impl Ruled {
     fn of(hosts: &[PeerHost], latency: impl Fn(&PeerHost) -> Option<u64>) -> Ruled {
-        let known = (0..hosts.len()).filter_map(|place| Some((place, latency(&hosts[place])?)));
-        let (places, values): (Vec<usize>, Vec<f64>) =
-            known.map(|(place, value)| (place, real(value))).unzip();
-        let (answer, middle_ns) = outlier_rule::answer(&values);
+        let known: Vec<(usize, f64)> = (0..hosts.len())
+            .filter_map(|place| Some((place, real(latency(&hosts[place])?).max(1.0).ln())))
+            .collect();
+        let load = |place: usize| hosts[place].others_bytes_per_second.map(load);
+        let loads = known.iter().filter_map(|(place, value)| Some((load(*place)?, *value)));
+        let line = LoadLine::of(loads.collect());
+        let fit = |(place, value): &(usize, f64)| {
+            value - load(*place).map_or(0.0, |load| line.rise(load))
+        };
+        let mut values: Vec<f64> = known.iter().map(fit).collect();
+        let pairs = known.iter().zip(&values);
+        let pairs: Vec<(&HostValues, f64)> =
+            pairs.map(|((place, _), value)| (&hosts[*place].values, *value)).collect();
+        let cause = explanation(&pairs);
+        for (place, value) in values.iter_mut().enumerate() {
+            *value -=
+                cause.as_ref().filter(|it| it.places.contains(&place)).map_or(0.0, |it| it.rise);
+        }
+        let (answer, middle) = outlier_rule::answer(&values);
         let answer = match answer {
             GroupAnswer::Some(odd) => {
-                GroupAnswer::Some(odd.into_iter().map(|at| places[at]).collect())
+                GroupAnswer::Some(odd.into_iter().map(|at| known[at].0).collect())
             }
             other => other,
         };
-        Ruled { answer, middle_ns }
+        let mut times = vec![None; hosts.len()];
+        for ((place, _), value) in known.iter().zip(&values) {
+            times[*place] = Some((value - middle).exp());
+        }
+        Ruled { answer, middle_ns: middle.exp(), times, cause }
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::host_rows::Fleet;
-use super::{Odd, Outlier, PeerGroup};
+use super::{Odd, Outlier, PeerGroup, SharedCause};
 use crate::bench::figure_rounding::number as digits;
 use crate::html::elements::{Tone, time};
-use crate::html::short_answer::Rank;
+use crate::html::short_answer::{Rank, ShortAnswer};
 use crate::quantity_words::count_of;
+use units::prefix::Size;
 
 /// A host that stands out, and where its row is.
 pub(super) struct NamedOutlier {
@@ -20,10 +21,13 @@ pub(super) struct NamedOutlier {
 /// Returns how much an outlier matters, and what to do about it.
 pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
     match outlier.odd {
+        Odd::Slower if outlier.busier.is_some() => {
+            Some((Rank::Care, "measure it again while its drive is idle"))
+        }
         Odd::Slower => Some((
             Rank::Wrong,
-            "look for what it does not share with its peers: kernel, slot, link speed, write \
-             cache, the drive's health, what else uses the drive",
+            "look for what it does not share with its peers: slot, link speed, write cache, the \
+             drive's health",
         )),
         Odd::Faster if outlier.is_implausible => {
             Some((Rank::Care, "straddle fsync on it says whether a completed sync is real there"))
@@ -58,6 +62,7 @@ pub(super) fn by_host(fleets: &[Fleet]) -> Vec<NamedOutlier> {
 
 pub(super) fn tone(outlier: &Outlier) -> Tone {
     match outlier.odd {
+        Odd::Slower if outlier.busier.is_some() => Tone::Care,
         Odd::Slower => Tone::Bad,
         Odd::Faster if outlier.is_implausible => Tone::Care,
         Odd::Faster => Tone::Plain,
@@ -66,10 +71,37 @@ pub(super) fn tone(outlier: &Outlier) -> Tone {
 
 pub(super) fn word(outlier: &Outlier) -> &'static str {
     match outlier.odd {
+        Odd::Slower if outlier.busier.is_some() => "busy",
         Odd::Slower => "slow",
         Odd::Faster if outlier.is_implausible => "implausibly fast",
         Odd::Faster => "fast",
     }
+}
+
+/// Sentence on the other work of a drive that is far busier than its peers; empty otherwise.
+fn busier(outlier: &Outlier) -> String {
+    let Some((own, most)) = outlier.busier else { return String::new() };
+    format!(
+        " Nobody can tell whether that fits its load: its drive did {}/s of other work just \
+         before, its peers' {}/s at most.",
+        Size(own),
+        Size(most)
+    )
+}
+
+/// Sentence on what slow hosts share, and what to do about it.
+pub(super) fn cause_answer(cause: &SharedCause) -> ShortAnswer {
+    let what = format!(
+        "All {} with it are slow: their {} is {} times that of the {} without it ({}; {}).",
+        count_of(cause.hosts, "host"),
+        cause.measure,
+        digits(cause.times),
+        count_of(cause.others, "host"),
+        cause.drive,
+        cause.work
+    );
+    let next = "change that on one of them and measure again, before you replace a drive";
+    ShortAnswer::new(Rank::Wrong, what).next(Some(next))
 }
 
 pub(super) fn sentence(outlier: &Outlier) -> String {
@@ -78,7 +110,7 @@ pub(super) fn sentence(outlier: &Outlier) -> String {
         Odd::Faster => (1.0 / outlier.times, "times less than"),
     };
     let doubt = match (outlier.odd, outlier.is_implausible) {
-        (Odd::Slower, _) => "",
+        (Odd::Slower, _) => &busier(outlier),
         (Odd::Faster, true) => {
             " It may be the better drive; or its writes are not as durable as those of the others."
         }

@@ -43,12 +43,11 @@ pub(super) enum GroupAnswer {
     Some(Vec<usize>),
 }
 
-/// Returns who among `values` stands out, and the value in the middle. Values are positive.
-pub(super) fn answer(values: &[f64]) -> (GroupAnswer, f64) {
-    let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    let middle = median(&logarithms);
-    if values.len() < HOSTS_MIN {
-        return (GroupAnswer::TooFew, middle.exp());
+/// Returns who among `logarithms` of latencies stands out, and the one in the middle.
+pub(super) fn answer(logarithms: &[f64]) -> (GroupAnswer, f64) {
+    let middle = median(logarithms);
+    if logarithms.len() < HOSTS_MIN {
+        return (GroupAnswer::TooFew, middle);
     }
     let away: Vec<f64> = logarithms.iter().map(|value| (value - middle).abs()).collect();
     let deviation = (NORMAL * median(&away)).max(TENTH.ln());
@@ -56,10 +55,10 @@ pub(super) fn answer(values: &[f64]) -> (GroupAnswer, f64) {
     let odd: Vec<usize> = (0..away.len()).filter(|&place| away[place] > limit).collect();
     let answer = match odd.len() {
         0 => GroupAnswer::Nobody,
-        count if count * SHARE > values.len() => GroupAnswer::Mixed(count),
+        count if count * SHARE > logarithms.len() => GroupAnswer::Mixed(count),
         _ => GroupAnswer::Some(odd),
     };
-    (answer, middle.exp())
+    (answer, middle)
 }
 
 /// The value in the middle; of two in the middle their mean; 0 of none.
@@ -79,22 +78,27 @@ mod tests {
     use super::*;
     use units::random::Random;
 
+    /// Returns who stands out among these latencies.
+    fn odd(latencies: &[f64]) -> GroupAnswer {
+        answer(&latencies.iter().map(|it| it.ln()).collect::<Vec<f64>>()).0
+    }
+
     #[test]
     fn one_slow_host_among_twenty_is_named() {
         let mut values = vec![2e6; 20];
         values[7] = 200e6;
-        assert_eq!(answer(&values).0, GroupAnswer::Some(vec![7]));
+        assert_eq!(odd(&values), GroupAnswer::Some(vec![7]));
         values[3] = 2.2e6;
-        assert_eq!(answer(&values).0, GroupAnswer::Some(vec![7]));
+        assert_eq!(odd(&values), GroupAnswer::Some(vec![7]));
     }
 
     #[test]
     fn nobody_is_named_where_all_are_slow_or_two_kinds_meet_or_few_are_there() {
-        assert_eq!(answer(&[200e6; 20]), (GroupAnswer::Nobody, 200e6_f64.ln().exp()));
+        assert_eq!(odd(&[200e6; 20]), GroupAnswer::Nobody);
         let halves: Vec<f64> = (0..20).map(|at| if at < 9 { 200e6 } else { 2e6 }).collect();
-        assert_eq!(answer(&halves).0, GroupAnswer::Mixed(9));
-        assert_eq!(answer(&[2e6, 2e6, 2e6, 200e6]).0, GroupAnswer::TooFew);
-        assert_eq!(answer(&[]), (GroupAnswer::TooFew, 1.0));
+        assert_eq!(odd(&halves), GroupAnswer::Mixed(9));
+        assert_eq!(odd(&[2e6, 2e6, 2e6, 200e6]), GroupAnswer::TooFew);
+        assert_eq!(answer(&[]), (GroupAnswer::TooFew, 0.0));
     }
 
     #[test]
@@ -110,7 +114,7 @@ mod tests {
                 2e6 * (0.3 * normal).exp()
             };
             let values: Vec<f64> = (0..20).map(|_| one(&mut random)).collect();
-            named += usize::from(answer(&values).0 != GroupAnswer::Nobody);
+            named += usize::from(odd(&values) != GroupAnswer::Nobody);
         }
         // The estimate of the deviation is noisy among twenty: one or two in a hundred, not none.
         assert!(named <= 10, "{named} of 500 groups");

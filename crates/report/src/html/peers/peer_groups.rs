@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::heat_map::heat_map;
 use super::host_rows::{FLEETS_MAX, Fleet, ID, fleets};
-use super::named_outliers::{NamedOutlier, advice, by_host, sentence};
+use super::named_outliers::{NamedOutlier, advice, by_host, cause_answer, sentence};
 use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
-use super::{MeasuredOn, PeerGroup, Peers};
+use super::{MeasuredOn, PeerGroup, Peers, SharedCause, causes};
 use crate::html::elements::{folded, more};
 use crate::html::short_answer::{Rank, ShortAnswer};
 use crate::quantity_words::count_of;
@@ -21,18 +21,21 @@ pub(in crate::html) struct View {
     fleets: Vec<Fleet>,
     strangers: Vec<MeasuredOn>,
     named: Vec<NamedOutlier>,
+    causes: Vec<SharedCause>,
 }
 
 impl View {
     pub(in crate::html) fn of(peers: &Peers) -> View {
-        let fleets = fleets(peers.groups());
+        let groups = peers.groups();
+        let causes = causes(&groups);
+        let fleets = fleets(groups);
         let named = by_host(&fleets);
         let strangers = peers.strangers.iter().cloned().collect();
-        View { fleets, strangers, named }
+        View { fleets, strangers, named, causes }
     }
 
-    /// Returns what is said of each host that stands out in a way that matters, its name, and
-    /// where.
+    /// Returns what is said of what slow hosts share, then of each host that stands out in a way
+    /// that matters; its name, and where.
     pub(in crate::html) fn short_answers(&self) -> Vec<(ShortAnswer, String, String)> {
         let told = |named: &NamedOutlier| {
             let NamedOutlier { outlier, at, others } = named;
@@ -45,7 +48,13 @@ impl View {
             let short_answer = ShortAnswer::new(rank, what).next(Some(next));
             Some((short_answer, outlier.host.clone(), at.clone()))
         };
-        self.named.iter().filter_map(told).collect()
+        let cause = |it: &SharedCause| (cause_answer(it), it.what.clone(), ID.to_owned());
+        self.causes.iter().map(cause).chain(self.named.iter().filter_map(told)).collect()
+    }
+
+    /// Returns the number of kernels and types of machine of which all hosts are slow.
+    pub(in crate::html) fn causes(&self) -> usize {
+        self.causes.len()
     }
 
     /// Ranks of the hosts that stand out.
@@ -62,7 +71,7 @@ impl View {
         Some(html! {
             section id=(ID) {
                 h2 { "Hosts side by side" }
-                @if self.named.is_empty() && !self.fleets.is_empty() {
+                @if self.named.is_empty() && self.causes.is_empty() && !self.fleets.is_empty() {
                     p { "No host stands out among its peers." }
                 }
                 @for (number, fleet) in self.fleets.iter().take(FLEETS_MAX).enumerate() {
@@ -98,10 +107,13 @@ fn strangers(places: &[MeasuredOn]) -> Markup {
 fn rule() -> Markup {
     let rule = format!(
         "A group is hosts with the same drive model and firmware that ran the same work; virtual \
-         disks are grouped by kind and capacity. A host stands out if its latency is far from the \
-         median of its group: more than {DEVIATIONS} robust standard deviations (of logarithms, by \
-         the median absolute deviation) and a factor of {FACTOR_MIN} or more. This needs \
-         {HOSTS_MIN} hosts. Where all are slow, or many differ, no host stands out."
+         disks are grouped by kind and capacity. Latencies are compared for the throughput of the \
+         drive, as far as the group shows how they rise with it. If all hosts with one kernel or \
+         machine type are slow, that is named, and these hosts are compared with each other. A \
+         host stands out if its latency is far from the median of its group: more than \
+         {DEVIATIONS} robust standard deviations (of logarithms, by the median absolute \
+         deviation) and a factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all \
+         are slow, or many differ, no host stands out."
     );
     html! { p { (rule) } }
 }
@@ -120,16 +132,20 @@ fn one(number: usize, fleet: &Fleet) -> Markup {
 
 /// Returns why nobody of a group can be named; `None` where the rule can tell.
 fn said(group: &PeerGroup) -> Option<String> {
-    let answers = [("median", &group.median.answer), ("p99", &group.p99.answer)];
-    let mixed = answers.iter().find_map(|(measure, answer)| match answer {
-        GroupAnswer::Mixed(differ) => Some((measure, differ)),
+    let mixed = group.measures().into_iter().find_map(|(measure, ruled, _)| match ruled.answer {
+        GroupAnswer::Mixed(differ) => Some((measure, differ, ruled.cause.as_ref())),
         _ => None,
     });
     let hosts = count_of(group.hosts.len(), "host");
-    if let Some((measure, differ)) = mixed {
+    if let Some((measure, differ, cause)) = mixed {
+        let reason = match cause {
+            Some(cause) => format!("{} is not the only reason", cause.what),
+            None => "no kernel or machine type explains it".to_owned(),
+        };
         return Some(format!(
             "{}: {differ} of {hosts} differ from the others in their {measure}: too many to be \
-             exceptions. Look for what they share: kernel, image, slot, link speed, controller.",
+             exceptions, and {reason}. Look for what they share: image, slot, link speed, \
+             controller.",
             group.kind.head
         ));
     }

@@ -4,6 +4,7 @@ use super::super::elements::say;
 use super::super::run_facts::{self, RunFacts};
 use super::super::source::{FileContent, ResultFile};
 use super::drive_kind::DriveFacts;
+use super::shared_cause::HostValues;
 use crate::bench::{Bench, Experiment, OperationDirection, Sync};
 use crate::fsync::{Fsync, FsyncRow};
 
@@ -19,6 +20,10 @@ pub(super) struct HostSample {
     pub(super) kind: PeerKind,
     pub(super) median_ns: u64,
     pub(super) p99_ns: Option<u64>,
+    /// Bytes a second of others on the drive.
+    pub(super) others_bytes_per_second: Option<u64>,
+    /// Properties that its host may share with others.
+    pub(super) values: HostValues,
 }
 
 /// Place where something was measured.
@@ -63,15 +68,15 @@ struct MeasuredWork {
 
 /// The latencies of one file that others may have too.
 pub(super) fn told(source: &ResultFile) -> FileSamples {
-    let (setting, path, drive, works) = match &source.content {
+    let (setting, path, (name, capacity_bytes, others), works) = match &source.content {
         FileContent::Bench(bench) => {
             let target = &bench.target;
-            let drive = (&target.drive, target.capacity_bytes);
+            let drive = (&target.drive, target.capacity_bytes, target.others_bytes_per_second);
             (run_facts::of_bench(bench), &target.path, drive, of_bench(bench))
         }
         FileContent::Fsync(fsync) => {
             let target = &fsync.target;
-            let drive = (&target.drive, target.capacity_bytes);
+            let drive = (&target.drive, target.capacity_bytes, target.others_bytes_per_second);
             (run_facts::of_fsync(fsync), &target.path, drive, of_fsync(fsync))
         }
         FileContent::Check(_)
@@ -84,9 +89,8 @@ pub(super) fn told(source: &ResultFile) -> FileSamples {
     if works.is_empty() {
         return FileSamples::Nothing;
     }
-    let RunFacts { host, model, firmware, .. } = setting;
+    let RunFacts { host, model, firmware, kernel, machine, .. } = setting;
     let place = MeasuredOn { host: named(host, &source.name), path: say(path) };
-    let (name, capacity_bytes) = drive;
     let facts = DriveFacts {
         name: name.as_deref(),
         model: model.as_deref(),
@@ -96,9 +100,14 @@ pub(super) fn told(source: &ResultFile) -> FileSamples {
     let Some(drive) = facts.kind() else {
         return FileSamples::Unknown(place);
     };
+    let values = [("kernel", kernel), ("machine type", machine)];
+    let values: HostValues =
+        values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     let sample = |MeasuredWork { name, head, is_durable, median_ns, p99_ns }| {
         let kind = PeerKind { drive: drive.clone(), work: name, head, is_durable };
-        HostSample { place: place.clone(), kind, median_ns, p99_ns }
+        let (place, values) = (place.clone(), values.clone());
+        let others_bytes_per_second = others;
+        HostSample { place, kind, median_ns, p99_ns, others_bytes_per_second, values }
     };
     FileSamples::Some(works.into_iter().map(sample).collect())
 }

@@ -17,6 +17,7 @@ pub(crate) fn disk() -> Bench {
         started: "2026-03-01T12:00:00Z".to_owned(),
         kernel: Some("6.12.0".to_owned()),
         host: Some("web-3".to_owned()),
+        machine: Some("Dell Inc. PowerEdge R640".to_owned()),
     };
     Bench {
         envelope: envelope(BENCH_SCHEMA, run),
@@ -31,6 +32,7 @@ pub(crate) fn disk() -> Bench {
             firmware: Some("82.00A82".to_owned()),
             rotating: Some(true),
             capacity_bytes: Some(6_001_175_126_016),
+            others_bytes_per_second: Some(0),
             logical_sector_bytes: Some(512),
             granule_bytes: Some(4096),
             granule_origin_bytes: Some(0),

@@ -47,7 +47,8 @@ fn what_is_no_result_is_told_apart_by_what_it_lacks() {
 #[test]
 fn a_result_cut_anywhere_or_with_wrong_types_is_damaged_and_never_a_panic() {
     for (name, text) in texts() {
-        for length in (0..text.len()).step_by(97).filter(|&at| text.is_char_boundary(at)) {
+        for length in (0..text.trim_end().len()).step_by(97).filter(|&at| text.is_char_boundary(at))
+        {
             assert!(read(name, &text[..length]).is_err(), "{name} cut at {length}");
         }
         let cut = &text[..text.floor_char_boundary(text.len() / 2)];

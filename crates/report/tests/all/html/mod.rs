@@ -7,5 +7,6 @@ mod markup;
 mod measure;
 pub(crate) mod pages;
 mod peers;
+mod peers_apart;
 mod short_answer;
 mod unknown;

@@ -92,6 +92,7 @@ pub(crate) fn probe() -> Probe {
         started: text("2026-03-01T12:00:00Z"),
         kernel: Some(text("6.12.0")),
         host: Some(text("web-3")),
+        machine: None,
     };
     Probe {
         envelope: Envelope {

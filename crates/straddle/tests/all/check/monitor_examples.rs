@@ -115,3 +115,53 @@ fn the_node_problem_detector_gets_its_codes_and_short_lines_from_its_example() {
         assert!((2..=limit + 1).contains(&line.len()) && line.lines().count() == 1, "{line}");
     }
 }
+
+/// Fields that the detector reads, by the place of their object; it ignores all others.
+///
+/// Source: kubernetes/node-problem-detector, `pkg/custompluginmonitor/types/{config,types}.go` and
+/// `pkg/types/types.go`.
+const DETECTOR_FIELDS: [(&str, &[&str]); 4] = [
+    ("", &["plugin", "pluginConfig", "source", "conditions", "rules", "metricsReporting"]),
+    (
+        "/pluginConfig",
+        &[
+            "invoke_interval",
+            "timeout",
+            "max_output_length",
+            "concurrency",
+            "enable_message_change_based_condition_update",
+            "skip_initial_status",
+        ],
+    ),
+    ("/conditions/0", &["type", "reason", "message"]),
+    ("/rules/0", &["type", "condition", "reason", "path", "args", "timeout", "invoke_interval"]),
+];
+
+/// Returns the seconds of a duration as Go writes it, with one unit.
+fn go_seconds(text: &Value) -> u64 {
+    let text = text.as_str().expect("a text");
+    let (number, unit) = text.split_at(text.len() - 1);
+    let unit = [("s", 1), ("m", 60), ("h", 3600)].iter().find(|(name, _)| *name == unit);
+    number.parse::<u64>().expect("a number") * unit.expect("a unit").1
+}
+
+#[test]
+fn the_example_for_the_node_problem_detector_is_one_that_its_own_checks_accept() {
+    let config: Value = serde_json::from_str(&example("node-problem-detector.json")).expect("JSON");
+    for (place, known) in DETECTOR_FIELDS {
+        let object = config.pointer(place).and_then(Value::as_object).expect("an object");
+        for field in object.keys() {
+            assert!(known.contains(&field.as_str()), "{place}: no field {field}");
+        }
+    }
+    assert_eq!(config["plugin"], "custom");
+    for list in ["conditions", "rules"] {
+        assert_eq!(config[list].as_array().map(Vec::len), Some(1), "{list}");
+    }
+    let rule = &config["rules"][0];
+    assert!(["temporary", "permanent"].map(Value::from).contains(&rule["type"]), "{rule}");
+    let global = &config["pluginConfig"];
+    assert!(go_seconds(&rule["timeout"]) <= go_seconds(&global["timeout"]), "it is refused");
+    assert!(go_seconds(&global["timeout"]) < go_seconds(&global["invoke_interval"]));
+    assert!(global["concurrency"].as_u64() > Some(0), "{global}");
+}

@@ -61,6 +61,23 @@ fn where_all_twenty_are_slow_nobody_is_named() {
 }
 
 #[test]
+fn where_all_slow_hosts_run_one_kernel_that_is_named_and_no_host() {
+    let scratch = Scratch::new();
+    let file = |host: u64| {
+        let (kernel, median_ns) =
+            if host < 7 { ("6.1.0-13", 200_000_000) } else { ("6.1.0-18", 2_000_000) };
+        let of = result(host, median_ns);
+        let of = of.replace("\"kernel\": null", &format!("\"kernel\": \"{kernel}\""));
+        text(&scratch.file(&format!("{host}.json"), of.as_bytes())).to_owned()
+    };
+    let files: Vec<String> = (0..20).map(file).collect();
+    let ran = report(&files.iter().map(String::as_str).collect::<Vec<&str>>());
+    let said = "note: all 7 hosts with kernel 6.1.0-13 are slow: their median is 100.0 times that \
+                of the 13 others (fdatasync, pg.one.fdatasync)\n";
+    assert_eq!((ran.status, ran.errors.as_str()), (Some(0), said));
+}
+
+#[test]
 fn a_copy_of_a_file_is_shown_once_and_is_no_second_host() {
     let scratch = Scratch::new();
     let nameless = |host: u64, median_ns: u64| {

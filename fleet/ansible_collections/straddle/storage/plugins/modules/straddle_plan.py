@@ -26,6 +26,7 @@ options:
     description:
       - The file that gets the plan as JSON. Without it, the plan is only returned.
       - An existing file is replaced only if it is a plan of straddle.
+      - If nothing has to change, no new file is made.
     type: path
   program:
     description: The straddle binary on the host.
@@ -71,7 +72,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.straddle.storage.plugins.module_utils.straddle import COMMON, run
 
 # These differ between two runs of the same plan.
-RUN = ("command", "started", "version", "kernel", "host")
+RUN = ("command", "started", "version", "kernel", "host", "machine")
 
 
 def rows(document, when):
@@ -105,7 +106,9 @@ def main():
     target, dest = module.params["target"], module.params["dest"]
     document = run(module, ["plan", target], (0, 1))[1]
     plan = dict((key, document[key]) for key in document if key not in RUN)
-    changed = dest is not None and kept(dest) != plan
+    # A plan that changes nothing is not worth a file, but puts an older one right.
+    is_wanted = dest is not None and (document["changes"] or os.path.exists(dest))
+    changed = is_wanted and kept(dest) != plan
     if changed and not module.check_mode:
         run(module, ["plan", target, "--output", dest], (0, 1))
     difference = {
