@@ -129,7 +129,7 @@ pub(super) fn rank(verdict: &FsyncVerdict) -> Rank {
         _ if verdict.not_durable.is_some() => Rank::Loss,
         Fitness::Pass => Rank::Good,
         Fitness::Warn => Rank::Care,
-        Fitness::Fail => Rank::Wrong,
+        Fitness::Fail => Rank::Failing,
         Fitness::NotEnough => Rank::Unknown,
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct NamedOutlier {
 pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
     match outlier.odd {
         Odd::Slower => Some((
-            Rank::Wrong,
+            Rank::Failing,
             "look for what it does not share with its peers: kernel, slot, link speed, write \
              cache, the drive's health, what else uses the drive",
         )),
