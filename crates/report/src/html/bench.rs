@@ -60,7 +60,7 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
 fn written(scratch: &ScratchFacts) -> String {
     let address = scratch.drive_address_bytes.map(|at| format!(" at byte {at} of the drive"));
     format!(
-        "Scratch file: {} in {}{}, gone when it was over.",
+        "Scratch file: {} in {}{}, removed afterwards.",
         words().size(scratch.length_bytes),
         say(&scratch.place),
         address.unwrap_or_default()
@@ -181,11 +181,11 @@ fn work(experiment: &Experiment) -> [(&'static str, Option<String>); 12] {
     [
         ("Pairs", Some(experiment.pairs.to_string())),
         ("Pairs not counted (warm-up)", Some(experiment.discarded_pairs.to_string())),
-        ("An observation is", Some(unit)),
-        ("Done", Some(workload.action.word().to_owned())),
-        ("Bytes an operation", bytes),
-        ("Made durable by", Some(workload.sync.word().to_owned())),
-        ("In flight", Some(workload.depth.to_string())),
+        ("Observation", Some(unit)),
+        ("Operation", Some(workload.action.word().to_owned())),
+        ("Bytes per operation", bytes),
+        ("Sync", Some(workload.sync.word().to_owned())),
+        ("Queue depth", Some(workload.depth.to_string())),
         ("Order", order),
         ("Page cache", Some(cache.to_owned())),
         ("Command", Some(say(&command)).filter(|text| !text.is_empty())),

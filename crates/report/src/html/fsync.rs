@@ -174,7 +174,7 @@ fn sustained(id: &str, run: &Sustained) -> Markup {
         id: format!("{id}-s"),
         title: "Pace of a sustained run".to_owned(),
         description: format!(
-            "{} written in {}: {}",
+            "{} written in {}; {}",
             words().size(run.written_bytes),
             time(run.elapsed_ns),
             sentence(&say(&run.reason))
@@ -213,10 +213,12 @@ fn method(fsync: &Fsync) -> Markup {
     folded(
         "Method",
         &html! {
-            p {
-                "In each round every row runs once, in random order, so that a drive that becomes "
-                "slower affects all rows alike. Two rows are called different only if the "
-                "interval of their ratio excludes 1."
+            @if fsync.rows.len() > 1 {
+                p {
+                    "In each round every row runs once, in random order, so that a drive that "
+                    "becomes slower affects all rows alike. Two rows are called different only if "
+                    "the interval of their ratio excludes 1."
+                }
             }
             (pairs(&rows))
             @if rounds.was_cut_short { p { "The last round is incomplete." } }

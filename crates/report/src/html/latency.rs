@@ -50,7 +50,7 @@ fn drawn(
     first: bool,
 ) -> Markup {
     let axes = match first {
-        true => "Each percentile, rarer to the right, slower upward.",
+        true => "Percentiles: rarer to the right, slower higher.",
         false => "The same axes as in the first chart.",
     };
     let left_out = match group.curves.len().saturating_sub(CURVES_MAX) {

@@ -206,7 +206,7 @@ fn whole(draft: &Draft) -> Markup {
                 }
                 footer {
                     p { "Made by straddle " (env!("CARGO_PKG_VERSION"))
-                        " from the files named above; nothing was fetched, nothing was measured." }
+                        " from the files named above, without a network." }
                 }
             }
         }

@@ -65,7 +65,7 @@ fn layer(
     let sector_bytes = sectors.get(&layer.id).copied().unwrap_or(512);
     let start = layer.start_bytes.map(|bytes| words().place(bytes, sector_bytes));
     let tone = of_verdict(layer.verdict, target);
-    let mark = layer.first_bad.then(|| format!(" first-{}", tone.word())).unwrap_or_default();
+    let mark = if layer.first_bad { format!(" first-{}", tone.word()) } else { String::new() };
     let class = indent(branch) + &mark;
     html! {
         li class=(class) {
