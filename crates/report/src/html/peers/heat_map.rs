@@ -35,7 +35,8 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
         odd.entry(outlier.host.clone()).or_insert(outlier);
     }
     let caption = format!(
-        "{}, the slowest first. Figures: times the median of all. ▲ (slower) and ▼ (faster) stand out.",
+        "{}, the slowest first. Figures: times the median of all. ▲ (slower) and ▼ (faster) stand \
+         out.",
         count_of(fleet.hosts.len(), "host")
     );
     html! {
