@@ -68,8 +68,8 @@ pub(crate) fn line(document: &impl Serialize) -> String {
 }
 
 /// Writes a long list of numbers on one line of an indented document.
-pub(crate) fn on_one_line<S: Serializer>(
-    list: &[(u64, u64)],
+pub(crate) fn on_one_line<T: Serialize, S: Serializer>(
+    list: &[T],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let line = serde_json::value::to_raw_value(list).map_err(serde::ser::Error::custom)?;

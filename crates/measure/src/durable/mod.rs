@@ -11,6 +11,7 @@
 mod compare;
 mod rows;
 mod sample;
+mod slowest;
 mod sustained;
 
 use device::durable::DurableMethod;
@@ -20,6 +21,7 @@ use units::random::Random;
 pub use compare::{ComparedRows, Difference, compare};
 pub use rows::{QUESTIONS, RowChoice, RowGroup, RowPlan, pg_rows};
 pub use sample::{SERIES_MAX, ValueSample};
+pub use slowest::SlowestSeries;
 pub use sustained::{SeriesLimits, SeriesPoint, sustained};
 
 use crate::Histogram;
@@ -52,6 +54,8 @@ pub struct RowSeen {
     pub latencies: Histogram,
     /// The same in their order, in nanoseconds: all, or [`SERIES_MAX`] at least of a longer run.
     pub series: ValueSample<u64>,
+    /// The slowest of those that count over the time since the rounds began.
+    pub slowest: SlowestSeries,
     /// Time of those that count, added up, in nanoseconds.
     pub busy_ns: u64,
     /// The operations that were done and left out.
@@ -72,6 +76,7 @@ impl RowSeen {
         RowSeen {
             latencies: Histogram::new(),
             series: ValueSample::new(SERIES_MAX),
+            slowest: SlowestSeries::new(),
             busy_ns: 0,
             discarded: 0,
             round_means_ns: ValueSample::new(ROUNDS_KEPT),
@@ -93,7 +98,8 @@ impl RowSeen {
         self.unavailable.is_none() && self.errors.is_empty()
     }
 
-    fn record(&mut self, took_ns: u64) {
+    fn record(&mut self, at_ns: u64, took_ns: u64) {
+        self.slowest.record(at_ns, took_ns);
         self.latencies.record(took_ns);
         self.busy_ns = self.busy_ns.saturating_add(took_ns);
         self.series.record(took_ns);
@@ -128,6 +134,7 @@ pub fn run<D: Durable>(
 ) -> DurableSeen {
     let begun_ns = doer.now_ns();
     let mut rounds = DurableRun {
+        begun_ns,
         end_ns: begun_ns.saturating_add(limits.elapsed_ns),
         sync_ns: 0,
         limits,
@@ -169,6 +176,7 @@ pub fn run<D: Durable>(
 /// The rounds as they go.
 struct DurableRun<'a> {
     limits: DurableLimits,
+    begun_ns: u64,
     end_ns: u64,
     /// Time of the last sync, in nanoseconds.
     sync_ns: u64,
@@ -276,15 +284,16 @@ impl DurableRun<'_> {
         let (mut busy_ns, mut operations) = (0_u64, 0_u64);
         loop {
             let took_ns = self.once(doer, row)?;
+            let now_ns = doer.now_ns();
             busy_ns = busy_ns.saturating_add(took_ns);
             operations += 1;
             match counts {
-                true => self.seen[row].record(took_ns),
+                true => self.seen[row].record(now_ns.saturating_sub(self.begun_ns), took_ns),
                 false => self.seen[row].discarded += 1,
             }
             let next = doer.written_bytes().saturating_add(bytes);
             let is_full = next > written_max || next > self.limits.written_bytes;
-            if is_full || doer.now_ns() >= slice_end_ns || self.is_late(doer, row) {
+            if is_full || now_ns >= slice_end_ns || self.is_late(doer, row) {
                 break;
             }
         }

@@ -27,7 +27,7 @@ pub struct ValueSample<T> {
 
 impl<T> ValueSample<T> {
     /// None so far; `least` are kept of a longer run.
-    pub(super) fn new(least: usize) -> ValueSample<T> {
+    pub(crate) fn new(least: usize) -> ValueSample<T> {
         let list = Vec::with_capacity(2 * least);
         ValueSample { list, least, share: 1, random: Random::new(SEED) }
     }
@@ -38,7 +38,7 @@ impl<T> ValueSample<T> {
         &self.list
     }
 
-    pub(super) fn record(&mut self, value: T) {
+    pub(crate) fn record(&mut self, value: T) {
         if self.share > 1 && self.random.below(self.share) > 0 {
             return;
         }

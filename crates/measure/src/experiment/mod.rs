@@ -19,6 +19,7 @@ use crate::cost_verdict::{
     ArmVerdict, Conclusion, CostVerdict, LastLook, PairStep, Stop, certain, figure, last, more,
     sentence,
 };
+use crate::durable::ValueSample;
 use crate::experiment_plan::{ArmPlan, ExperimentPlan, PlanError, Role};
 use crate::pace_changes::{Regime, Regimes};
 use crate::statistics::{Interval, Ratios};
@@ -35,6 +36,7 @@ pub struct Experiment {
     order: Vec<usize>,
     warmup: Warmup,
     ratios: Vec<Ratios>,
+    logs: Vec<ValueSample<f64>>,
     times: Vec<Histogram>,
     regimes: Regimes,
     pairs: u64,
@@ -49,6 +51,8 @@ pub struct Experiment {
 
 /// Up to here there is a look at every pair; from here they grow apart by about 3 %.
 const LOOK_ALWAYS: u64 = 64;
+/// Number of pairs of which the ratio is kept in order, at least: half of the most.
+const PAIRS_KEPT: usize = 128;
 /// The most steps of the narrowing that are kept; the last is always the newest look.
 const STEPS_MAX: usize = 64;
 
@@ -88,6 +92,7 @@ impl Experiment {
             order: (0..plan.arms.len()).collect(),
             warmup: Warmup::new(plan.arms.len(), plan.pairs_max),
             ratios: comparisons.iter().map(|_| Ratios::new(plan.alpha, plan.pairs_max)).collect(),
+            logs: comparisons.iter().map(|_| ValueSample::new(PAIRS_KEPT)).collect(),
             times: plan.arms.iter().map(|_| Histogram::new()).collect(),
             regimes: Regimes::new(),
             pairs: 0,
@@ -200,6 +205,14 @@ impl Experiment {
         self.regimes.list()
     }
 
+    /// Returns the ratio of each pair that counts in their order, for the comparison at `number` of
+    /// the standing: all, or of a run of more than 256 pairs at least 128, drawn evenly, the same
+    /// pairs for every comparison; none where there is no such comparison.
+    pub fn pair_ratios(&self, number: usize) -> impl Iterator<Item = f64> + '_ {
+        let logs = self.logs.get(number).map(ValueSample::values).unwrap_or_default();
+        logs.iter().map(|log| log.exp())
+    }
+
     /// Returns how the interval of the first shifted arm narrowed, at growing distances; at most 64
     /// steps, the last of which is the last look.
     #[must_use]
@@ -238,8 +251,10 @@ impl Experiment {
         }
         let log = |arm: usize| real(times_ns[arm].max(1)).ln();
         let against = log(self.baseline);
-        for (comparison, ratios) in self.standing.comparisons.iter().zip(&mut self.ratios) {
+        let seen = self.ratios.iter_mut().zip(&mut self.logs);
+        for (comparison, (ratios, logs)) in self.standing.comparisons.iter().zip(seen) {
             ratios.record(log(comparison.arm) - against);
+            logs.record(log(comparison.arm) - against);
         }
         for (ns, times) in times_ns.iter().zip(&mut self.times) {
             self.standing.clamped += u64::from(*ns == 0);

@@ -218,4 +218,8 @@ pub struct Comparison {
     /// The clipped mean of the pairs' ratios (of their logarithms), a second figure; `null` before
     /// the pilot ended.
     pub clipped_mean: Option<Interval>,
+    /// The ratio of each pair that counts, in their order: all, or of more than 256 at least 128,
+    /// drawn evenly, the same pairs for every arm. Empty in results of older versions.
+    #[serde(default, serialize_with = "crate::json::on_one_line")]
+    pub pair_ratios: Vec<f64>,
 }

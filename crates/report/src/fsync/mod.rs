@@ -28,7 +28,7 @@ pub(crate) use honesty_view::grade_words;
 pub use json::{fsync_json, fsync_parse};
 pub use plugin::{fsync_plugin, fsync_severity};
 pub use progress::{doing, measuring};
-pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod};
+pub use rows::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod, SlowestWrites};
 pub use sustained::{Knee, Sustained, SustainedPoint};
 pub use table::fsync_table;
 pub(crate) use table::title;

@@ -56,6 +56,10 @@ pub struct FsyncRow {
     /// at most 0.8 % wide on either side of its middle.
     #[serde(serialize_with = "crate::json::on_one_line")]
     pub histogram: Vec<(u64, u64)>,
+    /// The slowest latency of each stretch of the run; `null` where none counts, and in results of
+    /// older versions.
+    #[serde(default)]
+    pub slowest: Option<SlowestWrites>,
     /// The median and p99 with their intervals; all intervals of a run together miss the truth with
     /// a probability of 5 % at most. Empty where none counts, and in results of older versions.
     #[serde(default)]
@@ -65,6 +69,18 @@ pub struct FsyncRow {
     pub unavailable: Option<String>,
     /// Faults: a call that failed, a write that was short. A row with any has no figures.
     pub errors: Vec<String>,
+}
+
+/// Slowest operations of a row over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SlowestWrites {
+    /// Length of each stretch, in nanoseconds.
+    pub stretch_ns: u64,
+    /// The slowest latency in each stretch since the rounds began, in nanoseconds, at most 64;
+    /// `null` where no operation ended in it.
+    #[serde(serialize_with = "crate::json::on_one_line")]
+    pub latency_ns: Vec<Option<u64>>,
 }
 
 /// Path of data to the drive.
@@ -143,6 +159,13 @@ pub struct RowComparison {
     pub rounds: u64,
     /// Conclusion.
     pub conclusion: Difference,
+}
+
+impl FsyncRow {
+    /// Its name without its first word, which is the kind of the row: `one.fdatasync`.
+    pub(crate) fn short_id(&self) -> &str {
+        self.id.split_once('.').map_or(&*self.id, |(_, name)| name)
+    }
 }
 
 impl RowComparison {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::{CostVerdict, Interval};
 
-use super::chart::{Caption, Curve, Dot, factors};
+use super::chart::{Caption, Curve, Dot, factors, pair_by_pair};
 use super::elements::{
     Tone, chip, folded, more, notes, pairs, refused, say, time, time_or_unknown, words,
 };
@@ -60,7 +60,7 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
 fn written(scratch: &ScratchFacts) -> String {
     let address = scratch.drive_address_bytes.map(|at| format!(" at byte {at} of the drive"));
     format!(
-        "Scratch file: {} in {}{}, gone when it was over.",
+        "Scratch file: {} in {}{}, removed afterwards.",
         words().size(scratch.length_bytes),
         say(&scratch.place),
         address.unwrap_or_default()
@@ -108,7 +108,15 @@ fn one(bench: &Bench, experiment: &Experiment) -> Markup {
 fn curves(id: &str, experiment: &Experiment) -> Markup {
     let seen = experiment.arms.iter().filter(|arm| arm.count > 0);
     let curves = seen.map(|arm| Curve { name: &arm.name, histogram: &arm.histogram }).collect();
-    latencies(id, &[CurveGroup { title: "each arm".to_owned(), curves }], &[])
+    let caption = Caption {
+        id: format!("{id}-p"),
+        title: "Ratio pair by pair".to_owned(),
+        description: "Pairs in order, the median of a few at each point. A control stays near 1; \
+                      a slope is drift."
+            .to_owned(),
+    };
+    let pairs = pair_by_pair(&caption, &experiment.comparisons, experiment.pairs);
+    latencies(id, &[CurveGroup { title: "each arm".to_owned(), curves }], &[], &pairs)
 }
 
 fn arms(experiment: &Experiment) -> Markup {
@@ -173,11 +181,11 @@ fn work(experiment: &Experiment) -> [(&'static str, Option<String>); 12] {
     [
         ("Pairs", Some(experiment.pairs.to_string())),
         ("Pairs not counted (warm-up)", Some(experiment.discarded_pairs.to_string())),
-        ("An observation is", Some(unit)),
-        ("Done", Some(workload.action.word().to_owned())),
-        ("Bytes an operation", bytes),
-        ("Made durable by", Some(workload.sync.word().to_owned())),
-        ("In flight", Some(workload.depth.to_string())),
+        ("Observation", Some(unit)),
+        ("Operation", Some(workload.action.word().to_owned())),
+        ("Bytes per operation", bytes),
+        ("Sync", Some(workload.sync.word().to_owned())),
+        ("Queue depth", Some(workload.depth.to_string())),
         ("Order", order),
         ("Page cache", Some(cache.to_owned())),
         ("Command", Some(say(&command)).filter(|text| !text.is_empty())),
@@ -194,7 +202,16 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
         CostVerdict::NoPenalty => Tone::Good,
         CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Care,
     };
-    (tone, word)
+    let margin = (experiment.verdict == CostVerdict::NoPenalty).then(|| margin(experiment));
+    (tone, word + &margin.flatten().unwrap_or_default())
+}
+
+/// ` within 1.5 %`: how far from 1 the ratio may be, never rounded down; `None` while it is not
+/// known.
+fn margin(experiment: &Experiment) -> Option<String> {
+    let Interval { low, high, .. } = experiment.comparisons.first()?.interval;
+    let tenths = ((high - 1.0).max(1.0 - low) * 1000.0).ceil();
+    tenths.is_finite().then(|| format!(" within {:.1} %", tenths.max(1.0) / 10.0))
 }
 
 /// The result in a few words: of several experiments the worst.

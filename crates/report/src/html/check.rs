@@ -7,7 +7,7 @@ use super::finding::findings;
 use super::headline::Headline;
 use super::run_facts::{self, RunFacts};
 use super::short_answer::{Rank, ShortAnswer, sentence};
-use super::stack::{of_verdict, stack, units};
+use super::stack::{has_error, of_verdict, stack, units};
 use crate::check_document::{Document, Target};
 use crate::drawing;
 use crate::quantity_words::{count, severities};
@@ -56,7 +56,8 @@ fn one(id: &str, target: &Target) -> Markup {
 fn figure(id: &str, target: &Target) -> Markup {
     let sheet = drawing::drawing(target, &Look { width: Some(COLUMNS), ..Look::default() });
     html! {
-        figure {
+        // What is no error is not drawn as one.
+        figure.amber[!has_error(target)] {
             (drawing::inline(&sheet, id))
             figcaption {
                 "Each box lies on the boxes below it, drives at the bottom. A misaligned layer is "
@@ -71,12 +72,11 @@ fn answer(target: &Target) -> (Tone, String) {
     if target.refusal.is_some() {
         return (Tone::Care, "not judged".to_owned());
     }
-    let bad = target_outcome::worst(target).is_some_and(|it| it.severity == Severity::Error);
-    let tone = of_verdict(target.verdict);
     let word = target.verdict.words();
-    match bad && tone != Tone::Bad {
-        true => (Tone::Bad, format!("{word}, with errors")),
-        false => (tone, word.to_owned()),
+    match (has_error(target), target.verdict) {
+        (true, Verdict::Misaligned) => (Tone::Bad, word.to_owned()),
+        (true, _) => (Tone::Bad, format!("{word}, with errors")),
+        (false, verdict) => (of_verdict(verdict, target), word.to_owned()),
     }
 }
 
@@ -104,11 +104,19 @@ pub(super) fn headline(document: &Document) -> Headline {
             let unknown = summary.verdicts.of(Verdict::Unknown);
             let some = |count: u64, word: &str| match count {
                 0 => String::new(),
-                count => format!(", {count} {word}"),
+                count => format!("{count} {word}, "),
             };
-            let off = [some(bad, "misaligned"), some(unknown, "unknown")].concat();
-            let figures = format!("{}{off}, {found}", count(summary.targets, "target"));
-            Headline::new(tone, word, figures)
+            // Of one alone the word says all.
+            let of = match summary.targets {
+                1 => String::new(),
+                many => format!(
+                    "{}, {}{}",
+                    count(many, "target"),
+                    some(bad, "misaligned"),
+                    some(unknown, "unknown")
+                ),
+            };
+            Headline::new(tone, word, of + &found)
         }
     }
 }
@@ -136,8 +144,8 @@ pub(super) fn short_answer(document: &Document) -> ShortAnswer {
         );
         // All of them: which one is right depends on what lies there.
         let remedies = finding.remedies.join("; ");
-        let off = target.verdict == Verdict::Misaligned || finding.severity == Severity::Error;
-        let rank = if off { Rank::Wrong } else { Rank::Care };
+        let is_error = finding.severity == Severity::Error;
+        let rank = if is_error { Rank::Failing } else { Rank::Care };
         return ShortAnswer::new(rank, what).next(Some(&remedies));
     }
     if let Some(target) = targets().find(|target| target.verdict == Verdict::Misaligned) {
@@ -156,6 +164,6 @@ pub(super) fn short_answer(document: &Document) -> ShortAnswer {
         None if document.targets.is_empty() => {
             ShortAnswer::new(Rank::Unknown, "No target was judged.")
         }
-        None => ShortAnswer::new(Rank::Good, "All is aligned."),
+        None => ShortAnswer::new(Rank::Good, "aligned."),
     }
 }

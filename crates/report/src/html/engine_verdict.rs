@@ -27,6 +27,7 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
                 "drive, or used-up burst credits." }
         }
         @for quantile in verdict.quantile.iter().chain(&verdict.few) { p { (measured(quantile)) } }
+        @if verdict.quantile.is_some() { p.quiet { "How: " (METHOD) "." } }
         @if !verdict.pattern.is_empty() {
             p.quiet { "The engine's write pattern: " (say(&verdict.pattern)) (each(verdict)) }
         }
@@ -35,7 +36,7 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
                 verdict.limits.iter().take(ROWS_MAX).map(limit)))
         }
         @if !verdict.ceilings.is_empty() {
-            (folded("What is possible at best", &table("At best", &["Of", "At best", "Assuming"],
+            (folded("What is possible at best", &table("Ceilings", &["Of", "Ceiling", "Assuming"],
                 verdict.ceilings.iter().take(ROWS_MAX).map(ceiling))))
         }
         @if !verdict.notes.is_empty() { (folded("About this engine", &notes(&verdict.notes))) }
@@ -85,7 +86,7 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
 
 fn measured(quantile: &Tail) -> String {
     format!(
-        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}); {METHOD}.",
+        "Measured: p{} is {} ({}: {}), from {} latencies (effective sample size {}).",
         quantile.quantile_percent,
         time(quantile.value_ns),
         interval_title(quantile.alpha),
@@ -129,7 +130,7 @@ pub(super) fn rank(verdict: &FsyncVerdict) -> Rank {
         _ if verdict.not_durable.is_some() => Rank::Loss,
         Fitness::Pass => Rank::Good,
         Fitness::Warn => Rank::Care,
-        Fitness::Fail => Rank::Wrong,
+        Fitness::Fail => Rank::Failing,
         Fitness::NotEnough => Rank::Unknown,
     }
 }

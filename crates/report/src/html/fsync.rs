@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::durable::RowGroup;
 
-use super::chart::{self, CURVES_MAX, Caption, Curve, Dot, pace};
+use super::chart::{self, CURVES_MAX, Caption, Curve, Dot, pace, slowest, strips};
 use super::elements::{
     Tone, chip, folded, more, notes, pairs, refused, say, time, time_or_unknown, words,
 };
@@ -15,11 +15,13 @@ use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, named, rest, row, table, told};
 use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
-use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
+use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained, title};
 use crate::quantity_words::count_of;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
+/// The row of the method that PostgreSQL and etcd sync by on Linux.
+const USUAL: &str = "pg.one.fdatasync";
 /// Heads of the tables of rows, and of two rows.
 const HEADS: [&str; 8] = ["Row", "Path", "Operations/s", "p50", "p90", "p99", "p99.9", "Greatest"];
 const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "Conclusion"];
@@ -49,28 +51,53 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     }
     let shown = || fsync.rows.iter().filter(|row| row.median_ns.is_some());
     let limits = fsync.verdict.as_ref().map(engine_verdict::limit_lines).unwrap_or_default();
-    let caption = Caption {
-        id: format!("{id}-r"),
-        title: "Latency of every row".to_owned(),
-        description: "A dot for the median, a line up to p99.".to_owned(),
+    let rows: Vec<&FsyncRow> = shown().collect();
+    let is_many = rows.len() > CURVES_MAX;
+    let caption = |id: &str, title: &str, description: &str| Caption {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        description: description.to_owned(),
     };
-    let dot = |row: &FsyncRow| {
-        Dot::latency(row.id.clone(), row.median_ns.unwrap_or_default(), row.p99_ns)
+    let of_rows = caption(
+        &format!("{id}-r"),
+        "Latency of every row",
+        "A dot for the median, a line up to p99.",
+    );
+    let dot = |row: &&FsyncRow| {
+        let median_ns = row.median_ns.unwrap_or_default();
+        Dot::latency(row.short_id().to_owned(), median_ns, row.p99_ns)
     };
+    let dots: Vec<Dot> = rows.iter().map(dot).collect();
+    let over_time = caption(
+        &format!("{id}-o"),
+        "Slowest write over the run",
+        match is_many {
+            true => {
+                "The higher a bar, the longer the slowest write took beside the median of \
+                 its row. Bars above each other: all rows were slow at once."
+            }
+            false => {
+                "Time since the start to the right. Peaks side by side: slow writes came in a \
+                  group."
+            }
+        },
+    );
     // Few rows are seen better as curves alone.
-    let dots: Vec<Dot> = match shown().count() > CURVES_MAX {
-        true => shown().map(dot).collect(),
-        false => Vec::new(),
-    };
+    let few = if is_many { Markup::default() } else { slowest(&over_time, &rows, &limits) };
     // Rows without figures stand last.
     let none = fsync.rows.iter().filter(|row| row.median_ns.is_none());
     html! {
         div {
             h3 { "Durable writes" }
-            (latencies(&format!("{id}-l"), &curves(&shown().collect::<Vec<_>>()), &limits))
+            (latencies(&format!("{id}-l"), &curves(&rows), &limits, &few))
+        }
+        @if is_many {
+            div.charts {
+                (chart::latencies(&of_rows, &dots))
+                (strips(&over_time, &rows))
+            }
         }
         div {
-            (chart::latencies(&caption, &dots))
             (table("Latencies of each row", &HEADS,
                 shown().chain(none).take(ROWS_MAX).map(one)))
             (more(fsync.rows.len().saturating_sub(ROWS_MAX), "rows"))
@@ -82,29 +109,31 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
 /// they are too fast to share an axis.
 fn curves<'a>(rows: &[&'a FsyncRow]) -> Vec<CurveGroup<'a>> {
     if rows.len() <= CURVES_MAX {
-        return vec![together(&count_of(rows.len(), "row"), rows)];
+        let title = match rows {
+            [one] => say(&one.label),
+            many => count_of(many.len(), "row"),
+        };
+        return vec![together(&title, rows)];
     }
     let groups = rows.chunk_by(|one, next| one.group == next.group);
     let synced = groups.filter(|rows| rows[0].group != RowGroup::NonSynced);
-    synced.map(|rows| together(rows[0].group.word(), rows)).collect()
+    synced.map(|rows| together(title(rows[0].group), rows)).collect()
 }
 
 fn together<'a>(title: &str, rows: &[&'a FsyncRow]) -> CurveGroup<'a> {
-    let curve = |row: &&'a FsyncRow| {
-        // The first word of an identifier is the kind of the row.
-        let name = row.id.split_once('.').map_or(&*row.id, |(_, name)| name);
-        Curve { name, histogram: &row.histogram }
-    };
+    let curve = |row: &&'a FsyncRow| Curve { name: row.short_id(), histogram: &row.histogram };
     CurveGroup { title: title.to_owned(), curves: rows.iter().map(curve).collect() }
 }
 
 fn label(row: &FsyncRow) -> String {
-    format!("{} ({})", say(&row.label), row.group.word())
+    format!("{} ({})", say(&row.label), title(row.group))
 }
 
 fn one(of: &FsyncRow) -> Row {
-    let mut cells =
-        vec![named(html! { (label(of)) " " span.quiet { (say(&of.id)) } }), told(of.path.word())];
+    let mut cells = vec![
+        named(html! { (say(&of.label)) " " span.quiet { (say(&of.id)) } }),
+        told(of.path.word()),
+    ];
     if let Some(why) = &of.unavailable {
         cells.push(rest(html! { "not available: " (say(why)) }));
     } else if let Some(error) = of.errors.first() {
@@ -145,11 +174,16 @@ fn sustained(id: &str, run: &Sustained) -> Markup {
         id: format!("{id}-s"),
         title: "Pace of a sustained run".to_owned(),
         description: format!(
-            "{} written in {}. {}",
+            "{} written in {}; {}",
             words().size(run.written_bytes),
             time(run.elapsed_ns),
-            say(&run.reason)
+            sentence(&say(&run.reason))
         ),
+    };
+    let latency = Caption {
+        id: format!("{id}-w"),
+        title: "Latency over the sustained run".to_owned(),
+        description: "The slowest and the median write of each stretch.".to_owned(),
     };
     let pace_of = |rate: f64| format!("{} MB/s", number(rate / 1e6));
     html! {
@@ -163,7 +197,7 @@ fn sustained(id: &str, run: &Sustained) -> Markup {
                 (pace_of(knee.after_bytes_per_second)) "."
             }
         }
-        (pace(&caption, run))
+        div.charts { (pace(&caption, run)) (chart::sustained(&latency, run)) }
     }
 }
 
@@ -179,10 +213,12 @@ fn method(fsync: &Fsync) -> Markup {
     folded(
         "Method",
         &html! {
-            p {
-                "In each round every row runs once, in random order, so that a drive that becomes "
-                "slower affects all rows alike. Two rows are called different only if the "
-                "interval of their ratio excludes 1."
+            @if fsync.rows.len() > 1 {
+                p {
+                    "In each round every row runs once, in random order, so that a drive that "
+                    "becomes slower affects all rows alike. Two rows are called different only if "
+                    "the interval of their ratio excludes 1."
+                }
             }
             (pairs(&rows))
             @if rounds.was_cut_short { p { "The last round is incomplete." } }
@@ -193,30 +229,50 @@ fn method(fsync: &Fsync) -> Markup {
 /// The result in a few words: the worse of the two verdicts first.
 pub(super) fn headline(fsync: &Fsync) -> Headline {
     let judged = fsync.verdict.as_ref().map(engine_verdict::headline);
+    let is_in_guest = fsync.honesty.as_ref().is_some_and(honesty::is_in_guest);
     let durable = fsync.honesty.as_ref().map(|honesty| {
         let (tone, word) = honesty::word(honesty);
         Headline::new(tone, word, "")
     });
     match (judged, durable) {
-        (Some(judged), Some(durable)) if durable.tone > judged.tone => {
+        (Some(judged), Some(durable)) if durable.tone > judged.tone && !is_in_guest => {
             let figures = joined(": ", [judged.word, judged.figures]);
             Headline { figures, ..durable }
         }
         (Some(judged), durable) => {
+            let durable_tone = durable.as_ref().map_or(Tone::Plain, |durable| durable.tone);
             let durable = durable.map(|durable| durable.word).unwrap_or_default();
             let figures = joined("; ", [judged.figures.clone(), durable]);
-            Headline { figures, ..judged }
+            Headline { tone: judged.tone.max(durable_tone), figures, ..judged }
         }
         (None, durable) => {
             let measured = fsync.rows.iter().filter(|row| row.median_ns.is_some()).count();
             let rows = format!("{} measured", count_of(measured, "row"));
-            let tone = if measured == 0 { Tone::Care } else { Tone::Plain };
-            match durable {
-                Some(durable) => Headline { figures: rows, ..durable },
-                None => Headline::new(tone, rows, ""),
+            let usual = usual(fsync).map(figures);
+            match (durable, usual) {
+                (Some(durable), None) => Headline { figures: rows, ..durable },
+                (Some(durable), Some(usual)) => {
+                    Headline { figures: format!("{usual}; {rows}"), ..durable }
+                }
+                (None, Some(usual)) => Headline::new(Tone::Plain, usual, rows),
+                (None, None) => Headline::new(Tone::Care, rows, ""),
             }
         }
     }
+}
+
+/// The row that a database waits for as it is set up by default; where it has no figures, the first
+/// that has.
+fn usual(fsync: &Fsync) -> Option<&FsyncRow> {
+    let mut known = fsync.rows.iter().filter(|row| row.median_ns.is_some());
+    let first = known.clone().next();
+    known.find(|row| row.id == USUAL).or(first)
+}
+
+/// `fdatasync (one-8kb-write) p50 903 µs, p99 2.10 ms`.
+fn figures(row: &FsyncRow) -> String {
+    let p99 = row.p99_ns.map(|p99_ns| format!(", p99 {}", time(p99_ns)));
+    format!("{} p50 {}{}", label(row), time_or_unknown(row.median_ns), p99.unwrap_or_default())
 }
 
 /// Those of `words` that say something.
@@ -231,7 +287,7 @@ pub(super) fn short_answer(fsync: &Fsync) -> ShortAnswer {
     let judged = fsync.verdict.as_ref().map(engine_verdict::rank);
     let rank = lost.into_iter().chain(judged).max();
     let told = fsync.verdict.as_ref().filter(|_| judged.is_some() && judged == rank);
-    let grade = fsync.honesty.as_ref().filter(|_| lost == rank && lost > Some(Rank::Good));
+    let grade = fsync.honesty.as_ref().filter(|_| lost == rank && lost > Some(Rank::Guest));
     if let (Some(rank), Some(honesty)) = (rank, grade) {
         let next = fsync.verdict.as_ref().filter(|_| told.is_some()).map(|it| it.next.as_str());
         let next = next.or(honesty.would_change.first().map(String::as_str));

@@ -15,9 +15,14 @@ pub(super) struct CurveGroup<'a> {
     pub(super) curves: Vec<Curve<'a>>,
 }
 
-/// A chart for each of `groups`, all on one axis, with `limits`; `id` makes their names unique on
-/// the page.
-pub(super) fn latencies(id: &str, groups: &[CurveGroup<'_>], limits: &[Limit]) -> Markup {
+/// A chart for each of `groups`, all on one axis, with `limits`, and `beside` them what is of the
+/// same rows; `id` makes their names unique on the page.
+pub(super) fn latencies(
+    id: &str,
+    groups: &[CurveGroup<'_>],
+    limits: &[Limit],
+    beside: &Markup,
+) -> Markup {
     let curves = groups.iter().flat_map(|group| &group.curves);
     let buckets = curves.flat_map(|curve| curve.histogram).filter(|(_, count)| *count > 0);
     let seen = buckets.map(|(least, _)| *least).chain(limits.iter().map(|limit| limit.1));
@@ -31,6 +36,7 @@ pub(super) fn latencies(id: &str, groups: &[CurveGroup<'_>], limits: &[Limit]) -
             @for (number, group) in groups.iter().take(CHARTS_MAX).enumerate() {
                 (drawn(&format!("{id}-{number}"), group, scales, limits, number == 0))
             }
+            (beside)
         }
         (more(groups.len().saturating_sub(CHARTS_MAX), "groups of curves"))
     }
@@ -44,7 +50,7 @@ fn drawn(
     first: bool,
 ) -> Markup {
     let axes = match first {
-        true => "Each percentile, rarer to the right, slower upward.",
+        true => "Percentiles: rarer to the right, slower higher.",
         false => "The same axes as in the first chart.",
     };
     let left_out = match group.curves.len().saturating_sub(CURVES_MAX) {

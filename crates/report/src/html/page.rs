@@ -214,7 +214,7 @@ fn whole(draft: &Draft) -> Markup {
                 }
                 footer {
                     p { "Made by straddle " (env!("CARGO_PKG_VERSION"))
-                        " from the files named above; nothing was fetched, nothing was measured." }
+                        " from the files named above, without a network." }
                 }
             }
         }
@@ -231,13 +231,15 @@ fn title(draft: &Draft) -> String {
 /// Returns what is wrong, and what to do.
 fn short(draft: &Draft, view: &View) -> Markup {
     let hosts = view.short_answers();
-    let of_hosts = hosts.iter().map(|(short_answer, of, at)| PlacedAnswer {
+    let of_hosts = hosts.iter().map(|(short_answer, word, of, at)| PlacedAnswer {
         short_answer,
+        word,
         of: of.as_str(),
         at: Some(at.clone()),
     });
     let of_files = draft.entries.iter().map(|entry| PlacedAnswer {
         short_answer: &entry.short_answer,
+        word: &entry.headline.word,
         of: &entry.heading,
         at: entry.part.as_ref().map(|_| entry.id.clone()),
     });

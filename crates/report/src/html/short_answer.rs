@@ -22,12 +22,14 @@ pub(super) enum Rank {
     Good,
     /// There is nothing in it to judge of a machine here.
     Plain,
+    /// It is good as far as a guest can see.
+    Guest,
     /// It cannot be told.
     Unknown,
     /// It may be wrong, or costs.
     Care,
-    /// It is wrong.
-    Wrong,
+    /// It fails, or has an error.
+    Failing,
     /// Data that was said to be safe may be lost.
     Loss,
 }
@@ -63,6 +65,8 @@ impl ShortAnswer {
 /// A short answer, what it is of, and where that stands on the page.
 pub(super) struct PlacedAnswer<'a> {
     pub(super) short_answer: &'a ShortAnswer,
+    /// Its verdict in the words that the rest of the page has for it.
+    pub(super) word: &'a str,
     pub(super) of: &'a str,
     pub(super) at: Option<String>,
 }
@@ -70,14 +74,17 @@ pub(super) struct PlacedAnswer<'a> {
 /// The sentence of one result, and what to do next.
 pub(super) fn why(short_answer: &ShortAnswer, above: &Headline) -> Markup {
     let ShortAnswer { what, next, .. } = short_answer;
-    // The line above begins with the verdict.
-    let what = what.strip_prefix(&above.word).and_then(|rest| rest.strip_prefix(": "));
-    let what = what.unwrap_or(&short_answer.what);
+    let what = after(&above.word, what);
     html! {
         @if what.trim_end_matches('.') != above.word {
         p.why { (what) @if let Some(next) = next { " " strong { "Next: " } (next) } }
         }
     }
+}
+
+/// `what` without `word` at its start, which stands before it.
+fn after<'a>(word: &str, what: &'a str) -> &'a str {
+    what.strip_prefix(word).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(what)
 }
 
 /// Subject of a part of the verdict on a page.
@@ -99,7 +106,7 @@ pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], causes: usize, unread: usiz
         told.insert((*worst, Subject::Host), hosts.len());
     }
     if causes > 0 {
-        told.insert((Rank::Wrong, Subject::Hosts), causes);
+        told.insert((Rank::Failing, Subject::Hosts), causes);
     }
     let word = |(&(rank, subject), &count): (&(Rank, Subject), &usize)| match subject {
         Subject::Result => format!("{count} {}", counted(rank)),
@@ -161,7 +168,7 @@ fn one(group: &[&PlacedAnswer<'_>]) -> Markup {
     let Some(first) = group.first() else { return Markup::default() };
     let left_out = group.len().saturating_sub(LINKS_MAX);
     html! {
-        (chip(tone(first.short_answer.rank), word(first.short_answer.rank))) " "
+        (chip(tone(first.short_answer.rank), first.word)) " "
         @for (number, PlacedAnswer { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
             @if number > 0 { ", " }
             @match at {
@@ -170,7 +177,7 @@ fn one(group: &[&PlacedAnswer<'_>]) -> Markup {
             }
         }
         @if left_out > 0 { " and " (left_out) " more" }
-        ": " strong { (first.short_answer.what) }
+        ": " strong { (after(first.word, &first.short_answer.what)) }
         @if let Some(next) = &first.short_answer.next { " Next: " (next) }
     }
 }
@@ -179,8 +186,8 @@ fn tone(rank: Rank) -> Tone {
     match rank {
         Rank::Good => Tone::Good,
         Rank::Plain => Tone::Plain,
-        Rank::Unknown | Rank::Care => Tone::Care,
-        Rank::Wrong | Rank::Loss => Tone::Bad,
+        Rank::Guest | Rank::Unknown | Rank::Care => Tone::Care,
+        Rank::Failing | Rank::Loss => Tone::Bad,
     }
 }
 
@@ -189,20 +196,10 @@ fn counted(rank: Rank) -> &'static str {
     match rank {
         Rank::Good => "good",
         Rank::Plain => "without a question",
+        Rank::Guest => "good (host not visible)",
         Rank::Unknown => "without a verdict",
         Rank::Care => "with a warning",
-        Rank::Wrong => "wrong",
+        Rank::Failing => "failing",
         Rank::Loss => "where data may be lost",
-    }
-}
-
-fn word(rank: Rank) -> &'static str {
-    match rank {
-        Rank::Good => "good",
-        Rank::Plain => "measurements",
-        Rank::Unknown => "no verdict",
-        Rank::Care => "warning",
-        Rank::Wrong => "wrong",
-        Rank::Loss => "data may be lost",
     }
 }

@@ -10,7 +10,7 @@ use crate::check_document::{LayerReport, Target};
 use crate::layer_order::{Branch, ForestEntry, branches};
 use crate::sectors;
 use crate::view_options::Look;
-use stack::{UnitFact, Verdict};
+use stack::{Severity, UnitFact, Verdict};
 
 /// The most layers of a target that are drawn.
 const LAYERS_MAX: usize = 300;
@@ -64,7 +64,9 @@ fn layer(
 ) -> Markup {
     let sector_bytes = sectors.get(&layer.id).copied().unwrap_or(512);
     let start = layer.start_bytes.map(|bytes| words().place(bytes, sector_bytes));
-    let class = format!("{}{}", indent(branch), if layer.first_bad { " first-bad" } else { "" });
+    let tone = of_verdict(layer.verdict, target);
+    let mark = if layer.first_bad { format!(" first-{}", tone.word()) } else { String::new() };
+    let class = indent(branch) + &mark;
     html! {
         li class=(class) {
             p.name {
@@ -74,8 +76,8 @@ fn layer(
                 }
             }
             p {
-                (chip(tone(layer), &words().verdict(layer)))
-                @if layer.first_bad { " " strong.marker { "◀ first bad layer" } }
+                (chip(tone, &words().verdict(layer)))
+                @if layer.first_bad { " " strong.(tone.word()) { "◀ first bad layer" } }
                 @if let Some(start) = &start {
                     " " span.quiet { "starts at " (start) (below(target, layer)) }
                 }
@@ -112,17 +114,20 @@ fn problems(layer: &LayerReport) -> Markup {
     }
 }
 
-fn tone(layer: &LayerReport) -> Tone {
-    of_verdict(layer.verdict)
-}
-
-pub(super) fn of_verdict(verdict: Verdict) -> Tone {
+/// Returns how good a verdict on a layer of `target` is: misaligned is as bad as its findings.
+pub(super) fn of_verdict(verdict: Verdict, target: &Target) -> Tone {
     match verdict {
         Verdict::Aligned => Tone::Good,
         Verdict::ChunkOnly | Verdict::NotExpressible | Verdict::Undefined => Tone::Care,
         Verdict::Empty | Verdict::Unknown => Tone::Plain,
-        Verdict::Misaligned => Tone::Bad,
+        Verdict::Misaligned if has_error(target) => Tone::Bad,
+        Verdict::Misaligned => Tone::Care,
     }
+}
+
+/// Returns whether a rule of severity error fired on `target`.
+pub(super) fn has_error(target: &Target) -> bool {
+    target.findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// The units that layers must fit, from every source.

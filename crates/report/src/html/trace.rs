@@ -77,10 +77,10 @@ fn layers(trace: &Trace) -> Markup {
             h3 { "Layers, the file on top" }
             ol.stack {
                 @for layer in trace.layers.iter().rev().take(LAYERS_MAX) {
-                    li.layer class=[bad(trace, layer).then_some("first-bad")] {
+                    li.layer class=[bad(trace, layer).then_some("first-care")] {
                         p.name { strong { (say(&layer.name)) } " " (say(&layer.title)) }
                         @if bad(trace, layer) {
-                            p { strong.marker { "◀ bytes of the file miss its units" } }
+                            p { strong.care { "◀ bytes of the file miss its units" } }
                         }
                     }
                 }
@@ -208,7 +208,7 @@ pub(super) fn headline(trace: &Trace) -> Headline {
     let unknown = unknown.fold(trace.total.unvisited_bytes, u64::saturating_add);
     let extents = count(trace.total.extents, "extent");
     match (off, unknown, fits) {
-        (1.., _, _) => Headline::new(Tone::Bad, "misaligned", words().size(off)),
+        (1.., _, _) => Headline::new(Tone::Care, "misaligned", words().size(off)),
         (0, 1.., _) => {
             let figures = format!("{extents}, {} unknown", words().size(unknown));
             Headline::new(Tone::Care, "unknown", figures)
@@ -233,10 +233,9 @@ pub(super) fn short_answer(trace: &Trace) -> ShortAnswer {
             words().exact(share.unit_bytes),
             name(trace, share.layer)
         );
-        let rank = if share.assumed { Rank::Care } else { Rank::Wrong };
         let next = "straddle check of what its file system is mounted on names the layer that is \
                     off, and the fix";
-        return ShortAnswer::new(rank, what).next(Some(next));
+        return ShortAnswer::new(Rank::Care, what).next(Some(next));
     }
     let Headline { tone, word, figures } = headline(trace);
     match (tone, trace.total.unknown.first()) {

@@ -72,8 +72,11 @@ impl PlanText<'_> {
             })
             .collect();
         units.dedup();
-        let units =
-            if units.is_empty() { String::new() } else { format!("; aligned to: {}", units.join(", ")) };
+        let units = if units.is_empty() {
+            String::new()
+        } else {
+            format!("; aligned to: {}", units.join(", "))
+        };
         let limit = self.words.look.columns();
         let lines = [format!("{target}: {verdict}"), format!("  {kind} table{units}")];
         lines.map(|line| hang(&line, limit) + "\n").concat()
@@ -115,8 +118,11 @@ impl PlanText<'_> {
         if self.plan.partitions.is_empty() {
             return String::new();
         }
-        let [start, length] =
-            if self.is_in_sectors() { ["start sector", "  sectors"] } else { ["start", "  length"] };
+        let [start, length] = if self.is_in_sectors() {
+            ["start sector", "  sectors"]
+        } else {
+            ["start", "  length"]
+        };
         // Blanks keep what was and what will be of one column apart from the next.
         let head = ["", "type", "holds", start, "", length, "", "  change"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];

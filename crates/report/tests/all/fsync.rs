@@ -7,8 +7,9 @@ use measure::{Interval, Tail};
 use report::fsync::{
     Ceiling, DataPath, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast,
     Fsync, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, ProcessWord, Rounds, RowComparison, RowMethod, Sustained, SustainedPoint,
-    fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text, fsync_table,
+    LayerFlushes, ProcessWord, Rounds, RowComparison, RowMethod, SlowestWrites, Sustained,
+    SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
+    fsync_table,
 };
 use report::{Envelope, Look, Refusal, ResultFault, Run};
 use serde_json::Value;
@@ -46,6 +47,10 @@ pub(crate) fn row(id: &str, group: RowGroup, label: &str, path: DataPath) -> Fsy
         least_ns: Some(131_072),
         greatest_ns: Some(1_200_000),
         histogram: vec![(159_744, 998), (397_312, 1), (1_196_032, 1)],
+        slowest: Some(SlowestWrites {
+            stretch_ns: 16_000_000,
+            latency_ns: vec![Some(400_000), None, Some(1_200_000), Some(390_000)],
+        }),
         tails: vec![
             tail(50.0, [160_000, 155_000, 166_000]),
             tail(99.0, [400_000, 300_000, 800_000]),

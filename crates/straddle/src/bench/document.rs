@@ -74,7 +74,7 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
         of_arm(arm, seen, times, about.turn_ns)
     };
     let arms: Vec<Arm> = about.arms.iter().zip(&about.seen).enumerate().map(arm).collect();
-    let comparison = |one: &measure::ArmVerdict| Comparison {
+    let comparison = |(number, one): (usize, &measure::ArmVerdict)| Comparison {
         arm: about.arms[one.arm].name.clone(),
         against: about.arms[one.against].name.clone(),
         // Before the first pair there is none.
@@ -83,9 +83,10 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
             _ => one.median,
         },
         clipped_mean: one.clipped,
+        pair_ratios: done.pair_ratios(number).map(four_places).collect(),
     };
     Document {
-        comparisons: standing.comparisons.iter().map(comparison).collect(),
+        comparisons: standing.comparisons.iter().enumerate().map(comparison).collect(),
         pairs: standing.pairs,
         discarded_pairs: standing.discarded,
         alpha: done.plan().alpha,
@@ -102,6 +103,11 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
         arms,
         predicted: about.predicted,
     }
+}
+
+/// A ratio as it is kept: more places say nothing of a single pair.
+fn four_places(ratio: f64) -> f64 {
+    (ratio * 1e4).round() / 1e4
 }
 
 fn of_arm(

@@ -2,8 +2,10 @@
 
 use device::DurableFault;
 use device::durable::{self, WritePlace};
-use measure::durable::{DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
-use report::fsync::{DataPath, FsyncRow, Rounds, RowComparison, RowMethod, SustainedPoint};
+use measure::durable::{DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint, SlowestSeries};
+use report::fsync::{
+    DataPath, FsyncRow, Rounds, RowComparison, RowMethod, SlowestWrites, SustainedPoint,
+};
 use units::number::real;
 
 use super::pace::SECONDS_MAX;
@@ -115,10 +117,15 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
         least_ns: latencies.map(measure::Histogram::min),
         greatest_ns: latencies.map(measure::Histogram::max),
         histogram: latencies.map(|it| it.buckets().collect()).unwrap_or_default(),
+        slowest: counts.then(|| slowest(&seen.slowest)),
         tails: TAILS.iter().filter_map(tail).collect(),
         unavailable: seen.unavailable.clone(),
         errors: seen.errors.clone(),
     }
+}
+
+fn slowest(seen: &SlowestSeries) -> SlowestWrites {
+    SlowestWrites { stretch_ns: seen.stretch_ns(), latency_ns: seen.list().collect() }
 }
 
 fn method(method: durable::Method) -> RowMethod {

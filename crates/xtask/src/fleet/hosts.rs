@@ -18,11 +18,11 @@ const FEW: usize = 100;
 /// (docs/report.md), and is in memory up to six times while it is put together and escaped.
 const GROWTH_BYTES_MAX: u64 = 6 * (8 << 20);
 
-/// Results that fill a page, and more than those. They may take a quarter more memory: the page
-/// names files for which it has no room.
+/// Results that fill a page, and more than those. Each further one may take this many bytes: of a
+/// file for which the page has no room, only its name and its verdict are kept.
 const FULL: usize = 2000;
 const OVERFULL: usize = 8000;
-const RATIO_MAX: f64 = 1.25;
+const FURTHER_BYTES_MAX: u64 = 2 << 10;
 
 /// Every seventh host is misaligned.
 fn is_bad(host: u64) -> bool {
@@ -56,20 +56,19 @@ pub(super) fn act(room: &Room) -> anyhow::Result<String> {
     let all = peak(room, &files)?;
     let copies = copies(room, &files)?;
     let (full, overfull) = (peak(room, &copies[..FULL])?, peak(room, &copies)?);
-    let ratio = |more: u64, less: u64| more as f64 / less as f64;
+    let further = overfull.saturating_sub(full) / (OVERFULL - FULL) as u64;
     let memory = format!(
-        "report's peak is {} for {}, {} for all, {:.2} times (at most {} more: six times the \
-         longest page); {} for {FULL} copies, {} for {OVERFULL}, {:.2} times (at most {RATIO_MAX})",
+        "report's peak is {} for {}, {} for all (at most {} more: six times the longest page); {} \
+         for {FULL} copies, {} for {OVERFULL}: {further} B for each further result (at most \
+         {FURTHER_BYTES_MAX})",
         mib(few),
         files.len().min(FEW),
         mib(all),
-        ratio(all, few),
         mib(GROWTH_BYTES_MAX),
         mib(full),
-        mib(overfull),
-        ratio(overfull, full)
+        mib(overfull)
     );
-    let is_flat = all <= few + GROWTH_BYTES_MAX && ratio(overfull, full) <= RATIO_MAX;
+    let is_flat = all <= few + GROWTH_BYTES_MAX && further <= FURTHER_BYTES_MAX;
     ensure!(is_flat, "{memory}");
     Ok(format!("{} sound results in {} s; {memory}", files.len(), played.time.as_secs()))
 }

@@ -84,20 +84,9 @@ impl Span {
 
     /// Returns where the values that are named stand.
     fn ticks(self) -> Vec<f64> {
-        let round = if self.high / self.low < 6.0 { self.even() } else { self.decades() };
+        let is_narrow = self.high / self.low < 6.0;
+        let round = if is_narrow { even(self.low, self.high) } else { self.decades() };
         round.into_iter().map(f64::ln).collect()
-    }
-
-    /// Round values at one distance.
-    fn even(self) -> Vec<f64> {
-        let width = self.high - self.low;
-        let decade = 10_f64.powf((width / 4.0).log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
-        let step = step.into_iter().find(|step| width / step <= 4.0).unwrap_or(width);
-        let first = (self.low / step).ceil() * step;
-        let count = [0.0, 1.0, 2.0, 3.0, 4.0];
-        let values = count.map(|number| first + number * step);
-        values.into_iter().filter(|value| (self.low..=self.high).contains(value)).collect()
     }
 
     /// 1, 2 and 5 of each power of ten, or powers of ten alone, or some of these.
@@ -125,6 +114,17 @@ impl Span {
         }
         Vec::new()
     }
+}
+
+/// Round values at one distance, five at most.
+pub(super) fn even(low: f64, high: f64) -> Vec<f64> {
+    let width = high - low;
+    let decade = 10_f64.powf((width / 4.0).log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
+    let step = step.into_iter().find(|step| width / step <= 4.0).unwrap_or(width);
+    let first = (low / step).ceil() * step;
+    let values = [0.0, 1.0, 2.0, 3.0, 4.0].map(|number| first + number * step);
+    values.into_iter().filter(|value| (low..=high).contains(value)).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use maud::Markup;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color as _, IntoTextStyle as _};
+use plotters::style::{Color as _, IntoTextStyle as _, TRANSPARENT};
 use units::number::real;
 
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure, label, short};
@@ -14,13 +14,13 @@ use crate::bench::figure_rounding::number;
 use crate::text;
 
 /// The most rows that are drawn.
-const ROWS_MAX: usize = 60;
+pub(super) const ROWS_MAX: usize = 60;
 /// Height of a row, and of all else, in the chart's units.
 const ROW: u16 = 14;
-const REST: u32 = 48;
+pub(super) const REST: u32 = 48;
 /// Room for the names, and the letters of one.
-const NAMES: u16 = 186;
-const NAME_MAX: usize = 27;
+pub(super) const NAMES: u16 = 186;
+pub(super) const NAME_MAX: usize = 27;
 /// Letters of a name that has the line above its row for itself.
 const LONG_MAX: usize = 54;
 
@@ -88,12 +88,12 @@ fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Mark
             .configure_mesh()
             .disable_y_mesh()
             .bold_line_style(GRID)
-            .light_line_style(GRID)
+            .light_line_style(TRANSPARENT)
             .axis_style(INK)
             .label_style(("sans-serif", LETTER, &INK))
             .x_label_formatter(&|value| match are_factors {
                 true => number(value.exp()),
-                false => label(*value),
+                false => label(value.exp()),
             })
             .draw()?;
         if are_factors {

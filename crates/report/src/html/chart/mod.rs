@@ -6,8 +6,10 @@
 
 mod axis;
 mod dots;
-mod pace;
+mod lines;
+mod over_time;
 mod percentiles;
+mod strips;
 
 use maud::{Markup, PreEscaped, html};
 use plotters::backend::SVGBackend;
@@ -18,13 +20,14 @@ use plotters::style::RGBColor;
 use axis::Axis;
 pub(super) use axis::Span;
 pub(super) use dots::{Dot, factors, latencies};
-pub(super) use pace::pace;
-pub(super) use percentiles::{CURVES_MAX, Curve, Limit, Scales, percentiles};
+pub(super) use over_time::{pace, pair_by_pair, slowest, sustained};
+pub(super) use percentiles::{CURVES_MAX, Curve, Scales, percentiles};
+pub(super) use strips::strips;
 
 use super::elements::{say, words};
 use crate::bench::figure_rounding::chosen_time;
 use crate::text;
-use units::number::whole;
+use units::number::{real, whole};
 
 /// Text and axes.
 const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);
@@ -32,9 +35,17 @@ const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);
 const GRID: RGBColor = RGBColor(0xd9, 0xdd, 0xe1);
 /// Color of data.
 const DATA: RGBColor = RGBColor(0x0b, 0x57, 0xd0);
-/// Colors of further curves.
-const OTHER: RGBColor = RGBColor(0x12, 0x60, 0x2f);
-const THIRD: RGBColor = RGBColor(0x7b, 0x3f, 0x98);
+/// Colors of the lines of one chart: each has its dashes too, so that no two look alike to anyone.
+const LINES: [RGBColor; 8] = [
+    DATA,
+    RGBColor(0xa0, 0x40, 0x00),
+    RGBColor(0x12, 0x60, 0x2f),
+    RGBColor(0x7b, 0x3f, 0x98),
+    RGBColor(0x00, 0x69, 0x6b),
+    RGBColor(0xa3, 0x20, 0x6e),
+    RGBColor(0x6a, 0x5d, 0x00),
+    RGBColor(0x5b, 0x5b, 0x5b),
+];
 /// Color of what stands out.
 const MARK: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
 
@@ -53,9 +64,16 @@ pub(super) struct Caption {
     pub(super) description: String,
 }
 
-/// A latency on a logarithmic axis as a person writes it: `5 ms`, not `5.00 ms`.
-fn label(logarithm: f64) -> String {
-    chosen_time(whole(logarithm.exp().round()), words())
+/// A latency that is drawn as a level line, in nanoseconds, with its name.
+pub(super) type Limit = (String, u64);
+
+fn levels(limits: &[Limit]) -> Vec<lines::Level> {
+    limits.iter().map(|(name, limit_ns)| (name.clone(), real(*limit_ns))).collect()
+}
+
+/// A latency on an axis as a person writes it: `5 ms`, not `5.00 ms`.
+fn label(latency_ns: f64) -> String {
+    chosen_time(whole(latency_ns.round()), words())
 }
 
 /// A name of a file as it fits beside a row: at most `letters` wide, never empty.
@@ -73,10 +91,17 @@ fn figure(caption: &Caption, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn)
     };
     // The library's own root names a size in pixels and nothing for those who do not see it.
     let inner = text.split_once('>').and_then(|(_, rest)| rest.trim_end().strip_suffix("</svg>"));
+    // What all of them have alike stands in the style of the page. No name holds a plain quote.
+    let inner = inner.filter(|_| drawn.is_ok()).map(|inner| {
+        let inner = inner.replace(" opacity=\"1\"", "").replace(" font-family=\"sans-serif\"", "");
+        inner
+            .replace(&format!(" font-size=\"{}\"", LETTER / 1.24), "")
+            .replace(" stroke-width=\"1\"", "")
+    });
     let (title, about) = (format!("{}-t", caption.id), format!("{}-d", caption.id));
     html! {
         figure {
-            @match inner.filter(|_| drawn.is_ok()) {
+            @match inner {
                 Some(inner) => svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img"
                     aria-labelledby=(title) aria-describedby=(about) {
                     title id=(title) { (caption.title) }

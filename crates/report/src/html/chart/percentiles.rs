@@ -1,30 +1,14 @@
 //! Latencies of several rows over their percentiles, overlaid: the further to the right, the rarer
-//! the write; the higher, the slower. A limit is a level line.
+//! the write; the higher, the slower.
 
 use maud::Markup;
-use plotters::chart::ChartBuilder;
-use plotters::element::{PathElement, Text};
-use plotters::series::LineSeries;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color as _, IntoTextStyle as _, RGBColor};
 use units::number::real;
 
-use super::{
-    Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, OTHER, Span, THIRD, WIDTH, figure, label,
-    short,
-};
+use super::lines::{Frame, Line, chart};
+use super::{Axis, Caption, LINES, Limit, Span, label, levels};
 
 /// The most curves of one chart.
-pub(in crate::html) const CURVES_MAX: usize = 8;
-const HEIGHT: u32 = 250;
-/// Room for the names at the ends of the curves, and the least distance of two names.
-const NAMES: i32 = 140;
-const LINE: i32 = 14;
-/// Room under the curves and above them.
-const FOOT: i32 = 24;
-const MARGIN: i32 = 10;
-/// Letters of a name.
-const NAME_MAX: usize = 16;
+pub(in crate::html) const CURVES_MAX: usize = LINES.len();
 /// Steps of the axis of percentiles: of those in one step the last is drawn.
 const STEPS: f64 = 90.0;
 /// Places on that axis, each a tenth as rare as the one before.
@@ -43,9 +27,6 @@ pub(in crate::html) struct Curve<'a> {
     /// The least latency of each bucket in nanoseconds, and how many are in it.
     pub(in crate::html) histogram: &'a [(u64, u64)],
 }
-
-/// A latency that is drawn as a level line, in nanoseconds, with its name.
-pub(in crate::html) type Limit = (String, u64);
 
 impl Curve<'_> {
     /// Rarity of the slowest latency, in tenths of tenths: 2 where it is one of a hundred.
@@ -69,78 +50,22 @@ pub(in crate::html) fn percentiles(
     Scales { latency, rarest }: Scales,
     limits: &[Limit],
 ) -> Markup {
-    let lines: Vec<(&str, Vec<(f64, f64)>)> = curves
+    let lines: Vec<Line<'_>> = curves
         .iter()
         .take(CURVES_MAX)
-        .map(|curve| (curve.name, points(curve.histogram)))
-        .filter(|(_, points)| !points.is_empty())
+        .map(|curve| Line { name: curve.name, points: points(curve.histogram) })
+        .filter(|line| !line.points.is_empty())
         .collect();
-    if lines.is_empty() {
-        return Markup::default();
-    }
-    let span = latency.roomy();
-    figure(caption, HEIGHT, |area| -> Drawn {
-        let ticks = TICKS.iter().map(|tick| tick.0).filter(|at| *at <= rarest).collect();
-        let mut chart = ChartBuilder::on(area)
-            .margin(MARGIN)
-            .margin_right(NAMES)
-            .x_label_area_size(FOOT)
-            .y_label_area_size(50)
-            .build_cartesian_2d(Axis { ends: 0.0..rarest, ticks }, span.axis())?;
-        chart
-            .configure_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(GRID)
-            .axis_style(INK)
-            .label_style(("sans-serif", LETTER, &INK))
-            .x_label_formatter(&|value| percentile(*value))
-            .y_label_formatter(&|value| label(*value))
-            .draw()?;
-        for (_, limit_ns) in limits {
-            let level = span.at(real(*limit_ns));
-            let line = [(0.0, level), (rarest, level)];
-            chart.draw_series([PathElement::new(line, MARK.stroke_width(2))])?;
-        }
-        let mut names: Vec<(i32, String, RGBColor)> = Vec::new();
-        for ((name, points), color) in lines.iter().zip(COLORS.iter().cycle()) {
-            let drawn: Vec<(f64, f64)> = points.iter().map(|&(at, ns)| (at, span.at(ns))).collect();
-            let end = drawn.last().map_or(0, |end| chart.backend_coord(end).1);
-            names.push((end, short(name, NAME_MAX), *color));
-            chart.draw_series(LineSeries::new(drawn, color.stroke_width(2)))?;
-        }
-        for (name, limit_ns) in limits {
-            let down = chart.backend_coord(&(0.0, span.at(real(*limit_ns)))).1;
-            names.push((down, short(name, NAME_MAX), MARK));
-        }
-        spread(&mut names);
-        let right = i32::try_from(WIDTH).unwrap_or(i32::MAX) - NAMES + 5;
-        for (down, name, color) in names {
-            let style = ("sans-serif", LETTER).into_text_style(area).color(&color);
-            let style = style.pos(Pos::new(HPos::Left, VPos::Center));
-            area.draw(&Text::new(name, (right, down), style))?;
-        }
-        Ok(())
-    })
-}
-
-/// Colors of the curves, in turn: those of two neighbors differ, and their names tell them apart.
-const COLORS: [RGBColor; 4] = [DATA, INK, OTHER, THIRD];
-
-/// Moves `names` apart, so that none touches another and all are inside the chart.
-fn spread(names: &mut [(i32, String, RGBColor)]) {
-    names.sort_by_key(|name| name.0);
-    let top = MARGIN;
-    let bottom = i32::try_from(HEIGHT).unwrap_or(i32::MAX) - MARGIN - LINE / 2;
-    let mut least = top;
-    for name in names.iter_mut() {
-        name.0 = name.0.max(least);
-        least = name.0 + LINE;
-    }
-    let mut greatest = bottom;
-    for name in names.iter_mut().rev() {
-        name.0 = name.0.min(greatest);
-        greatest = name.0 - LINE;
-    }
+    let ticks = TICKS.iter().map(|tick| tick.0).filter(|at| *at <= rarest).collect();
+    let frame = Frame {
+        across: Axis { ends: 0.0..rarest, ticks },
+        across_name: &percentile,
+        up: latency,
+        up_name: &label,
+        levels: &levels(limits),
+        mark: None,
+    };
+    chart(caption, frame, &lines)
 }
 
 fn percentile(at: f64) -> String {
@@ -172,25 +97,13 @@ fn points(histogram: &[(u64, u64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_curve_ends_at_the_slowest_as_rare_as_one_of_all() {
-        let points = points(&[(100, 90), (200, 9), (5000, 1)]);
+        let points = super::points(&[(100, 90), (200, 9), (5000, 1)]);
         let rounded: Vec<String> =
             points.iter().map(|(at, ns)| format!("{at:.2} {ns:.0}")).collect();
         assert_eq!(rounded, ["0.00 100", "1.00 100", "2.00 200", "2.00 5000"]);
         assert_eq!(super::points(&[(5, 0)]), []);
         assert_eq!(super::points(&[(0, 1)]), [(0.0, 1.0), (0.0, 1.0)]);
-    }
-
-    #[test]
-    fn names_at_one_place_are_moved_apart_inside_the_chart() {
-        for at in [0, 120, 400] {
-            let mut names = vec![(at, String::new(), DATA); CURVES_MAX + 2];
-            spread(&mut names);
-            assert!(names.windows(2).all(|two| two[1].0 - two[0].0 >= LINE), "{names:?}");
-            assert!(names[0].0 >= 0 && names[9].0 < i32::try_from(HEIGHT).unwrap());
-        }
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
         odd.entry(outlier.host.clone()).or_insert(outlier);
     }
     let caption = format!(
-        "{}, the slowest first: times the median of all. ▲ slower or ▼ faster: stands out.",
+        "{}, the slowest first. Figures: times the median of all. ▲ (slower) and ▼ (faster) stand \
+         out.",
         count_of(fleet.hosts.len(), "host")
     );
     html! {
@@ -45,7 +46,7 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
                 thead { tr {
                     th scope="col" { "Host" }
                     @for column in &columns { th scope="col" { span { (column.head) } } }
-                    th scope="col" { "Rule" }
+                    th scope="col" { "Verdict" }
                 } }
                 tbody {
                     @for host in fleet.hosts.iter().take(HOSTS_MAX) {

@@ -25,7 +25,7 @@ pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
             Some((Rank::Care, "measure it again while its drive is idle"))
         }
         Odd::Slower => Some((
-            Rank::Wrong,
+            Rank::Failing,
             "look for what it does not share with its peers: slot, link speed, write cache, the \
              drive's health",
         )),
@@ -101,7 +101,7 @@ pub(super) fn cause_answer(cause: &SharedCause) -> ShortAnswer {
         cause.work
     );
     let next = "change that on one of them and measure again, before you replace a drive";
-    ShortAnswer::new(Rank::Wrong, what).next(Some(next))
+    ShortAnswer::new(Rank::Failing, what).next(Some(next))
 }
 
 pub(super) fn sentence(outlier: &Outlier) -> String {

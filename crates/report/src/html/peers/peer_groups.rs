@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::heat_map::heat_map;
 use super::host_rows::{FLEETS_MAX, Fleet, ID, fleets};
-use super::named_outliers::{NamedOutlier, advice, by_host, cause_answer, sentence};
+use super::named_outliers::{NamedOutlier, advice, by_host, cause_answer, sentence, word};
 use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
 use super::{MeasuredOn, PeerGroup, Peers, SharedCause, causes};
 use crate::html::elements::{folded, more};
@@ -35,8 +35,10 @@ impl View {
     }
 
     /// Returns what is said of what slow hosts share, then of each host that stands out in a way
-    /// that matters; its name, and where.
-    pub(in crate::html) fn short_answers(&self) -> Vec<(ShortAnswer, String, String)> {
+    /// that matters; in a word too, its name, and where.
+    pub(in crate::html) fn short_answers(
+        &self,
+    ) -> Vec<(ShortAnswer, &'static str, String, String)> {
         let told = |named: &NamedOutlier| {
             let NamedOutlier { outlier, at, others } = named;
             let (rank, next) = advice(outlier)?;
@@ -46,9 +48,9 @@ impl View {
             };
             let what = sentence(outlier) + &others;
             let short_answer = ShortAnswer::new(rank, what).next(Some(next));
-            Some((short_answer, outlier.host.clone(), at.clone()))
+            Some((short_answer, word(outlier), outlier.host.clone(), at.clone()))
         };
-        let cause = |it: &SharedCause| (cause_answer(it), it.what.clone(), ID.to_owned());
+        let cause = |it: &SharedCause| (cause_answer(it), "slow", it.what.clone(), ID.to_owned());
         self.causes.iter().map(cause).chain(self.named.iter().filter_map(told)).collect()
     }
 

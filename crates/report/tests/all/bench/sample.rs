@@ -85,6 +85,7 @@ pub(crate) fn comparison(arm: &str, ratio: f64, low: f64, high: f64) -> Comparis
         against: "aligned".to_owned(),
         interval: Interval { ratio, low, high },
         clipped_mean: None,
+        pair_ratios: vec![ratio; 40],
     }
 }
 

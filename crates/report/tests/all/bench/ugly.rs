@@ -35,6 +35,7 @@ pub(crate) fn unknown() -> Bench {
         against: "aligned".to_owned(),
         interval: Interval { ratio: f64::NAN, ..Interval::UNKNOWN },
         clipped_mean: None,
+        pair_ratios: Vec::new(),
     };
     let experiment = Experiment {
         title: String::new(),

@@ -2,6 +2,7 @@
 
 mod browser;
 mod browser_layout;
+mod charts;
 mod faults;
 mod markup;
 mod measure;

@@ -1,13 +1,15 @@
 //! The head of a page: what is wrong in one sentence, and what to do next.
 
 use durability::Grade;
+use measure::durable::RowGroup;
 use measure::engine_verdict::Fitness;
-use report::fsync::{EngineLimit, Fsync, FsyncVerdict, Honesty};
+use report::fsync::{DataPath, EngineLimit, Evidence, Fsync, FsyncVerdict, Honesty};
 use report::html::{FileContent, Report, ResultFile, Unread, page};
 use report::{Envelope, Run};
 use stack::Verdict;
 
-use crate::bench::sample::disk;
+use crate::bench::sample::{disk, no_penalty};
+use crate::fsync::row as fsync_row;
 use crate::sample::{document, image, shifted_disk};
 
 fn source(name: &str, content: FileContent) -> ResultFile {
@@ -96,7 +98,7 @@ fn a_finding_is_said_with_its_cost_and_every_fix() {
 #[test]
 fn nothing_wrong_is_said_only_where_all_was_judged() {
     let text = short(vec![good()], Vec::new());
-    assert!(text.starts_with("aligned: 1 target, no findings"), "{text}");
+    assert!(text.starts_with("aligned: no findings"), "{text}");
     let text = short(vec![good(), fsync(Grade::Opaque, Fitness::Pass)], Vec::new());
     assert!(text.starts_with("1 without a verdict, 1 good, of 2 results"), "{text}");
     assert!(text.contains("Next: mount it with barriers."), "{text}");
@@ -107,6 +109,58 @@ fn nothing_wrong_is_said_only_where_all_was_judged() {
     let unread = Unread { name: "x".to_owned(), reason: "y".to_owned(), hint: "z".to_owned() };
     let text = short(vec![good()], vec![unread]);
     assert!(text.contains("1 unreadable"), "{text}");
+}
+
+#[test]
+fn a_virtual_disk_is_never_called_good_without_its_host() {
+    let mut source = fsync(Grade::Consistent, Fitness::Pass);
+    let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+    let honesty = result.honesty.as_mut().expect("it has one");
+    honesty.evidence = vec![Evidence { code: "virtual-drive".to_owned(), ..Evidence::default() }];
+    let one = page(&Report { sources: vec![source.clone()], unread: Vec::new() });
+    assert!(one.contains("<span class=\"verdict care\">PASS for etcd</span>"), "{one}");
+    assert!(one.contains("<span class=\"chip care\">looks durable, host not visible</span>"));
+    let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+    result.verdict = None;
+    let none = short(vec![source.clone()], Vec::new());
+    assert!(none.starts_with("looks durable, host not visible: 0 rows measured"), "{none}");
+    let two = short(vec![source, good()], Vec::new());
+    assert!(two.starts_with("1 good (host not visible), 1 good, of 2 results"), "{two}");
+}
+
+#[test]
+fn a_misaligned_partition_has_one_word_and_one_color() {
+    let mut disk = shifted_disk();
+    for finding in &mut disk.findings {
+        finding.severity = stack::Severity::Warning;
+    }
+    let sources = vec![check(vec![disk]), good()];
+    let page = page(&Report { sources, unread: Vec::new() });
+    let body = &page[page.find("<body>").expect("a body")..];
+    assert!(body.contains("verdict care\">1 with a warning</span>"), "{body}");
+    assert!(body.contains("<span class=\"chip care\">misaligned</span>"), "{body}");
+    assert!(!body.contains("chip bad") && !body.contains("verdict bad"), "{body}");
+    assert!(!body.contains(">wrong<"), "{body}");
+}
+
+#[test]
+fn no_penalty_says_within_which_margin() {
+    let mut bench = disk();
+    bench.experiments = vec![no_penalty()];
+    let comparison = &mut bench.experiments[0].comparisons[0];
+    comparison.interval = measure::Interval { ratio: 1.0, low: 0.995, high: 1.0141 };
+    let text = short(vec![source("b.json", FileContent::Bench(Box::new(bench)))], Vec::new());
+    assert!(text.starts_with("No penalty within 1.5 %: ratio 1.00 (0.99 to 1.01)"), "{text}");
+}
+
+#[test]
+fn rows_without_a_verdict_name_the_usual_one_with_its_figures() {
+    let label = |id, label| fsync_row(id, RowGroup::OneWrite, label, DataPath::Buffered);
+    let rows = vec![label("pg.one.fsync", "fsync"), label("pg.one.fdatasync", "fdatasync")];
+    let result = Fsync { rows, ..Fsync::default() };
+    let text = short(vec![source("f.json", FileContent::Fsync(Box::new(result)))], Vec::new());
+    let first = "fdatasync (one 8kB write) p50 160 µs, p99 400 µs: 2 rows measured";
+    assert!(text.starts_with(first), "{text}");
 }
 
 #[test]
@@ -134,7 +188,7 @@ fn what_is_the_same_of_many_results_is_said_once() {
         (0..20).map(|_| fsync(Grade::Consistent, Fitness::Warn)).chain([good()]).collect();
     let text = short(sources, Vec::new());
     assert_eq!(text.matches("WARN for etcd").count(), 1, "{text}");
-    assert!(text.contains(" on db-02 and 14 more: WARN"), "{text}");
+    assert!(text.contains(" on db-02 and 14 more: too slow"), "{text}");
 }
 
 #[test]
