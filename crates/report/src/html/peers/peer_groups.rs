@@ -50,7 +50,8 @@ impl View {
             let short_answer = ShortAnswer::new(rank, what).next(Some(next));
             Some((short_answer, word(outlier), outlier.host.clone(), at.clone()))
         };
-        let cause = |it: &SharedCause| (cause_answer(it), "slow", it.what.clone(), ID.to_owned());
+        let cause =
+            |it: &SharedCause| (cause_answer(it), "common cause", it.what.clone(), ID.to_owned());
         self.causes.iter().map(cause).chain(self.named.iter().filter_map(told)).collect()
     }
 
