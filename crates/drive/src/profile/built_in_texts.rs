@@ -17,6 +17,8 @@ pub(super) const BUILT_IN: &[(&str, &str)] = built_in! {
     "cloud-nvme-2019"
     "950-pro"
     "970-evo-500"
+    "micron-7300-pro"
+    "samsung-pm883"
     "optane-p4800x"
     "gp2-100"
     "raid0-2x16k"

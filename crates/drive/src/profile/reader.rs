@@ -168,6 +168,7 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLab
     let by = raw.by.as_ref().map(|by| source.line("by", by)).transpose()?;
     match (raw.label.get_ref().as_str(), by) {
         ("predicted", None) => Ok(ValueLabel::Predicted),
+        ("assumed", None) => Ok(ValueLabel::Assumed),
         ("calibrated", Some(by)) => Ok(ValueLabel::Calibrated(by)),
         ("fitted", Some(by)) => Ok(ValueLabel::Fitted(by)),
         (label @ ("calibrated" | "fitted"), None) => {
@@ -176,7 +177,7 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLab
             Err(source.error(&raw.label, &problem, "add by = \"...\""))
         }
         _ => {
-            let expects = "predicted, or calibrated or fitted with `by`";
+            let expects = "predicted or assumed, or calibrated or fitted with `by`";
             Err(source.unreadable("label", &raw.label, expects))
         }
     }

@@ -51,6 +51,8 @@ pub(crate) struct Seen {
     pub(crate) end_ns: u64,
     /// Time of each command, in the order in which they ended.
     pub(crate) took_ns: Vec<u64>,
+    /// When each ended.
+    pub(crate) ends_ns: Vec<u64>,
 }
 
 impl Seen {
@@ -111,7 +113,7 @@ pub(crate) fn drive(
     let index = |slot: u64| usize::try_from(slot).expect("slots are few");
     let mut begun_ns = vec![None; index(depth)];
     let (mut number, mut now_ns) = (0, 0);
-    let mut seen = Seen { end_ns: 0, took_ns: Vec::new() };
+    let mut seen = Seen { end_ns: 0, took_ns: Vec::new(), ends_ns: Vec::new() };
     let mut done: Vec<DriveCompletion> = Vec::new();
     let mut free: Vec<u64> = (0..depth).rev().collect();
     while (seen.took_ns.len() as u64) < count {
@@ -132,6 +134,7 @@ pub(crate) fn drive(
             let begun_ns = begun_ns[index(done.id)].take();
             seen.took_ns.push(done.at_ns - begun_ns.expect("it ends once"));
             seen.end_ns = done.at_ns;
+            seen.ends_ns.push(done.at_ns);
             free.push(done.id);
         }
     }

@@ -64,9 +64,9 @@ pub struct DriveValue {
     pub key: String,
     /// Text as people write it: `16 ms`.
     pub value: String,
-    /// `predicted`, `calibrated` or `fitted`.
+    /// `predicted`, `assumed`, `calibrated` or `fitted`.
     pub label: String,
-    /// By which published numbers it was calibrated or fitted; empty for a prediction.
+    /// By which published numbers it was calibrated or fitted; empty otherwise.
     pub by: String,
     /// Source.
     pub source: String,

@@ -1,7 +1,9 @@
 //! The model of one drive counts what the stack says of writes and reads on that drive.
 
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{CommandKind, DriveCommand, DriveTally, Flash, FlashPlan, Memory, MemoryPlan, Model};
+use drive::{
+    CommandKind, DriveCommand, DriveTally, Flash, FlashPlan, Memory, MemoryPlan, Model, Victim,
+};
 use stack::amplify::{Effort, Io, amplify};
 use stack::mapping::{Below, Mapping};
 use stack::{Layer, LayerId, LayerKind, Stack, UnitKind};
@@ -52,6 +54,7 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         unit_bytes: granule,
         origin_bytes,
         page_bytes: granule,
+        planes: 1,
         pages_per_block: 256,
         dies: 1 + u32::try_from(random.below(8)).expect("few"),
         channels: 1,
@@ -64,6 +67,7 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         run_unit_ns: 1_000,
         command_ns: 5_000,
         flush_ns: 20_000,
+        flushes_alone: false,
         link_bytes_per_second: 550_000_000,
         buffer_bytes: 0,
         is_volatile: false,
@@ -71,11 +75,14 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         flush_programs: 1,
         rmw_slots: 1 + u32::try_from(random.below(4)).expect("few"),
         rmw_queue: 0,
+        rmw_waits: false,
         slc_bytes: 0,
         slc_program_ns: 0,
         slc_idle_ns: 0,
         joined_parts: 0,
         spare_bytes: CAPACITY_BYTES,
+        kept_back_bytes: 0,
+        victim: Victim::Greedy,
         used_bytes: CAPACITY_BYTES,
         erased_bytes: CAPACITY_BYTES,
     };
