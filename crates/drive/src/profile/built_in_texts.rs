@@ -11,6 +11,8 @@ pub(super) const BUILT_IN: &[(&str, &str)] = built_in! {
     "hdd-7200-512e"
     "hdd-7200-512n"
     "wd10ears"
+    "ultrastar-7k8"
+    "st2000dm006"
     "m4-256"
     "dc-s3700"
     "dc-p3700"

@@ -71,7 +71,10 @@ impl DriveProfile {
     fn plain_model(&self) -> Result<Box<dyn Model>, PlanFault> {
         let values = &self.values[..];
         Ok(match self.kind {
-            DriveKind::HardDisk => Box::new(HardDisk::new(filled(hard_disk::FIELDS, values))?),
+            DriveKind::HardDisk => {
+                let disk: hard_disk::Disk = filled(hard_disk::FIELDS, values);
+                Box::new(HardDisk::new(disk.plan())?)
+            }
             DriveKind::Flash => Box::new(Flash::new(filled(flash::FIELDS, values))?),
             DriveKind::Memory => Box::new(Memory::new(filled(memory::FIELDS, values))?),
             DriveKind::Cloud => Box::new(filled(cloud::FIELDS, values).model()?),

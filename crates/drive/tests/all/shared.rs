@@ -1,7 +1,7 @@
 //! Sample drives, and hosts that send them commands.
 
 use drive::array::{ArrayPlan, Level, ParityWrite};
-use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
+use drive::hard_disk::{Firmware, HardDiskPlan, Rmw, Scheduler};
 use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use units::stripe::Rotation;
 
@@ -20,17 +20,22 @@ pub(crate) const DISK: HardDiskPlan = HardDiskPlan {
     heads: 12,
     skew_ns: 1_500_000,
     settle_ns: 1_200_000,
+    average_seek_ns: 0,
     full_stroke_ns: 16_000_000,
+    write_settle_ns: 0,
     rmw: Rmw::PerSector,
     command_ns: 30_000,
     link_bytes_per_second: 550_000_000,
     cache_bytes: 128 << 20,
+    cache_pieces: u32::MAX,
+    window: 32,
     run_bytes: 32 << 20,
     idle_ns: 50_000_000,
     holds_tail: true,
     read_ahead_bytes: 1 << 20,
     depth: 32,
     scheduler: Scheduler::Nearest,
+    firmware: Firmware::IDEAL,
 };
 
 /// An array as md makes it, of members that turn.

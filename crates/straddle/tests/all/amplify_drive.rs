@@ -1,6 +1,6 @@
 //! The model of one drive counts what the stack says of writes and reads on that drive.
 
-use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
+use drive::hard_disk::{Firmware, HardDisk, HardDiskPlan, Rmw, Scheduler};
 use drive::{
     CommandKind, DriveCommand, DriveTally, Flash, FlashPlan, Memory, MemoryPlan, Model, Victim,
 };
@@ -31,17 +31,22 @@ fn hard_disk(granule: u64, origin_bytes: u64, random: &mut Random) -> HardDisk {
         heads: 2,
         skew_ns: 1_500_000,
         settle_ns: 1_000_000,
+        average_seek_ns: 0,
         full_stroke_ns: 16_000_000,
+        write_settle_ns: 0,
         rmw: *random.choose(&[Rmw::Batched, Rmw::PerSector, Rmw::Serial]),
         command_ns: 10_000,
         link_bytes_per_second: 500_000_000,
         cache_bytes: 0,
+        cache_pieces: u32::MAX,
+        window: 32,
         run_bytes: 1 << 20,
         idle_ns: 1_000_000,
         holds_tail: false,
         read_ahead_bytes: 0,
         depth: 32,
         scheduler: Scheduler::Fifo,
+        firmware: Firmware::IDEAL,
     };
     HardDisk::new(plan).expect("such a disk can be")
 }
