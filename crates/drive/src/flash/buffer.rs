@@ -1,4 +1,5 @@
-//! The write buffer: room for what is programmed together (a page here) until they are programmed, and memory of what they held.
+//! The write buffer: room for what is programmed together (a page here) until they are programmed,
+//! and memory of what they held.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

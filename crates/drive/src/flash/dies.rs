@@ -5,8 +5,9 @@
 //! wait behind a program is what a mixed load's reads show. (An erase is suspended for a read, as
 //! chips can, so that a read never waits for more than a program.)
 //!
-//! A die that has read keeps the page until it is through the channel. A read finds its page where the address says, as if the drive had been written in one go. A
-//! program goes to the next die in turn. Times are known, and counted, when a command comes.
+//! A die that has read keeps the page until it is through the channel. A read finds its page where
+//! the address says, as if the drive had been written in one go. A program goes to the next die in
+//! turn. Times are known, and counted, when a command comes.
 
 use super::FlashPlan;
 use super::channel::Channel;

@@ -81,7 +81,7 @@ impl FlashLedger {
         }
     }
 
-    /// What is kept of `unit` enters the buffer: the rest of it was read.
+    /// Moves what is kept of `unit` into the buffer: the rest of it was read.
     pub(super) fn join(&mut self, unit: u64) {
         let pieces = self.kept.remove(&unit).unwrap_or_default();
         self.enter_pieces(pieces);

@@ -172,7 +172,8 @@ impl Flash {
         end_ns.saturating_add(self.plan.command_ns)
     }
 
-    /// When a flush ends that was heard at `heard_ns`: with nothing beside it where it must be alone.
+    /// When a flush ends that was heard at `heard_ns`: with nothing beside it where it must be
+    /// alone.
     fn flush_ends_ns(&mut self, heard_ns: u64) -> u64 {
         if !self.plan.flushes_alone {
             return self.flush(heard_ns);

@@ -1,5 +1,5 @@
-//! The way of a write: parts of units are joined in slots, whole ones fill pages that go through the buffer to the dies,
-//! and a flush puts the mapping behind them.
+//! The way of a write: parts of units are joined in slots, whole ones fill pages that go through
+//! the buffer to the dies, and a flush puts the mapping behind them.
 
 use super::partial_units::{Joined, UnitPart};
 use super::units::UnitSpan;

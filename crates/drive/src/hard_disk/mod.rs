@@ -308,8 +308,8 @@ impl HardDisk {
         plan.run_bytes - if plan.holds_tail { behind } else { 0 }
     }
 
-    /// Returns how far the next waiting command is, and its place: the nearest, or now and then that
-    /// which came first.
+    /// Returns how far the next waiting command is, and its place: the nearest, or now and then
+    /// that which came first.
     fn next_command(&mut self) -> Option<(u64, usize)> {
         if self.waiting.len() > 1 {
             self.in_order.0 += self.plan.firmware.in_order_percent;

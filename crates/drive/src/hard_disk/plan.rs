@@ -82,9 +82,10 @@ pub struct HardDiskPlan {
     pub skew_ns: u64,
     /// Time of the head to settle on a track.
     pub settle_ns: u64,
-    /// Mean time between two tracks anywhere, the settling included; 0 for that of a root, `settle +
-    /// 8/15 (full - settle)`. A seek takes `settle + a * sqrt(share of the stroke) + b * share`, so
-    /// that the mean and the full stroke come out.
+    /// Mean time between two tracks anywhere, the settling included; 0 for that of a root alone,
+    /// which is 8/15 of the way from `settle` to the full stroke. A seek is `settle`, a part that
+    /// goes with the root of the share of the stroke, and one that goes with the share, so that the
+    /// mean and the full stroke come out.
     pub average_seek_ns: u64,
     /// Time of the arm from the first track to the last, the settling included.
     pub full_stroke_ns: u64,

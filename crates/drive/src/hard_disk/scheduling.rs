@@ -24,8 +24,9 @@ pub(super) struct WaitingCommand {
     pub(super) since_ns: u64,
 }
 
-/// Extents that are not on the medium: each with a note of where it starts, once somebody looked.
-pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
+/// Extents that are not on the medium: each with a note of where it starts and what the head does
+/// there first, once somebody looked.
+pub(super) type Dirty = Cache<Cell<Option<(Spot, HeadWork)>>>;
 
 /// State that a disk looks at when it chooses.
 pub(super) struct Choice<'a> {
@@ -66,9 +67,7 @@ impl Choice<'_> {
         let turned_ns = self.arm.turned_ns(self.now_ns);
         let mut best = None;
         cache.each_near(self.position, window, |extent, note| {
-            let spot = self.spot(extent, note);
-            let run = SectorRun::of(self.plan, extent.start, extent.end);
-            let head = self.first_pass(run);
+            let (spot, head) = self.spot(extent, note);
             let far_ns = self.arm.distance_ns(head, spot, turned_ns, most_ns(best));
             best = nearer(best, far_ns, extent.start);
         });
@@ -83,10 +82,16 @@ impl Choice<'_> {
         }
     }
 
-    /// Returns where an extent starts, as its note says, or will say.
-    fn spot(&self, extent: CachedExtent, note: &Cell<Option<Spot>>) -> Spot {
+    /// Returns where an extent starts and what the head does there first, as its note says, or will
+    /// say.
+    fn spot(
+        &self,
+        extent: CachedExtent,
+        note: &Cell<Option<(Spot, HeadWork)>>,
+    ) -> (Spot, HeadWork) {
         note.get().unwrap_or_else(|| {
-            let spot = self.arm.spot(SectorRun::of(self.plan, extent.start, extent.end).first);
+            let run = SectorRun::of(self.plan, extent.start, extent.end);
+            let spot = (self.arm.spot(run.first), self.first_pass(run));
             note.set(Some(spot));
             spot
         })

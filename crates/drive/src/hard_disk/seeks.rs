@@ -1,4 +1,5 @@
-//! Time of the arm over so many cylinders: a root and a straight line, and a table that mostly spares it.
+//! Time of the arm over so many cylinders: a root and a straight line, and a table that mostly
+//! spares it.
 
 use super::HardDiskPlan;
 

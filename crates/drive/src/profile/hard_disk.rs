@@ -18,8 +18,8 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// The plan. A rate includes what a track costs by its skew, so that a track holds what passes in
-    /// a turn and a skew.
+    /// The plan. A rate includes what a track costs by its skew, so that a track holds what passes
+    /// in a turn and a skew.
     pub(super) fn plan(self) -> HardDiskPlan {
         let turn_ns = 60_000_000_000 / u64::from(self.plan.rpm.max(1));
         let track_ns = turn_ns.saturating_add(self.plan.skew_ns);
