@@ -29,7 +29,7 @@ pub use array::{Array, ArrayPlan, Member};
 pub use cloud::{Cloud, CloudPlan, Ideal, Spread, VolumeLimits};
 pub use command::{CommandFault, CommandKind, DriveCommand, DriveCompletion};
 pub use controller::{Controller, ControllerPlan};
-pub use flash::{Flash, FlashPlan};
+pub use flash::{Flash, FlashPlan, Victim};
 pub use hard_disk::{HardDisk, HardDiskPlan};
 pub use memory::{Memory, MemoryPlan};
 pub use model::Model;

@@ -44,9 +44,11 @@ pub struct DriveTally {
     pub program_ns: u64,
     /// Nanoseconds that blocks were erased.
     pub erase_ns: u64,
-    /// Pages programmed.
+    /// Reads of what was never written, or was discarded: no medium was read for them.
+    pub empty_reads: u64,
+    /// Programs, each of a page on every plane of a die.
     pub programs: u64,
-    /// Pages among them that were moved to get a block free.
+    /// Those among them that moved valid pages to get a block free.
     pub moves: u64,
     /// Blocks erased.
     pub erases: u64,
@@ -94,6 +96,7 @@ impl DriveTally {
             read_ns: self.read_ns.saturating_add(other.read_ns),
             program_ns: self.program_ns.saturating_add(other.program_ns),
             erase_ns: self.erase_ns.saturating_add(other.erase_ns),
+            empty_reads: self.empty_reads + other.empty_reads,
             programs: self.programs + other.programs,
             moves: self.moves + other.moves,
             erases: self.erases + other.erases,

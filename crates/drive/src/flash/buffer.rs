@@ -1,4 +1,5 @@
-//! The write buffer: room for pages until they are programmed, and memory of what they held.
+//! The write buffer: room for what is programmed together (a page here) until they are programmed,
+//! and memory of what they held.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,6 +18,8 @@ pub(super) struct Buffer {
     ends: BinaryHeap<Reverse<u64>>,
     /// Bytes of the page that is not yet full.
     pub(super) open_bytes: u64,
+    /// When the last of them is there.
+    pub(super) open_ns: u64,
     /// Units that were written last and may still be read from here, each at its number modulo the
     /// length; one more than its number, and 0 for none.
     kept: Vec<u64>,
@@ -27,9 +30,10 @@ impl Buffer {
     pub(super) fn new(plan: &FlashPlan) -> Buffer {
         let units = (plan.buffer_bytes / plan.unit_bytes).min(KEPT_MAX);
         Buffer {
-            pages: usize::try_from(plan.buffer_bytes / plan.page_bytes).unwrap_or(usize::MAX),
+            pages: usize::try_from(plan.buffer_bytes / plan.program_bytes()).unwrap_or(usize::MAX),
             ends: BinaryHeap::new(),
             open_bytes: 0,
+            open_ns: 0,
             kept: vec![0; usize::try_from(units).unwrap_or(0)],
         }
     }

@@ -5,10 +5,12 @@
 //! wait behind a program is what a mixed load's reads show. (An erase is suspended for a read, as
 //! chips can, so that a read never waits for more than a program.)
 //!
-//! A read finds its page where the address says, as if the drive had been written in one go. A
-//! program goes to the next die in turn. Times are known, and counted, when a command comes.
+//! A die that has read keeps the page until it is through the channel. A read finds its page where
+//! the address says, as if the drive had been written in one go. A program goes to the next die in
+//! turn. Times are known, and counted, when a command comes.
 
 use super::FlashPlan;
+use super::channel::Channel;
 use super::garbage::Garbage;
 use super::slc::Slc;
 use crate::DriveTally;
@@ -19,16 +21,30 @@ use crate::server::{Server, transfer_ns, turn};
 struct Die {
     reads: Server,
     programs: Server,
+    /// Programs since its last erase.
+    since_erase: u64,
 }
 
 impl Die {
-    fn read(&mut self, at_ns: u64, work_ns: u64, program_ns: u64) -> u64 {
+    /// The die numbered `die`, idle. Dies do not erase at one time.
+    fn staggered(die: u32, plan: &FlashPlan) -> Die {
+        let since_erase = u64::from(die) * u64::from(plan.pages_per_block) / u64::from(plan.dies);
+        Die { since_erase, ..Die::default() }
+    }
+
+    /// When a read that comes at `at_ns` begins.
+    fn begins_ns(&self, at_ns: u64, program_ns: u64) -> u64 {
         let left_ns = self.programs.free_ns.saturating_sub(at_ns);
         let wait_ns = left_ns.checked_rem(program_ns).unwrap_or(0);
-        if left_ns > 0 {
-            self.programs.free_ns = self.programs.free_ns.saturating_add(work_ns);
+        at_ns.saturating_add(wait_ns).max(self.reads.free_ns)
+    }
+
+    /// Reads from `begun_ns` to `end_ns`; what was to be programmed at `at_ns` is that much later.
+    fn reads(&mut self, at_ns: u64, begun_ns: u64, end_ns: u64) {
+        if self.programs.free_ns > at_ns {
+            self.programs.free_ns = self.programs.free_ns.saturating_add(end_ns - begun_ns);
         }
-        self.reads.serve(at_ns.saturating_add(wait_ns), work_ns)
+        self.reads.free_ns = end_ns;
     }
 
     fn program(&mut self, at_ns: u64, work_ns: u64) -> u64 {
@@ -40,12 +56,12 @@ impl Die {
 #[derive(Clone, Debug)]
 pub(super) struct Dies {
     dies: Vec<Die>,
-    channels: Vec<Server>,
+    channels: Vec<Channel>,
     /// Whose turn it is to be programmed.
     next: usize,
     pub(super) garbage: Garbage,
-    /// Pages programmed since the last erase.
-    since_erase: u64,
+    /// Programs of what was folded since the last erase for it.
+    folded: u64,
     slc: Slc,
     plan: FlashPlan,
     pub(super) tally: DriveTally,
@@ -55,11 +71,11 @@ impl Dies {
     /// Dies that did nothing yet.
     pub(super) fn new(plan: &FlashPlan, garbage: Garbage) -> Dies {
         Dies {
-            dies: vec![Die::default(); plan.dies as usize],
-            channels: vec![Server::default(); plan.channels as usize],
+            dies: (0..plan.dies).map(|die| Die::staggered(die, plan)).collect(),
+            channels: vec![Channel::default(); plan.channels as usize],
             next: 0,
             garbage,
-            since_erase: 0,
+            folded: 0,
             slc: Slc::new(plan),
             plan: *plan,
             tally: DriveTally::default(),
@@ -82,10 +98,15 @@ impl Dies {
             let count = (pages - step).div_ceil(dies);
             let number = turn(first + step, self.dies.len());
             let work_ns = count.saturating_mul(self.plan.read_ns);
-            let read_ns = self.dies[number].read(at_ns, work_ns, self.plan.program_ns);
             let one_ns = self.on_channel_ns(page_bytes);
-            let sent_ns = self.channel(number).serve(at_ns, count.saturating_mul(one_ns));
-            ready_ns = ready_ns.max(sent_ns).max(read_ns.saturating_add(one_ns));
+            let begun_ns = self.dies[number].begins_ns(at_ns, self.plan.program_ns);
+            // The first page goes out while the next is read.
+            let from_ns = begun_ns.saturating_add(self.plan.read_ns);
+            let all_ns = count.saturating_mul(one_ns);
+            let sent_ns = self.channel(number).serve(at_ns, from_ns, all_ns);
+            let end_ns = sent_ns.max(begun_ns.saturating_add(work_ns).saturating_add(one_ns));
+            self.dies[number].reads(at_ns, begun_ns, end_ns);
+            ready_ns = ready_ns.max(end_ns);
             self.tally.read_ns = self.tally.read_ns.saturating_add(work_ns);
             self.tally.busy_ns = self.tally.busy_ns.saturating_add(work_ns);
         }
@@ -106,8 +127,8 @@ impl Dies {
             return;
         }
         let blocks = u64::from(self.plan.pages_per_block);
-        let erases = (self.since_erase + pages) / blocks;
-        self.since_erase = (self.since_erase + pages) % blocks;
+        let erases = (self.folded + pages) / blocks;
+        self.folded = (self.folded + pages) % blocks;
         let (read_ns, program_ns) = (pages * self.plan.read_ns, pages * self.plan.program_ns);
         let erase_ns = erases * self.plan.erase_ns;
         self.tally.read_ns = self.tally.read_ns.saturating_add(read_ns);
@@ -137,9 +158,10 @@ impl Dies {
         let number = self.next;
         self.next = (number + 1) % self.dies.len();
         self.fold(at_ns);
-        let moving_ns = self.on_channel_ns(self.plan.page_bytes);
+        let moving_ns = self.on_channel_ns(self.plan.program_bytes());
         let (work_ns, program_ns) = self.slc.program(pages);
-        let sent_ns = self.channel(number).serve(at_ns, pages.saturating_mul(moving_ns));
+        let all_ns = pages.saturating_mul(moving_ns);
+        let sent_ns = self.channel(number).serve(at_ns, at_ns, all_ns);
         let die_ns = self.dies[number].program(at_ns, work_ns);
         self.tally.program_ns = self.tally.program_ns.saturating_add(work_ns);
         self.tally.busy_ns = self.tally.busy_ns.saturating_add(work_ns);
@@ -155,9 +177,10 @@ impl Dies {
     fn collect(&mut self, at_ns: u64, number: usize, pages: u64) {
         let moved = self.garbage.moved(pages);
         let blocks = u64::from(self.plan.pages_per_block);
-        let programmed = self.since_erase + pages + moved;
+        let die = &mut self.dies[number];
+        let programmed = die.since_erase.saturating_add(pages).saturating_add(moved);
         let erases = programmed / blocks;
-        self.since_erase = programmed % blocks;
+        die.since_erase = programmed % blocks;
         if moved == 0 && erases == 0 {
             return;
         }
@@ -166,8 +189,8 @@ impl Dies {
         let erase_ns = erases.saturating_mul(self.plan.erase_ns);
         let work_ns = read_ns.saturating_add(program_ns).saturating_add(erase_ns);
         self.dies[number].program(at_ns, work_ns);
-        let moving_ns = moved.saturating_mul(2 * self.on_channel_ns(self.plan.page_bytes));
-        self.channel(number).serve(at_ns, moving_ns);
+        let moving_ns = moved.saturating_mul(2 * self.on_channel_ns(self.plan.program_bytes()));
+        self.channel(number).serve(at_ns, at_ns, moving_ns);
         let tally = &mut self.tally;
         tally.read_ns = tally.read_ns.saturating_add(read_ns);
         tally.program_ns = tally.program_ns.saturating_add(program_ns);
@@ -180,7 +203,7 @@ impl Dies {
         tally.erases += erases;
     }
 
-    fn channel(&mut self, die: usize) -> &mut Server {
+    fn channel(&mut self, die: usize) -> &mut Channel {
         let count = self.channels.len();
         &mut self.channels[die % count]
     }

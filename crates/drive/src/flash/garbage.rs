@@ -1,143 +1,142 @@
-//! Additional work of a write by garbage collection.
+//! Additional work of a write by garbage collection, as the host's pattern makes it.
 //!
-//! Pages are erased in blocks. To get an empty block, what is still valid in the block with the
-//! most garbage is programmed elsewhere first. Where writes are uniformly random and that block is
-//! always the one taken (greedy), a share `p` of its pages is valid with `p = exp(-(1 - p) * T /
-//! U)`, of
-//! `T` bytes of flash with `U` in use, and each page that the host has programmed costs `1 / (1 -
-//! p)` programs: L. Xiang and B. Kurkoski, "An Improved Analytic Expression for Write Amplification
-//! in NAND Flash", arXiv 1110.4245 (2.36 at `T / U` = 1.3, where their simulation found 2.35). The
-//! question is X.-Y. Hu et al.'s, "Write Amplification Analysis in Flash-Based Solid State Drives",
-//! SYSTOR 2009. Writes that are not uniformly random cost less; by how much, this does not say.
+//! What is written in order fills blocks that become empty by themselves. What is written at random
+//! shares the spare flash, and costs what [`amplification`] says for its share. How it is shared is
+//! the policy that chooses which block is collected: [`Victim`]. What is not written at all lies in
+//! full blocks that nobody collects, and takes no share. The drive is in the steady state of its
+//! pattern, once that is known.
 
+use super::FlashPlan;
+use super::amplification::amplification;
+use super::pattern::Pattern;
+use super::plan::Victim;
 use super::unmapped::Unmapped;
+use units::number::real;
 
 /// A fraction's unit: 2^32.
 const ONE: u64 = 1 << 32;
-/// Above this `T / U`, no page that is collected is valid, to six digits.
-const RATIO_MAX: u64 = 16;
+/// Number of pieces from which the zones that they are in are known.
+const KNOWN_PIECES: u64 = 512;
 
 /// The account of what is in use and what is owed to it.
 #[derive(Clone, Debug)]
 pub(super) struct Garbage {
     flash_bytes: u64,
     capacity_bytes: u64,
-    /// Pages that can be programmed before garbage must be collected.
-    erased_pages: u64,
+    /// Bytes that are erased as one, on all dies.
+    erase_bytes: u64,
+    unit_bytes: u64,
+    victim: Victim,
+    /// Programs that need no garbage to be collected first.
+    erased: u64,
     pub(super) unmapped: Unmapped,
-    /// Programs beyond each page's own, as a fraction of [`ONE`].
+    pattern: Pattern,
+    /// Programs beyond each program's own, as a fraction of [`ONE`].
     extra: u64,
     /// For how many bytes in use that holds.
     extra_for: u64,
-    /// Work that was not yet a whole page.
+    /// Work that was not yet a whole program.
     owed: u64,
 }
 
 impl Garbage {
-    /// `flash_bytes` hold `capacity_bytes` of addresses, of which all but those `unmapped` are in
-    /// use; `erased_pages` can be programmed at once.
-    pub(super) fn new(
-        flash_bytes: u64,
-        capacity_bytes: u64,
-        erased_pages: u64,
-        unmapped: Unmapped,
-    ) -> Garbage {
-        let used = capacity_bytes - unmapped.bytes();
-        let extra = extra(flash_bytes, used);
-        Garbage {
-            flash_bytes,
-            capacity_bytes,
-            erased_pages,
+    /// That of a drive which uses all addresses but those `unmapped`.
+    pub(super) fn new(plan: &FlashPlan, unmapped: Unmapped) -> Garbage {
+        let blocks = u64::from(plan.pages_per_block).saturating_mul(plan.dies.into());
+        let erase_bytes = plan.program_bytes().saturating_mul(blocks);
+        let mut garbage = Garbage {
+            flash_bytes: plan.capacity_bytes + plan.spare_bytes - plan.kept_back_bytes,
+            capacity_bytes: plan.capacity_bytes,
+            erase_bytes,
+            unit_bytes: plan.unit_bytes,
+            victim: plan.victim,
+            erased: plan.erased_bytes / plan.program_bytes(),
             unmapped,
-            extra,
-            extra_for: used,
+            pattern: Pattern::new(plan.capacity_bytes, erase_bytes),
+            extra: 0,
+            extra_for: 0,
             owed: 0,
+        };
+        garbage.look();
+        garbage
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.capacity_bytes - self.unmapped.bytes()
+    }
+
+    /// The host writes `start..end`.
+    pub(super) fn note(&mut self, start: u64, end: u64) {
+        let is_due = self.pattern.note(start, end);
+        if is_due || self.used_bytes().abs_diff(self.extra_for) > self.flash_bytes >> 10 {
+            self.look();
         }
     }
 
-    /// Returns how many valid pages are programmed elsewhere so that `pages` can be programmed.
-    pub(super) fn moved(&mut self, pages: u64) -> u64 {
-        let erased = self.erased_pages.min(pages);
-        self.erased_pages -= erased;
-        let used = self.capacity_bytes - self.unmapped.bytes();
-        if used.abs_diff(self.extra_for) > self.flash_bytes >> 10 {
-            (self.extra, self.extra_for) = (extra(self.flash_bytes, used), used);
-        }
-        let owed = u128::from(self.owed) + u128::from(self.extra) * u128::from(pages - erased);
+    /// Returns how many programs move valid pages so that `programs` can be done.
+    pub(super) fn moved(&mut self, programs: u64) -> u64 {
+        let erased = self.erased.min(programs);
+        self.erased -= erased;
+        let owed = u128::from(self.owed) + u128::from(self.extra) * u128::from(programs - erased);
         self.owed = u64::try_from(owed % u128::from(ONE)).unwrap_or(0);
         u64::try_from(owed / u128::from(ONE)).unwrap_or(u64::MAX)
     }
-}
 
-/// `1 / (1 - p) - 1` in units of 1/2^32, where `used_bytes` of `flash_bytes` are in use, the first
-/// below the second.
-fn extra(flash_bytes: u64, used_bytes: u64) -> u64 {
-    if used_bytes == 0 || flash_bytes / used_bytes >= RATIO_MAX {
-        return 0;
+    /// Learns what a program costs from the pattern.
+    fn look(&mut self) {
+        self.extra_for = self.used_bytes();
+        let extra = (self.amplification() - 1.0) * real(ONE);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is from 0 to a hundred times 2^32"
+        )]
+        let extra = extra as u64;
+        self.extra = extra;
     }
-    let fraction = |value: u128| u64::try_from(value).unwrap_or(u64::MAX);
-    let ratio = fraction(u128::from(flash_bytes) * u128::from(ONE) / u128::from(used_bytes));
-    // p = 1 solves it too; the other solution lies below, and between them p is the larger.
-    let (mut low, mut high) = (0, ONE - (ONE >> 10));
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        let exponent = u128::from(ONE - middle) * u128::from(ratio) / u128::from(ONE);
-        match middle < exp_minus(fraction(exponent)) {
-            true => low = middle,
-            false => high = middle,
+
+    /// Programs for each of the host's.
+    fn amplification(&self) -> f64 {
+        let used = real(self.used_bytes());
+        let spare = real(self.flash_bytes - self.used_bytes());
+        let pattern = &self.pattern;
+        let random_bytes =
+            pattern.zones.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+        let piece = random_bytes.checked_div(pattern.pieces).unwrap_or(0).max(self.unit_bytes);
+        let pieces = real(self.erase_bytes) / real(piece);
+        if used <= 0.0 {
+            return 1.0;
         }
-    }
-    fraction(u128::from(low) * u128::from(ONE) / u128::from(ONE - low))
-}
-
-/// `exp(-x)` with `x` from 0 to 16, both in units of 1/2^32: a sixty-fourth of `x` by its series,
-/// then squared six times.
-fn exp_minus(x: u64) -> u64 {
-    let product = |left: u64, right: u64| {
-        u64::try_from(u128::from(left) * u128::from(right) / u128::from(ONE)).unwrap_or(u64::MAX)
-    };
-    let small = x / 64;
-    let horner = |sum: u64, divisor: u64| ONE - product(small, sum) / divisor;
-    let series = [7, 6, 5, 4, 3, 2, 1].into_iter().fold(ONE, horner);
-    (0..6).fold(series, |power, _| product(power, power))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ONE, exp_minus, extra};
-
-    /// `found` against `wanted` in thousandths, to one thousandth of it or of one.
-    fn is_near(found: u64, wanted: u64) {
-        let thousandths = u128::from(found) * 1000 / u128::from(ONE);
-        let wanted = u128::from(wanted);
-        assert!(thousandths.abs_diff(wanted) <= 1 + wanted / 1000, "{thousandths} for {wanted}");
-    }
-
-    #[test]
-    fn the_exponential_is_right_to_a_thousandth() {
-        for (x, wanted) in [(0, 1000), (1000, 368), (550, 577), (3000, 50), (15_000, 0)] {
-            is_near(exp_minus(x * ONE / 1000), wanted);
+        let random = match pattern.pieces < KNOWN_PIECES {
+            true => amplification(1.0 + spare / used, pieces),
+            false => self.of_zones(used, spare, pieces),
+        };
+        let ordered = real(pattern.ordered_bytes);
+        if ordered <= 0.0 {
+            return random;
         }
+        (ordered + real(random_bytes) * random) / (ordered + real(random_bytes))
     }
 
-    /// The papers' own value, and p solved by hand for others: p = exp(-(1 - p) T / U).
-    #[test]
-    fn write_amplification_is_that_of_the_published_formula() {
-        // 1.3: the abstract says 2.36.
-        is_near(extra(1300, 1000) / 10 * 10, 1362);
-        assert!((1_355..1_365).contains(&(extra(1300, 1000) * 1000 / ONE)));
-        // T / U = 2: p = 0.2032, 1 / (1 - p) = 1.255.
-        is_near(extra(2000, 1000), 255);
-        assert_eq!(extra(1600, 100), 0);
-        assert_eq!(extra(1600, 0), 0);
-    }
-
-    #[test]
-    fn less_spare_flash_never_means_less_to_move() {
-        let amplification: Vec<u64> =
-            (1010..2000).step_by(10).map(|flash| extra(flash, 1000)).collect();
-        assert!(amplification.is_sorted_by(|less, more| less > more));
-        // At a hundredth to spare, near 1 / (2 * 0.01).
-        assert!((45..55).contains(&(amplification[0] / ONE)));
+    /// Programs for each that is written at random: the spare is shared by the zones that are
+    /// written.
+    fn of_zones(&self, used: f64, spare: f64, pieces: f64) -> f64 {
+        let zones = &self.pattern.zones;
+        let mean = zones.iter().map(|bytes| bytes / zones.len() as u64).sum::<u64>();
+        // One that others' edges touch, or that was written once, is not among them.
+        let is_written = |bytes: &&u64| **bytes > mean / 16;
+        let count = zones.iter().filter(is_written).count();
+        let zone_bytes = real(self.pattern.zone_bytes()).min(used / real(count as u64));
+        let part = |bytes: u64| match self.victim {
+            Victim::Greedy => 1.0,
+            Victim::CostBenefit => real(bytes).sqrt(),
+        };
+        let parts: f64 = zones.iter().filter(is_written).map(|bytes| part(*bytes)).sum();
+        let written: f64 = zones.iter().filter(is_written).map(|bytes| real(*bytes)).sum();
+        let cost = |bytes: u64| {
+            let ratio = 1.0 + spare * part(bytes) / parts / zone_bytes;
+            real(bytes) / written * amplification(ratio, pieces)
+        };
+        zones.iter().filter(is_written).map(|bytes| cost(*bytes)).sum()
     }
 }

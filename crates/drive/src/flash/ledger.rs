@@ -1,8 +1,8 @@
 //! Origin of the bytes in each page, for power cuts: kept only if somebody asks.
 //!
 //! The drive itself counts bytes and does not care whose they are. Whole units enter the buffer one
-//! behind the other and leave it page by page; parts of units wait to be joined, or are read,
-//! joined and programmed by themselves. A unit is written elsewhere and its address changed then:
+//! behind the other and leave it page by page; parts of units wait to be joined, or enter it when
+//! the rest was read. A unit is written elsewhere and its address changed then:
 //! until its page is programmed all of it is as it was.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -70,8 +70,7 @@ impl FlashLedger {
         let piece = self.piece(part);
         let mut pieces = self.kept.remove(&part.unit).unwrap_or_default();
         pieces.extend(piece);
-        self.entered_bytes += self.unit_bytes;
-        self.buffered.push_back((self.entered_bytes, pieces));
+        self.enter_pieces(pieces);
     }
 
     /// Forgets what is kept of the units from `first` to `last`.
@@ -82,11 +81,15 @@ impl FlashLedger {
         }
     }
 
-    /// Returns what is kept of `unit` is programmed by itself.
-    pub(super) fn join(&mut self, unit: u64, times: (u64, u64)) {
-        for piece in self.kept.remove(&unit).unwrap_or_default() {
-            self.put(piece, times);
-        }
+    /// Moves what is kept of `unit` into the buffer: the rest of it was read.
+    pub(super) fn join(&mut self, unit: u64) {
+        let pieces = self.kept.remove(&unit).unwrap_or_default();
+        self.enter_pieces(pieces);
+    }
+
+    fn enter_pieces(&mut self, pieces: Vec<WritePiece>) {
+        self.entered_bytes += self.unit_bytes;
+        self.buffered.push_back((self.entered_bytes, pieces));
     }
 
     /// A page of so many bytes is programmed, with the units that end in it.

@@ -9,7 +9,10 @@
 //! | `buffer` | room for pages that are not yet programmed |
 //! | `partial_units` | parts of units, and the slots in which they are made whole |
 //! | `slc` | cells that take one bit, quickly, until they are full |
-//! | `garbage` | what collecting garbage adds |
+//! | `channel` | the wires that dies share |
+//! | `garbage` | what collecting garbage adds, as the pattern of writes makes it |
+//! | `amplification` | the formula of that |
+//! | `pattern` | what the host writes lately |
 //! | `unmapped` | what holds nothing |
 //! | `ledger` | which write is in which page, for power cuts |
 //!
@@ -21,11 +24,14 @@
 //! then waits for its pages, a write for room in the buffer. A flush of a buffer that forgets
 //! programs what is there and then the mapping, one behind the other.
 
+mod amplification;
 mod buffer;
+mod channel;
 mod dies;
 mod garbage;
 mod ledger;
 mod partial_units;
+mod pattern;
 mod plan;
 mod slc;
 mod units;
@@ -37,7 +43,7 @@ use dies::Dies;
 use garbage::Garbage;
 use ledger::FlashLedger;
 use partial_units::Parts;
-pub use plan::FlashPlan;
+pub use plan::{FlashPlan, Victim};
 use units::{UnitAddresses, UnitSpan};
 use unmapped::Unmapped;
 
@@ -67,6 +73,8 @@ pub struct Flash {
     durable_ns: u64,
     /// True if anything was written since the last flush.
     is_dirty: bool,
+    /// When the last command of all that came ends.
+    last_ns: u64,
     endings: Agenda<DriveCommand>,
     tally: DriveTally,
     /// Ledger of what is put on the flash, if somebody asked for it.
@@ -92,12 +100,7 @@ impl Flash {
         let shift_bytes = layout.unit(0).from;
         let used_end = (plan.used_bytes + shift_bytes).next_multiple_of(plan.unit_bytes);
         unmapped.insert(used_end, plan.capacity_bytes + shift_bytes);
-        let garbage = Garbage::new(
-            plan.capacity_bytes + plan.spare_bytes,
-            plan.capacity_bytes,
-            plan.erased_bytes / plan.page_bytes,
-            unmapped,
-        );
+        let garbage = Garbage::new(&plan, unmapped);
         Ok(Flash {
             layout,
             host: Server::default(),
@@ -110,6 +113,7 @@ impl Flash {
             settled_ns: 0,
             durable_ns: 0,
             is_dirty: false,
+            last_ns: 0,
             endings: Agenda::new(),
             tally: DriveTally::default(),
             ledger: None,
@@ -139,7 +143,7 @@ impl Flash {
     /// When `command` ends.
     fn ends_ns(&mut self, command: &DriveCommand, at_ns: u64) -> u64 {
         let heard_ns = self.host.serve(at_ns, self.plan.host_ns);
-        let Some(range) = command.range() else { return self.flush(heard_ns) };
+        let Some(range) = command.range() else { return self.flush_ends_ns(heard_ns) };
         let span = self.layout.span(range);
         let end_ns = match command.action {
             CommandKind::Read => {
@@ -156,7 +160,7 @@ impl Flash {
                 self.note(|ledger| ledger.takes(command.id, is_cached, data_ns));
                 self.write(&span, Arrival { ready_ns, data_ns }, fua)
             }
-            CommandKind::Flush => return self.flush(heard_ns),
+            CommandKind::Flush => return self.flush_ends_ns(heard_ns),
             CommandKind::Discard => {
                 let ready_ns = self.controller.serve(heard_ns, self.plan.unit_ns);
                 let (start, end) = self.layout.inner(&span);
@@ -168,8 +172,20 @@ impl Flash {
         end_ns.saturating_add(self.plan.command_ns)
     }
 
+    /// When a flush ends that was heard at `heard_ns`: with nothing beside it where it must be
+    /// alone.
+    fn flush_ends_ns(&mut self, heard_ns: u64) -> u64 {
+        if !self.plan.flushes_alone {
+            return self.flush(heard_ns);
+        }
+        let end_ns = self.flush(heard_ns.max(self.last_ns));
+        self.host.free_ns = self.host.free_ns.max(end_ns);
+        end_ns
+    }
+
     fn read(&mut self, span: &UnitSpan, at_ns: u64, bytes: u64) -> u64 {
         let ready_ns = if self.dies.garbage.unmapped.covers(span.start, span.end) {
+            self.tally.empty_reads += 1;
             at_ns
         } else if self.buffer.has(span.first, span.last) {
             self.tally.cache_hits += 1;
@@ -206,6 +222,7 @@ impl Model for Flash {
             return;
         }
         let end_ns = self.ends_ns(&command, at_ns);
+        self.last_ns = self.last_ns.max(end_ns);
         self.endings.push(end_ns, command);
         self.advance(at_ns, done);
     }

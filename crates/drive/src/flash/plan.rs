@@ -4,6 +4,19 @@ use crate::plan_bounds::{
     CAPACITY_BYTES_MAX, Check, PlanFault, capacity, check, logical_sector, speed, time,
 };
 
+/// Policy that chooses the block to be collected, where parts of the drive are written more often
+/// than others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Victim {
+    /// The block with the least that is valid: each part that is written at all has the same share
+    /// of spare flash.
+    #[default]
+    Greedy,
+    /// The block whose collection saves most: parts that are written more often have more spare
+    /// flash, with the root of how often, which is near the best.
+    CostBenefit,
+}
+
 /// Values of a flash drive: [`FlashPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashPlan {
@@ -16,8 +29,10 @@ pub struct FlashPlan {
     pub unit_bytes: u64,
     /// The address at which the first whole unit starts.
     pub origin_bytes: u64,
-    /// Bytes of a page, which is programmed as one.
+    /// Bytes of a page, which is read as one.
     pub page_bytes: u64,
+    /// Planes of a die: as many pages are programmed together, and as many blocks erased.
+    pub planes: u32,
     /// Number of pages erased as one.
     pub pages_per_block: u32,
     /// Number of dies, each of which reads, programs or erases by itself.
@@ -43,6 +58,9 @@ pub struct FlashPlan {
     pub command_ns: u64,
     /// Time of a flush besides, if there is nothing to make durable.
     pub flush_ns: u64,
+    /// True if a flush waits until nothing else is in flight, and what comes later waits for the
+    /// flush: FLUSH CACHE of ATA is no queued command.
+    pub flushes_alone: bool,
     /// The speed of the wire to the host, in each direction.
     pub link_bytes_per_second: u64,
     /// The write buffer; 0 for none: a write then ends when it is programmed.
@@ -61,6 +79,8 @@ pub struct FlashPlan {
     /// Number of those that wait in the buffer for a slot, acknowledged: possible with a buffer
     /// that does not forget. 0 where each is acknowledged when a slot has it.
     pub rmw_queue: u32,
+    /// True if a write of a part of a unit is acknowledged only after the unit was read.
+    pub rmw_waits: bool,
     /// Of how many units parts are kept in the buffer, in the hope that the rest is written too; 0
     /// for a drive that does not join writes, or has no buffer.
     pub joined_parts: u32,
@@ -73,6 +93,10 @@ pub struct FlashPlan {
     pub slc_idle_ns: u64,
     /// Bytes of flash beyond `capacity_bytes`: over-provisioning.
     pub spare_bytes: u64,
+    /// Bytes of these that the host's data never get: for bad blocks and the firmware.
+    pub kept_back_bytes: u64,
+    /// Policy that chooses the block to be collected.
+    pub victim: Victim,
     /// Number of bytes from address 0 on that are in use at first; what lies behind is as after a
     /// discard.
     pub used_bytes: u64,
@@ -81,7 +105,7 @@ pub struct FlashPlan {
     pub erased_bytes: u64,
 }
 
-/// The most pages that a buffer holds: what bounds the model's memory.
+/// The most programs that a buffer holds: what bounds the model's memory.
 const BUFFER_PAGES_MAX: u64 = 1 << 20;
 
 impl FlashPlan {
@@ -94,7 +118,12 @@ impl FlashPlan {
         Ok(self)
     }
 
-    fn sizes(&self) -> [Check; 10] {
+    /// Bytes that a die programs together: a page on each plane.
+    pub(super) fn program_bytes(&self) -> u64 {
+        self.page_bytes.saturating_mul(self.planes.max(1).into())
+    }
+
+    fn sizes(&self) -> [Check; 11] {
         let is_unit = |bytes: u64| bytes.is_power_of_two() && (512..=1 << 20).contains(&bytes);
         let whole = |bytes: u64| bytes.is_multiple_of(self.logical_bytes.max(1));
         let page = is_unit(self.page_bytes);
@@ -102,9 +131,11 @@ impl FlashPlan {
         let origin = self.origin_bytes < self.unit_bytes && whole(self.origin_bytes);
         let spare =
             self.spare_bytes >= self.capacity_bytes / 100 && self.spare_bytes <= CAPACITY_BYTES_MAX;
-        let erased = self.erased_bytes
-            <= self.capacity_bytes.saturating_sub(self.used_bytes).saturating_add(self.spare_bytes);
-        let pages = self.buffer_bytes / self.page_bytes.max(1);
+        let left = self.spare_bytes.saturating_sub(self.kept_back_bytes);
+        let kept_back = left >= self.capacity_bytes / 100;
+        let unused = self.capacity_bytes.saturating_sub(self.used_bytes);
+        let erased = self.erased_bytes <= unused.saturating_add(left);
+        let pages = self.buffer_bytes / self.program_bytes().max(1);
         let buffer = self.buffer_bytes == 0 || (1..=BUFFER_PAGES_MAX).contains(&pages);
         let units = "a power of two from logical_sector to 1 MiB";
         [
@@ -114,9 +145,15 @@ impl FlashPlan {
             (origin, "origin", self.origin_bytes, "whole sectors below unit"),
             (page, "page", self.page_bytes, "a power of two from 512 to 1 MiB"),
             (spare, "spare", self.spare_bytes, "from a hundredth of capacity to 2^56"),
+            (kept_back, "kept_back", self.kept_back_bytes, "spare less a hundredth of capacity"),
             (self.used_bytes <= self.capacity_bytes, "used", self.used_bytes, "at most capacity"),
             (erased, "erased", self.erased_bytes, "at most what is not in use"),
-            (buffer, "buffer", self.buffer_bytes, "0, or from 1 to 2^20 pages"),
+            (
+                buffer,
+                "buffer",
+                self.buffer_bytes,
+                "0, or what is programmed together, up to 2^20 times",
+            ),
             (self.slc_bytes <= self.capacity_bytes, "slc", self.slc_bytes, "at most capacity"),
         ]
     }
@@ -138,21 +175,22 @@ impl FlashPlan {
         ]
     }
 
-    fn counts(&self) -> [Check; 7] {
+    fn counts(&self) -> [Check; 8] {
         let count = |value, count: u32, least: u32, most: u32, wanted| {
             ((least..=most).contains(&count), value, u64::from(count), wanted)
         };
         let joins = self.joined_parts <= if self.buffer_bytes == 0 { 0 } else { 256 };
-        let pages = self.buffer_bytes / self.page_bytes.max(1);
-        let queue = u64::from(self.rmw_queue) <= pages;
+        let units = self.buffer_bytes / self.unit_bytes.max(1);
+        let queue = u64::from(self.rmw_queue) <= units;
         let channels = (1..=self.dies).contains(&self.channels);
         [
             count("pages_per_block", self.pages_per_block, 1, 65_536, "from 1 to 65536"),
+            count("planes", self.planes, 1, 16, "from 1 to 16"),
             count("dies", self.dies, 1, 4096, "from 1 to 4096"),
             (channels, "channels", self.channels.into(), "from 1 to dies"),
             count("flush_programs", self.flush_programs, 1, 16, "from 1 to 16"),
             count("rmw_slots", self.rmw_slots, 1, 256, "from 1 to 256"),
-            (queue, "rmw_queue", self.rmw_queue.into(), "at most the pages of the buffer"),
+            (queue, "rmw_queue", self.rmw_queue.into(), "at most the units of the buffer"),
             (joins, "joined_parts", self.joined_parts.into(), "at most 256, and 0 without buffer"),
         ]
     }

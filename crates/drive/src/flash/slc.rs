@@ -28,7 +28,7 @@ impl Slc {
     pub(super) fn new(plan: &FlashPlan) -> Slc {
         let erase_ns = plan.erase_ns.div_ceil(plan.pages_per_block.into());
         Slc {
-            pages: plan.slc_bytes / plan.page_bytes,
+            pages: plan.slc_bytes / plan.program_bytes(),
             used_pages: 0,
             slc_program_ns: plan.slc_program_ns,
             program_ns: plan.program_ns,

@@ -51,6 +51,8 @@ pub(super) struct DiskArm {
     platter: Platter,
     seeks: Seeks,
     rmw: Rmw,
+    /// Time that the head settles longer before it writes.
+    write_settle_ns: u64,
     /// Cylinder that the arm is at.
     cylinder: u64,
     head: NonZeroU16,
@@ -61,7 +63,7 @@ pub(super) struct DiskArm {
 
 /// Work of the head in a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HeadWork {
+pub(super) enum HeadWork {
     Reads,
     Writes,
 }
@@ -74,6 +76,7 @@ impl DiskArm {
             seeks: Seeks::new(plan, platter.cylinders()),
             platter,
             rmw: plan.rmw,
+            write_settle_ns: plan.write_settle_ns,
             cylinder: 0,
             head: NonZeroU16::MIN,
             tally: DriveTally::default(),
@@ -100,11 +103,22 @@ impl DiskArm {
     }
 
     /// Returns how long until the head is over `spot`, from `at_ns`: the seek, and the wait.
-    fn reach_ns(&self, spot: Spot, at_ns: u64) -> (u64, u64) {
+    fn reach_ns(&self, head: HeadWork, spot: Spot, at_ns: u64) -> (u64, u64) {
         let turn_ns = self.platter.turn_ns();
-        let seek_ns = self.seek_ns(spot);
+        let seek_ns = match self.seek_ns(spot) {
+            0 => 0,
+            seek_ns => seek_ns + self.settles_ns(head),
+        };
         let here = (at_ns + seek_ns) % turn_ns;
         (seek_ns, (u64::from(spot.passes_ns) + turn_ns - here) % turn_ns)
+    }
+
+    /// Returns how much longer the head settles before its work.
+    fn settles_ns(&self, head: HeadWork) -> u64 {
+        match head {
+            HeadWork::Reads => 0,
+            HeadWork::Writes => self.write_settle_ns,
+        }
     }
 
     /// Returns how far the platter has turned at `at_ns`, in nanoseconds.
@@ -115,7 +129,13 @@ impl DiskArm {
     /// Returns how long until the head is over `spot`, where the platter has turned by `turned_ns`;
     /// `None` where that is surely longer than `most_ns`.
     #[inline]
-    pub(super) fn distance_ns(&self, spot: Spot, turned_ns: u64, most_ns: u64) -> Option<u64> {
+    pub(super) fn distance_ns(
+        &self,
+        head: HeadWork,
+        spot: Spot,
+        turned_ns: u64,
+        most_ns: u64,
+    ) -> Option<u64> {
         // When it passes first, whether the arm is there or not.
         let passes_ns = u64::from(spot.passes_ns);
         let is_behind = passes_ns < turned_ns;
@@ -127,21 +147,29 @@ impl DiskArm {
             return Some(passes_ns);
         }
         let cylinders = spot.cylinder.abs_diff(self.cylinder);
-        self.pass_after_seek_ns(cylinders, passes_ns, most_ns)
+        self.pass_after_seek_ns(head, cylinders, passes_ns, most_ns)
     }
 
     /// When what passes in `passes_ns`, and each turn after that, passes first once the arm has
     /// gone over so many cylinders; `None` where that is surely longer than `most_ns`.
-    fn pass_after_seek_ns(&self, cylinders: u64, passes_ns: u64, most_ns: u64) -> Option<u64> {
-        let turn_ns = self.platter.turn_ns();
+    fn pass_after_seek_ns(
+        &self,
+        head: HeadWork,
+        cylinders: u64,
+        passes_ns: u64,
+        most_ns: u64,
+    ) -> Option<u64> {
+        let (turn_ns, settles_ns) = (self.platter.turn_ns(), self.settles_ns(head));
         let (shortest_ns, longest_ns) = self.seeks.bounds_ns(cylinders);
+        let (shortest_ns, longest_ns) = (shortest_ns + settles_ns, longest_ns + settles_ns);
         if longest_ns <= passes_ns {
             return Some(passes_ns);
         }
         if shortest_ns > most_ns || (shortest_ns > passes_ns && passes_ns + turn_ns > most_ns) {
             return None;
         }
-        let late_ns = self.seeks.seek_ns(cylinders).saturating_sub(passes_ns);
+        let seek_ns = self.seeks.seek_ns(cylinders) + settles_ns;
+        let late_ns = seek_ns.saturating_sub(passes_ns);
         Some(passes_ns + late_ns.div_ceil(turn_ns) * turn_ns)
     }
 
@@ -151,7 +179,7 @@ impl DiskArm {
         while left > 0 {
             let place = self.platter.place(sector);
             let spot = self.platter.spot(place);
-            let (seek_ns, wait_ns) = self.reach_ns(spot, now_ns);
+            let (seek_ns, wait_ns) = self.reach_ns(head, spot, now_ns);
             let here = left.min(place.track_sectors - place.index);
             let span_ns = self.platter.span_ns(place, here);
             self.tally.seeks += u64::from(seek_ns > 0);
@@ -170,6 +198,14 @@ impl DiskArm {
         }
         self.tally.busy_ns += now_ns - at_ns;
         now_ns
+    }
+
+    /// Waits for so many further turns from `at_ns`; until when.
+    pub(super) fn retry(&mut self, turns: u32, at_ns: u64) -> u64 {
+        let wait_ns = u64::from(turns) * self.platter.turn_ns();
+        self.tally.wait_ns += wait_ns;
+        self.tally.busy_ns += wait_ns;
+        at_ns + wait_ns
     }
 
     /// Reads a run from `at_ns`; when it is read.

@@ -24,6 +24,7 @@ impl CachedExtent {
 pub(crate) struct Cache<Note = ()> {
     extents: Sorted<KeptExtent<Note>>,
     bytes: u64,
+    pieces: u64,
 }
 
 /// An extent, behind its start.
@@ -35,7 +36,7 @@ struct KeptExtent<Note> {
 
 impl<Note> Default for Cache<Note> {
     fn default() -> Cache<Note> {
-        Cache { extents: Sorted::default(), bytes: 0 }
+        Cache { extents: Sorted::default(), bytes: 0, pieces: 0 }
     }
 }
 
@@ -43,6 +44,11 @@ impl<Note: Default> Cache<Note> {
     /// Returns how many bytes are kept.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Returns how many extents are kept.
+    pub(crate) fn pieces(&self) -> u64 {
+        self.pieces
     }
 
     /// Returns whether nothing is kept.
@@ -165,6 +171,7 @@ impl<Note: Default> Cache<Note> {
     fn put(&mut self, before: Option<Seat>, start: u64, end: u64) {
         self.extents.insert(before, start, KeptExtent { end, note: Note::default() });
         self.bytes += end - start;
+        self.pieces += 1;
     }
 
     /// Takes the extent at `seat` out.
@@ -172,6 +179,7 @@ impl<Note: Default> Cache<Note> {
         let bytes = self.extent(seat).bytes();
         self.extents.remove(seat);
         self.bytes -= bytes;
+        self.pieces -= 1;
     }
 }
 

@@ -27,10 +27,11 @@ use std::collections::VecDeque;
 
 use arm::{DiskArm, SectorRun};
 use cache::{Cache, CachedExtent};
-pub use plan::{HardDiskPlan, Rmw, Scheduler};
+pub use plan::{Firmware, HardDiskPlan, Rmw, Scheduler};
 use read_ahead::ReadAhead;
 use scheduling::{Choice, Dirty, WaitingCommand};
 use units::ByteRange;
+use units::random::Random;
 
 use crate::clock::goes_on;
 use crate::model::refuses;
@@ -54,10 +55,15 @@ pub struct HardDisk {
     waiting: VecDeque<WaitingCommand>,
     /// Job of the arm, and when it ends.
     job: Option<(u64, ArmJob)>,
+    /// When the arm ended its last job.
+    free_ns: u64,
     flushing: Option<u64>,
     /// Behind the last byte that the arm was at.
     position: u64,
     tally: DriveTally,
+    /// Hundredths of a command, and of a piece, whose turn it is in the order in which they came.
+    in_order: (u8, u8),
+    random: Random,
     /// Log of what is put on the platter, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
@@ -86,9 +92,12 @@ impl HardDisk {
             asked_ns: 0,
             waiting: VecDeque::new(),
             job: None,
+            free_ns: 0,
             flushing: None,
             position: 0,
             tally: DriveTally::default(),
+            in_order: (0, 0),
+            random: Random::new(0),
             log: None,
             plan,
         })
@@ -140,9 +149,17 @@ impl HardDisk {
             }
             _ if self.is_cached(command) => {
                 self.dirty_bytes() + command.length_bytes <= self.plan.cache_bytes
+                    && self.has_piece(command)
             }
             _ => true,
         }
+    }
+
+    /// Returns whether the cache has a piece for a write: one of its own, or one that it touches.
+    fn has_piece(&self, command: &DriveCommand) -> bool {
+        let end = command.offset_bytes.saturating_add(command.length_bytes);
+        self.cache.pieces() < self.plan.cache_pieces.into()
+            || self.cache.touches(command.offset_bytes.saturating_sub(1), end.saturating_add(1))
     }
 
     /// When the cache is emptied because the host is silent.
@@ -153,6 +170,7 @@ impl HardDisk {
     /// Returns whether the cache is so full that it is emptied while the host is there.
     fn is_pressed(&self) -> bool {
         self.cache.bytes() > self.plan.cache_bytes / 2
+            || self.cache.pieces() > u64::from(self.plan.cache_pieces) / 2
     }
 
     /// Takes a command from the wire.
@@ -184,7 +202,8 @@ impl HardDisk {
     /// Adds a command to those that wait for the medium.
     fn wait(&mut self, command: DriveCommand) {
         let run = self.run_of(&command);
-        self.waiting.push_back(WaitingCommand { command, run, spot: self.arm.spot(run.first) });
+        let (spot, since_ns) = (self.arm.spot(run.first), self.now_ns);
+        self.waiting.push_back(WaitingCommand { command, run, spot, since_ns });
     }
 
     /// Writes down that a command has come in.
@@ -249,13 +268,13 @@ impl HardDisk {
 
     /// Gives the arm something to do, if there is anything.
     fn begin(&mut self) {
-        let extent = self.is_emptied().then(|| self.choice().extent(&self.cache)).flatten();
-        match (self.choice().command(&self.waiting), extent) {
+        let extent = if self.is_emptied() { self.next_extent() } else { None };
+        match (self.next_command(), extent) {
             (Some((far, place)), extent) if extent.is_none_or(|(other, _)| far <= other) => {
-                let WaitingCommand { command, run, .. } =
-                    self.waiting.remove(place).expect("it is there");
+                let waiting = self.waiting.remove(place).expect("it is there");
+                let command = waiting.command;
                 let passed_ns = self.arm.tally.transfer_ns;
-                let end_ns = self.command_end_ns(&command, run);
+                let end_ns = self.command_end_ns(&waiting);
                 let pass_ns = self.arm.tally.transfer_ns - passed_ns;
                 if matches!(command.action, CommandKind::Write { .. }) {
                     let start = command.offset_bytes;
@@ -268,7 +287,10 @@ impl HardDisk {
                 let extent = self.cache.take(start, self.run_bytes(start));
                 let run = self.run(extent.start, extent.end);
                 self.ahead.stop();
-                let end_ns = self.arm.write(run, self.now_ns);
+                // What was planned while the arm was busy starts at once.
+                let is_idle = self.now_ns > self.free_ns;
+                let setup_ns = if is_idle { self.plan.firmware.setup_ns } else { 0 };
+                let end_ns = self.arm.write(run, self.now_ns + setup_ns);
                 self.position = extent.end;
                 self.log_put(Data::Cached, (extent.start, extent.end), end_ns);
                 self.job = Some((end_ns, ArmJob::Destage(extent)));
@@ -286,17 +308,56 @@ impl HardDisk {
         plan.run_bytes - if plan.holds_tail { behind } else { 0 }
     }
 
-    /// When the arm has done `command` that it begins now.
-    fn command_end_ns(&mut self, command: &DriveCommand, run: SectorRun) -> u64 {
+    /// Returns how far the next waiting command is, and its place: the nearest, or now and then
+    /// that which came first.
+    fn next_command(&mut self) -> Option<(u64, usize)> {
+        if self.waiting.len() > 1 {
+            self.in_order.0 += self.plan.firmware.in_order_percent;
+            if self.in_order.0 >= 100 {
+                self.in_order.0 -= 100;
+                return Some((0, 0));
+            }
+        }
+        self.choice().command(&self.waiting)
+    }
+
+    /// Returns how far the next piece of the cache is, and its first byte: as
+    /// [`HardDisk::next_command`].
+    fn next_extent(&mut self) -> Option<(u64, u64)> {
+        if self.cache.pieces() > 1 {
+            self.in_order.1 += self.plan.firmware.pieces_in_order_percent;
+            if self.in_order.1 >= 100 {
+                self.in_order.1 -= 100;
+                let anywhere = self.random.below(self.plan.capacity_bytes);
+                return self.cache.near(anywhere, 1).next().map(|(extent, _)| (0, extent.start));
+            }
+        }
+        self.choice().extent(&self.cache)
+    }
+
+    /// Returns how much longer a command takes that needs further attempts.
+    fn retried(&mut self, end_ns: u64) -> u64 {
+        let Firmware { retries_per_million, retry_turns, .. } = self.plan.firmware;
+        if retries_per_million == 0 || self.random.below(1_000_000) >= retries_per_million.into() {
+            return end_ns;
+        }
+        self.arm.retry(retry_turns, end_ns)
+    }
+
+    /// When the arm has done the command that it begins now.
+    fn command_end_ns(&mut self, waiting: &WaitingCommand) -> u64 {
+        let WaitingCommand { command, run, since_ns, .. } = *waiting;
         self.position = command.offset_bytes + command.length_bytes;
+        let planned_ns = self.now_ns.max(since_ns.saturating_add(self.plan.firmware.setup_ns));
         if command.action != CommandKind::Read {
             self.ahead.stop();
-            return self.arm.write(run, self.now_ns);
+            let end_ns = self.arm.write(run, planned_ns);
+            return self.retried(end_ns);
         }
         let (first, since_ns) = match self.ahead.rest(run) {
             // The head reads on by itself; what passed is there.
             Some((first, since_ns)) => (first, since_ns),
-            None => (run.first, self.now_ns),
+            None => (run.first, planned_ns),
         };
         let last = run.first + run.sectors;
         if first >= last {
@@ -305,13 +366,15 @@ impl HardDisk {
         }
         let rest = SectorRun { first, sectors: last - first, ..run };
         let end_ns = self.arm.read(rest, since_ns);
+        let end_ns = self.retried(end_ns);
         self.ahead.read(run, end_ns);
         end_ns.max(self.now_ns)
     }
 
     /// Ends what the arm was at.
     fn finish(&mut self, done: &mut Vec<DriveCompletion>) {
-        let Some((_, job)) = self.job.take() else { return };
+        let Some((end_ns, job)) = self.job.take() else { return };
+        self.free_ns = end_ns;
         match job {
             ArmJob::Command(command, pass_ns) if command.action == CommandKind::Read => {
                 self.leave(&command, pass_ns);

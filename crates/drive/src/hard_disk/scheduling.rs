@@ -6,9 +6,9 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::arm::{DiskArm, SectorRun};
+use super::arm::{DiskArm, HeadWork, SectorRun};
 use super::cache::{Cache, CachedExtent};
-use super::plan::{HardDiskPlan, Scheduler};
+use super::plan::{HardDiskPlan, Rmw, Scheduler};
 use super::platter::Spot;
 use super::read_ahead::ReadAhead;
 use crate::{CommandKind, DriveCommand};
@@ -20,10 +20,13 @@ pub(super) struct WaitingCommand {
     pub(super) run: SectorRun,
     /// First sector of the run.
     pub(super) spot: Spot,
+    /// When it came.
+    pub(super) since_ns: u64,
 }
 
-/// Extents that are not on the medium: each with a note of where it starts, once somebody looked.
-pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
+/// Extents that are not on the medium: each with a note of where it starts and what the head does
+/// there first, once somebody looked.
+pub(super) type Dirty = Cache<Cell<Option<(Spot, HeadWork)>>>;
 
 /// State that a disk looks at when it chooses.
 pub(super) struct Choice<'a> {
@@ -43,10 +46,13 @@ impl Choice<'_> {
         }
         let turned_ns = self.arm.turned_ns(self.now_ns);
         let seen = waiting.iter().take(self.plan.depth.into()).enumerate();
-        seen.fold(None, |best, (place, WaitingCommand { command, run, spot })| {
+        seen.fold(None, |best, (place, WaitingCommand { command, run, spot, .. })| {
             let far_ns = match command.action {
                 CommandKind::Read if self.ahead.has(*run) => Some(0),
-                _ => self.arm.distance_ns(*spot, turned_ns, most_ns(best)),
+                CommandKind::Read => {
+                    self.arm.distance_ns(HeadWork::Reads, *spot, turned_ns, most_ns(best))
+                }
+                _ => self.arm.distance_ns(self.first_pass(*run), *spot, turned_ns, most_ns(best)),
             };
             nearer(best, far_ns, place)
         })
@@ -54,24 +60,38 @@ impl Choice<'_> {
 
     /// Returns how far the cached extent is that is next, and its first byte.
     pub(super) fn extent(&self, cache: &Dirty) -> Option<(u64, u64)> {
-        let depth = self.plan.depth.into();
+        let window = self.plan.window.into();
         if self.plan.scheduler == Scheduler::Fifo {
-            return cache.near(self.position, depth).next().map(|(extent, _)| (0, extent.start));
+            return cache.near(self.position, 1).next().map(|(extent, _)| (0, extent.start));
         }
         let turned_ns = self.arm.turned_ns(self.now_ns);
         let mut best = None;
-        cache.each_near(self.position, depth, |extent, note| {
-            let spot = self.spot(extent, note);
-            let far_ns = self.arm.distance_ns(spot, turned_ns, most_ns(best));
+        cache.each_near(self.position, window, |extent, note| {
+            let (spot, head) = self.spot(extent, note);
+            let far_ns = self.arm.distance_ns(head, spot, turned_ns, most_ns(best));
             best = nearer(best, far_ns, extent.start);
         });
         best
     }
 
-    /// Returns where an extent starts, as its note says, or will say.
-    fn spot(&self, extent: CachedExtent, note: &Cell<Option<Spot>>) -> Spot {
+    /// Returns what the head does first to write a run: a part is read before.
+    fn first_pass(&self, run: SectorRun) -> HeadWork {
+        match run.has_head && self.plan.rmw != Rmw::Buffered {
+            true => HeadWork::Reads,
+            false => HeadWork::Writes,
+        }
+    }
+
+    /// Returns where an extent starts and what the head does there first, as its note says, or will
+    /// say.
+    fn spot(
+        &self,
+        extent: CachedExtent,
+        note: &Cell<Option<(Spot, HeadWork)>>,
+    ) -> (Spot, HeadWork) {
         note.get().unwrap_or_else(|| {
-            let spot = self.arm.spot(SectorRun::of(self.plan, extent.start, extent.end).first);
+            let run = SectorRun::of(self.plan, extent.start, extent.end);
+            let spot = (self.arm.spot(run.first), self.first_pass(run));
             note.set(Some(spot));
             spot
         })

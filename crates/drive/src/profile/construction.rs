@@ -39,17 +39,24 @@ impl DriveProfile {
     /// When it is too long, no TOML, has keys that the kind has not or lacks some that it has, or a
     /// value cannot be read or be true; with its line.
     pub fn parse(file: &str, text: &str) -> Result<DriveProfile, InputError> {
+        DriveProfile::parse_with(file, text, &|_| None)
+    }
+
+    /// The same, where `find` gives the drive of a name, for `member` and `base`, that is not a
+    /// built-in one.
+    ///
+    /// # Errors
+    /// As [`DriveProfile::parse`].
+    pub fn parse_with(
+        file: &str,
+        text: &str,
+        find: &dyn Fn(&str) -> Option<DriveProfile>,
+    ) -> Result<DriveProfile, InputError> {
         let source = reader::source(file, text);
         let raw: RawProfile = source.parse()?;
-        let profile = reader::profile(&source, &raw)?;
+        let find = |name: &str| reader::built_in_profile(name).or_else(|| find(name));
+        let profile = reader::profile(&source, &raw, &find)?;
         let Err(fault) = profile.model() else { return Ok(profile) };
-        if let ("member", Some(member)) = (fault.value, &raw.member) {
-            let simpler = built_in_texts::names().filter_map(reader::built_in_profile);
-            let simpler = simpler.filter(|other| other.kind.depth() < profile.kind.depth());
-            let names: Vec<String> = simpler.map(|other| other.name).collect();
-            let expects = format!("one of {}", names.join(", "));
-            return Err(source.unreadable("member", member, &expects));
-        }
         // A value of the base stands on no line.
         let at = raw.values.keys().find(|key| key.get_ref() == fault.value).unwrap_or(&raw.name);
         Err(source.error(at, &fault.to_string(), format!("choose {}", fault.wanted)))
@@ -71,11 +78,14 @@ impl DriveProfile {
     fn plain_model(&self) -> Result<Box<dyn Model>, PlanFault> {
         let values = &self.values[..];
         Ok(match self.kind {
-            DriveKind::HardDisk => Box::new(HardDisk::new(filled(hard_disk::FIELDS, values))?),
+            DriveKind::HardDisk => {
+                let disk: hard_disk::Disk = filled(hard_disk::FIELDS, values);
+                Box::new(HardDisk::new(disk.plan())?)
+            }
             DriveKind::Flash => Box::new(Flash::new(filled(flash::FIELDS, values))?),
             DriveKind::Memory => Box::new(Memory::new(filled(memory::FIELDS, values))?),
             DriveKind::Cloud => Box::new(filled(cloud::FIELDS, values).model()?),
-            DriveKind::Array => self.array_of(&self.inner()?)?,
+            DriveKind::Array => self.array_of(self.inner()?)?,
             DriveKind::Controller => {
                 let plan = filled(array::CONTROLLER_FIELDS, values);
                 Box::new(Controller::new(plan, self.inner()?.model()?)?)
@@ -84,10 +94,10 @@ impl DriveProfile {
     }
 
     /// The drive that it is made of.
-    fn inner(&self) -> Result<DriveProfile, PlanFault> {
-        let wanted = "a built-in drive profile of a simpler kind";
+    fn inner(&self) -> Result<&DriveProfile, PlanFault> {
+        let wanted = "a drive profile of a simpler kind";
         let fault = PlanFault { value: "member", found: 0, wanted };
-        let member = self.member.as_deref().and_then(reader::built_in_profile);
+        let member = self.member.as_deref();
         member.filter(|member| member.kind.depth() < self.kind.depth()).ok_or(fault)
     }
 

@@ -12,8 +12,8 @@ pub struct DriveProfile {
     pub title: String,
     /// Kind of drive.
     pub kind: DriveKind,
-    /// The built-in drive that an array or a controller is made of.
-    pub member: Option<String>,
+    /// The drive that an array or a controller is made of.
+    pub member: Option<Box<DriveProfile>>,
     /// Remarks for the reader.
     pub notes: Vec<String>,
     /// Its values, in the order of the kind's fields.
@@ -31,13 +31,24 @@ impl DriveProfile {
         faster
     }
 
-    /// The profile with another value for `key`, which the user decided.
+    /// The profile with another value for `key`, which the user decided; `member.KEY` is a value of
+    /// the drive that it is made of.
     ///
     /// # Errors
     /// With what was expected, when the kind has no such value, or `text` is none.
     pub fn with(mut self, key: &str, text: &str) -> Result<DriveProfile, String> {
+        if let Some(key) = key.strip_prefix("member.") {
+            let Some(member) = self.member else {
+                return Err(format!("{} has no member", self.kind.with_article()));
+            };
+            self.member = Some(Box::new(member.with(key, text)?));
+            return Ok(self);
+        }
         let Some(value) = self.values.iter_mut().find(|value| value.key == key) else {
-            let keys: Vec<&str> = self.kind.forms().iter().map(|form| form.key).collect();
+            let mut keys: Vec<&str> = self.kind.forms().iter().map(|form| form.key).collect();
+            if self.kind.has_member() {
+                keys.push("member.KEY");
+            }
             let kind = self.kind.with_article();
             return Err(format!("{kind} has no `{key}`: expected one of {}", keys.join(", ")));
         };

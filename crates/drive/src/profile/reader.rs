@@ -18,7 +18,7 @@ use super::value::{Value, ValueLabel};
 #[serde(deny_unknown_fields)]
 pub(super) struct RawProfile {
     pub(super) name: Spanned<String>,
-    /// A built-in profile, which gives everything that this file leaves out.
+    /// Another profile, which gives everything that this file leaves out.
     base: Option<Spanned<String>>,
     title: Option<Spanned<String>>,
     kind: Option<Spanned<String>>,
@@ -49,15 +49,19 @@ pub(super) fn source<'a>(file: &'a str, text: &'a str) -> ProfileText<'a> {
 pub(super) fn built_in_profile(name: &str) -> Option<DriveProfile> {
     let text = built_in_texts::text(name)?;
     let source = source(name, text);
-    profile(&source, &source.parse().ok()?).ok()
+    profile(&source, &source.parse().ok()?, &built_in_profile).ok()
 }
 
-/// The profile that `raw`, which stands in `source`, describes.
+/// The profile of a name.
+type Find<'a> = &'a dyn Fn(&str) -> Option<DriveProfile>;
+
+/// The profile that `raw`, which stands in `source`, describes; `find` knows others.
 pub(super) fn profile(
     source: &ProfileText<'_>,
     raw: &RawProfile,
+    find: Find<'_>,
 ) -> Result<DriveProfile, InputError> {
-    let base = raw.base.as_ref().map(|name| base(source, name)).transpose()?;
+    let base = raw.base.as_ref().map(|name| base(source, name, find)).transpose()?;
     let base = base.as_ref();
     let kind = kind(source, raw, base)?;
     let forms = kind.forms();
@@ -89,7 +93,7 @@ pub(super) fn profile(
             (None, None) => return Err(lacks(source, raw, "title")),
         },
         kind,
-        member: member(source, kind, raw, base)?,
+        member: member(source, kind, raw, (base, find))?,
         notes: [inherited_notes, source.notes(&raw.notes)?].concat(),
         values: forms.iter().map(of_form).collect::<Result<_, _>>()?,
     })
@@ -103,11 +107,15 @@ fn lacks(source: &ProfileText<'_>, raw: &RawProfile, key: &str) -> InputError {
     source.error(&raw.name, &problem, hint)
 }
 
-/// The built-in profile that `name` says.
-fn base(source: &ProfileText<'_>, name: &Spanned<String>) -> Result<DriveProfile, InputError> {
-    built_in_profile(name.get_ref()).ok_or_else(|| {
+/// The profile that `name` says.
+fn base(
+    source: &ProfileText<'_>,
+    name: &Spanned<String>,
+    find: Find<'_>,
+) -> Result<DriveProfile, InputError> {
+    find(name.get_ref()).ok_or_else(|| {
         let names = built_in_texts::names().collect::<Vec<_>>().join(", ");
-        source.unreadable("base", name, &format!("one of {names}"))
+        source.unreadable("base", name, &format!("a profile's file, or one of {names}"))
     })
 }
 
@@ -132,11 +140,21 @@ fn member(
     source: &ProfileText<'_>,
     kind: DriveKind,
     raw: &RawProfile,
-    base: Option<&DriveProfile>,
-) -> Result<Option<String>, InputError> {
+    (base, find): (Option<&DriveProfile>, Find<'_>),
+) -> Result<Option<Box<DriveProfile>>, InputError> {
     let word = kind.with_article();
     match (&raw.member, kind.has_member()) {
-        (Some(member), true) => Ok(Some(source.line("member", member)?)),
+        (Some(member), true) => {
+            let is_simpler = |other: &DriveProfile| other.kind.depth() < kind.depth();
+            let found = find(member.get_ref()).filter(is_simpler);
+            let found = found.ok_or_else(|| {
+                let simpler = built_in_texts::names().filter_map(built_in_profile);
+                let names = simpler.filter(is_simpler).map(|other| other.name);
+                let names = names.collect::<Vec<_>>().join(", ");
+                source.unreadable("member", member, &format!("a profile's file, or one of {names}"))
+            })?;
+            Ok(Some(Box::new(found)))
+        }
         (None, true) => match base {
             Some(base) => Ok(base.member.clone()),
             None => {
@@ -168,6 +186,7 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLab
     let by = raw.by.as_ref().map(|by| source.line("by", by)).transpose()?;
     match (raw.label.get_ref().as_str(), by) {
         ("predicted", None) => Ok(ValueLabel::Predicted),
+        ("assumed", None) => Ok(ValueLabel::Assumed),
         ("calibrated", Some(by)) => Ok(ValueLabel::Calibrated(by)),
         ("fitted", Some(by)) => Ok(ValueLabel::Fitted(by)),
         (label @ ("calibrated" | "fitted"), None) => {
@@ -176,7 +195,7 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLab
             Err(source.error(&raw.label, &problem, "add by = \"...\""))
         }
         _ => {
-            let expects = "predicted, or calibrated or fitted with `by`";
+            let expects = "predicted or assumed, or calibrated or fitted with `by`";
             Err(source.unreadable("label", &raw.label, expects))
         }
     }

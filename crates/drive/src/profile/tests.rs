@@ -125,7 +125,8 @@ fn a_profile_with_a_base_changes_only_the_values_that_it_names() {
         assert_eq!(Some(value.amount), base.amount(value.key), "{}", value.key);
     }
     let array = "name = \"mine\"\nbase = \"raid5-5x64k\"\nmember = \"m4-256\"\n";
-    assert_eq!(DriveProfile::parse(FILE, array).unwrap().member.as_deref(), Some("m4-256"));
+    let member = DriveProfile::parse(FILE, array).unwrap().member.expect("an array has one");
+    assert_eq!(member.name, "m4-256");
 }
 
 #[test]
@@ -146,4 +147,29 @@ fn a_base_that_does_not_exist_or_is_of_another_kind_is_refused_with_its_line() {
         let error = DriveProfile::parse(FILE, &format!("name = \"mine\"\n{line}\n")).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
     }
+}
+
+#[test]
+fn an_array_is_made_of_a_drive_of_ones_own_and_its_values_can_be_set() {
+    let disk = "name = \"mine\"\nbase = \"hdd-7200-512e\"\n[values]\n\
+        rpm = { value = 10000, label = \"predicted\", source = \"data sheet\" }\n";
+    let find = |name: &str| (name == "mine.toml").then(|| DriveProfile::parse(name, disk).unwrap());
+    let array = "name = \"own\"\nbase = \"raid5-5x64k\"\nmember = \"mine.toml\"\n";
+    let own = DriveProfile::parse_with("own.toml", array, &find).unwrap();
+    let rpm = |profile: &DriveProfile| profile.member.as_ref().and_then(|one| one.amount("rpm"));
+    assert_eq!(rpm(&own), Some(10_000));
+    let set = own.clone().with("member.rpm", "5400").unwrap();
+    assert_eq!(rpm(&set), Some(5400));
+    set.model().unwrap();
+    let based = "name = \"two\"\nbase = \"mine.toml\"\n";
+    let two = DriveProfile::parse_with("two.toml", based, &find).unwrap();
+    assert_eq!(two.amount("rpm"), Some(10_000));
+    // A controller over an array: the disk is two below.
+    let bbu = super::called("raid5-bbu").expect("built in").clone();
+    let bbu = bbu.with("member.member.cache", "0").unwrap();
+    bbu.model().unwrap();
+    let array = bbu.member.expect("an array");
+    assert_eq!(array.member.and_then(|disk| disk.amount("cache")), Some(0));
+    let said = own.with("member.color", "red").unwrap_err();
+    assert!(said.contains("hard-disk has no `color`"), "{said}");
 }

@@ -22,6 +22,8 @@ pub struct Value {
 pub enum ValueLabel {
     /// Known before anything was compared.
     Predicted,
+    /// Not known: a usual value, or a guess, before anything was compared.
+    Assumed,
     /// Set so that one published number comes out; this one.
     Calibrated(String),
     /// Chosen so that several published numbers come out; these.
@@ -34,16 +36,17 @@ impl ValueLabel {
     pub fn word(&self) -> &'static str {
         match self {
             ValueLabel::Predicted => "predicted",
+            ValueLabel::Assumed => "assumed",
             ValueLabel::Calibrated(_) => "calibrated",
             ValueLabel::Fitted(_) => "fitted",
         }
     }
 
-    /// The published numbers that decided; empty for a prediction.
+    /// The published numbers that decided; empty where none did.
     #[must_use]
     pub fn by(&self) -> &str {
         match self {
-            ValueLabel::Predicted => "",
+            ValueLabel::Predicted | ValueLabel::Assumed => "",
             ValueLabel::Calibrated(by) | ValueLabel::Fitted(by) => by,
         }
     }

@@ -225,10 +225,10 @@ pub(super) const LINES: &[ModelLine] = &[
         .noted("the median of five runs"),
     of_ssd("write, sector 34", 1495.0, false, true, Fitted)
         .noted("the mean of five runs; what a slot takes was chosen by this rate"),
-    synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Scenario::SyncedExt4(0), Calibrated)
-        .noted("the time to program a page was chosen by this time"),
-    synced("its single client", (227.0, 230.0), Scenario::SyncedExt4(0), Calibrated)
-        .from("a second", From::Run(Scenario::SyncedExt4(0), Rate))
+    synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Scenario::Synced(0), Calibrated)
+        .noted("the number of pages that a flush programs was chosen by this time"),
+    synced("its single client", (227.0, 230.0), Scenario::Synced(0), Calibrated)
+        .from("a second", From::Run(Scenario::Synced(0), Rate))
         .noted("a single client's ceiling is one commit a sync: at most 230 a second"),
     synced("DC S3700 and its like", (0.15, 0.2), Scenario::Synced(1), Predicted),
     synced("their single client: \"5000\"", (5000.0, 6700.0), Scenario::Synced(1), Predicted)

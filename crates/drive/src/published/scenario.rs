@@ -25,8 +25,6 @@ pub(super) enum Scenario {
     },
     /// An 8 KiB overwrite and its flush, on the drive of this place among [`SYNCED`].
     Synced(usize),
-    /// An fsync of ext4 on the same.
-    SyncedExt4(usize),
     /// Random 16 KiB reads on a RAID 0 of 16 KiB chunks, so many at once; 7680 bytes off or not.
     Striped {
         /// Number of readers.
@@ -84,7 +82,6 @@ impl Scenario {
                 on(name, &mut jobs)
             }
             Scenario::Synced(_) => on(name, &mut [(&mut overwrite(), 1)]),
-            Scenario::SyncedExt4(_) => on(name, &mut [(&mut near_ext4(), 1)]),
             Scenario::Striped { readers, is_misaligned } => {
                 let start_bytes = if is_misaligned { STRIPE_OFFSET_BYTES } else { 0 };
                 let place = Region { start_bytes, length_bytes: 4 << 30 };
@@ -106,7 +103,7 @@ impl Scenario {
         match self {
             Scenario::Raw(_) | Scenario::Ext4(_) | Scenario::Unsynced(_) => "hdd-7200-512e",
             Scenario::Jobs { .. } => "m4-256",
-            Scenario::Synced(place) | Scenario::SyncedExt4(place) => SYNCED[place],
+            Scenario::Synced(place) => SYNCED[place],
             Scenario::Striped { .. } => "raid0-2x16k",
             Scenario::Parity { level: 5, .. } => "raid5-5x64k",
             Scenario::Parity { .. } => "raid6-6x64k",
@@ -125,12 +122,6 @@ fn job_file(start_bytes: u64, job: u64, reads: bool) -> OperationStream {
 fn overwrite() -> OperationStream {
     let place = Region { start_bytes: 128 * MIB, length_bytes: 8192 };
     OperationStream::writes(place, 8192).flushed()
-}
-
-/// ext4 on a drive on which it does not matter where things are.
-fn near_ext4() -> Ext4Sync {
-    let place = |start_bytes| Region { start_bytes, length_bytes: 1 << 30 };
-    Ext4Sync::new(place(1 << 30), place(4 << 30))
 }
 
 /// Runs `sources`, each in so many lanes, on the built-in drive called `name`.

@@ -1,5 +1,5 @@
 //! A host that does one operation behind the other, in some lanes side by side: a closed loop in
-//! simulated time.
+//! simulated time, or an open one where operations arrive at times of their own.
 
 mod fio;
 mod source;
@@ -9,7 +9,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub use fio::{FioFault, FioStream, streams};
-pub use source::{AccessOrder, CommandPart, Ext4Sync, OperationSource, OperationStream, Region};
+pub use source::{
+    AccessOrder, AtRate, CommandPart, Ext4Sync, OperationSource, OperationStream, Region,
+};
 pub use trace::{TraceLayout, TraceReplay};
 
 use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, Model};
@@ -42,7 +44,9 @@ pub struct RunLimits {
 pub struct EndedOperation {
     /// Number of the job.
     pub job: usize,
-    /// When its first command was sent.
+    /// True if it reads first.
+    pub reads: bool,
+    /// When it arrived: its first command was sent then, or as soon as there was a lane for it.
     pub from_ns: u64,
     /// When its last command ended.
     pub to_ns: u64,
@@ -166,7 +170,12 @@ impl AllLanes {
             return None;
         }
         if one.begins() {
-            if !one.filled(jobs, now_ns) {
+            let arrives_ns = jobs[one.job].source.arrives_ns().unwrap_or(now_ns);
+            if arrives_ns > now_ns {
+                self.ready.push(Reverse((arrives_ns, lane)));
+                return None;
+            }
+            if !one.filled(jobs, arrives_ns) {
                 return None;
             }
             if !self.sends_flushes {
@@ -212,7 +221,7 @@ impl Lane {
         self.next >= self.pieces.len()
     }
 
-    /// Takes the next operation; whether there is one.
+    /// Takes the next operation, which arrived at `now_ns`; whether there is one.
     fn filled(&mut self, jobs: &mut [DriveJob<'_>], now_ns: u64) -> bool {
         self.pieces.clear();
         (self.next, self.from_ns, self.fault) = (0, now_ns, None);
@@ -243,6 +252,7 @@ impl Lane {
     /// Its operation, where that was the last command of it.
     fn whole(&self, at_ns: u64) -> Option<EndedOperation> {
         let Lane { job, from_ns, fault, .. } = *self;
-        self.begins().then_some(EndedOperation { job, from_ns, to_ns: at_ns, fault })
+        let reads = self.pieces.first().is_some_and(|piece| piece.action == CommandKind::Read);
+        self.begins().then_some(EndedOperation { job, reads, from_ns, to_ns: at_ns, fault })
     }
 }

@@ -20,6 +20,39 @@ pub trait OperationSource {
     /// Puts the commands of the next operation into `pieces`, which is empty: they follow each
     /// other. Returns whether there was one.
     fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool;
+
+    /// When the next operation arrives, in nanoseconds of the run, whether the drive has done those
+    /// before it or not; `None` where it comes as soon as there is a lane for it.
+    fn arrives_ns(&mut self) -> Option<u64> {
+        None
+    }
+}
+
+/// Operations that arrive at a rate, whatever the drive does: an open loop.
+#[derive(Clone, Debug)]
+pub struct AtRate<S> {
+    inner: S,
+    per_second: u64,
+    number: u64,
+}
+
+impl<S: OperationSource> AtRate<S> {
+    /// The operations of `inner`, so many a second, at least 1; evenly.
+    pub fn new(inner: S, per_second: u64) -> AtRate<S> {
+        AtRate { inner, per_second: per_second.max(1), number: 0 }
+    }
+}
+
+impl<S: OperationSource> OperationSource for AtRate<S> {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
+        self.number += 1;
+        self.inner.next(pieces)
+    }
+
+    fn arrives_ns(&mut self) -> Option<u64> {
+        let ns = u128::from(self.number) * 1_000_000_000 / u128::from(self.per_second);
+        u64::try_from(ns).ok()
+    }
 }
 
 /// Part of a drive on which operations are.

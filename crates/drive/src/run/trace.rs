@@ -53,26 +53,41 @@ impl TraceLayout {
     }
 }
 
-/// A trace, replayed as fast as the drive goes: times are not kept. What a sync was is a flush.
+/// A trace, replayed as fast as the drive goes, or with [`TraceReplay::timed`] at its own times.
+/// What a sync was is a flush.
 #[derive(Clone, Debug)]
 pub struct TraceReplay<'a, I> {
     entries: I,
+    /// The next entry.
+    ahead: Option<TraceEntry>,
     layout: &'a TraceLayout,
     start_bytes: u64,
     sector_bytes: u64,
     widened: u64,
+    /// The time of the first entry, where times are kept.
+    first_ns: Option<u64>,
 }
 
 impl<'a, I: Iterator<Item = TraceEntry>> TraceReplay<'a, I> {
     /// `entries` on a drive with sectors of `sector_bytes`, where `layout` puts them behind
     /// `start_bytes`.
     pub fn new(
-        entries: I,
+        mut entries: I,
         layout: &'a TraceLayout,
         start_bytes: u64,
         sector_bytes: u64,
     ) -> TraceReplay<'a, I> {
-        TraceReplay { entries, layout, start_bytes, sector_bytes: sector_bytes.max(1), widened: 0 }
+        let (ahead, sector_bytes) = (entries.next(), sector_bytes.max(1));
+        let (widened, first_ns) = (0, None);
+        TraceReplay { entries, ahead, layout, start_bytes, sector_bytes, widened, first_ns }
+    }
+
+    /// The same with the trace's own times: an operation arrives as long after the first as it did.
+    /// One without a time, or earlier than the first, comes at once.
+    #[must_use]
+    pub fn timed(mut self) -> TraceReplay<'a, I> {
+        self.first_ns = self.ahead.and_then(|entry| entry.at_ns);
+        self
     }
 
     /// Returns how many operations were made wider so that they are whole sectors, as a page cache
@@ -109,10 +124,16 @@ impl<'a, I: Iterator<Item = TraceEntry>> TraceReplay<'a, I> {
 
 impl<I: Iterator<Item = TraceEntry>> OperationSource for TraceReplay<'_, I> {
     fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
-        let Some(entry) = self.entries.next() else { return false };
+        let Some(entry) = self.ahead.take() else { return false };
+        self.ahead = self.entries.next();
         let piece = self.piece(&entry);
         pieces.push(piece);
         true
+    }
+
+    fn arrives_ns(&mut self) -> Option<u64> {
+        let first_ns = self.first_ns?;
+        self.ahead?.at_ns?.checked_sub(first_ns)
     }
 }
 

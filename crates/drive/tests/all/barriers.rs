@@ -1,6 +1,8 @@
 //! A replayed flush covers what was in flight before it.
 
-use drive::run::{CommandPart, DriveJob, OperationSource, RunLimits, run};
+use drive::run::{
+    AtRate, CommandPart, DriveJob, OperationSource, OperationStream, Region, RunLimits, run,
+};
 use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// A drive that takes 10 us for everything and looks whether flushes are alone.
@@ -118,4 +120,30 @@ fn a_drive_that_tells_of_no_write_cache_is_sent_no_flush_and_nobody_waits_for_on
     assert_eq!(took_ns(true, &mut Synced(100)), (vec![10_000; 100], 0));
     let (took, flushes) = took_ns(true, &mut Thirds(0));
     assert_eq!((&took[..3], took.len(), flushes), (&[10_000, 10_000, 0][..], 300, 0));
+}
+
+/// An open loop: operations that arrive faster than the drive serves them wait longer and longer,
+/// and slower ones take what one alone takes.
+#[test]
+fn operations_arrive_at_their_rate_whatever_the_drive_does() {
+    let mean_ns = |per_second: u64| {
+        let mut model = drive::profile::called("m4-256").expect("built in").model().unwrap();
+        let place = Region { start_bytes: 0, length_bytes: 1 << 30 };
+        let reads = OperationStream::reads(place, 4096).at_random(1);
+        let mut source = AtRate::new(reads, per_second);
+        let mut jobs = [DriveJob { source: &mut source, lanes: 4, has_barriers: false }];
+        let limits = RunLimits { operations: 2000, time_ns: u64::MAX, turnaround_ns: 0 };
+        let (mut sum_ns, mut first) = (0, None);
+        let elapsed_ns = run(&mut *model, &mut jobs, limits, &mut |one| {
+            sum_ns += one.took_ns();
+            first.get_or_insert(one.took_ns());
+        });
+        (sum_ns / 2000, first.expect("one ended"), elapsed_ns)
+    };
+    let (slow_ns, alone_ns, elapsed_ns) = mean_ns(1000);
+    assert_eq!(slow_ns, alone_ns);
+    assert!(elapsed_ns.abs_diff(1_999_000_000 + alone_ns) < 1000, "{elapsed_ns}");
+    // 30 000 a second is its most: at 40 000 the last waits for a quarter of the run.
+    let (fast_ns, _, elapsed_ns) = mean_ns(40_000);
+    assert!(elapsed_ns > 2000 * 33_000 && fast_ns > 7_000_000, "{fast_ns} {elapsed_ns}");
 }

@@ -1,6 +1,6 @@
 //! Known behavior of flash drives, from their parts' times.
 
-use drive::{CommandKind, DriveTally, Flash, FlashPlan, Model as _};
+use drive::{CommandKind, DriveTally, Flash, FlashPlan, Model as _, Victim};
 
 use crate::shared::{Seen, WRITE, command, drive, is_near};
 
@@ -16,6 +16,7 @@ const M4: FlashPlan = FlashPlan {
     unit_bytes: 4096,
     origin_bytes: 0,
     page_bytes: 8192,
+    planes: 1,
     pages_per_block: 256,
     dies: 32,
     channels: 8,
@@ -28,6 +29,7 @@ const M4: FlashPlan = FlashPlan {
     run_unit_ns: 5 * US,
     command_ns: 5 * US,
     flush_ns: 20 * US,
+    flushes_alone: false,
     link_bytes_per_second: 550_000_000,
     buffer_bytes: 32 << 20,
     is_volatile: true,
@@ -35,11 +37,14 @@ const M4: FlashPlan = FlashPlan {
     flush_programs: 2,
     rmw_slots: 1,
     rmw_queue: 0,
+    rmw_waits: false,
     joined_parts: 0,
     slc_bytes: 0,
     slc_program_ns: 0,
     slc_idle_ns: 0,
     spare_bytes: (256 << 30) - 256_060_514_304,
+    kept_back_bytes: 0,
+    victim: Victim::Greedy,
     used_bytes: 64_000_000_000,
     erased_bytes: 0,
 };
@@ -143,9 +148,10 @@ fn a_full_drive_in_its_steady_state_is_slower_by_its_write_amplification_and_a_d
         let mut flash = Flash::new(plan).unwrap();
         let mut random = testkit::random(1);
         let half = M4.capacity_bytes / 2;
+        let reach = if is_discarded { half } else { M4.capacity_bytes };
         let seen = drive(&mut flash, 32, 20_000, |_, number| match number {
             0 if is_discarded => command(CommandKind::Discard, half, half),
-            _ => command(WRITE, random.below(half / 65_536) * 65_536, 65_536),
+            _ => command(WRITE, random.below(reach / 65_536) * 65_536, 65_536),
         });
         (seen.end_ns, flash.tally())
     };
@@ -158,9 +164,9 @@ fn a_full_drive_in_its_steady_state_is_slower_by_its_write_amplification_and_a_d
     );
     // 7.35 % to spare: p = exp(-1.0735 (1 - p)) has p = 0.8663, which is 7.48 programs for one.
     let amplification = |tally: DriveTally| tally.programs * 100 / (tally.programs - tally.moves);
-    is_near(amplification(full_tally), 748, 1);
+    is_near(amplification(full_tally), 748, 2);
     // Half discarded, T / U = 2.15: p = 0.1673, which is 1.20.
-    is_near(amplification(tally), 120, 1);
+    is_near(amplification(tally), 120, 2);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Sample drives, and hosts that send them commands.
 
 use drive::array::{ArrayPlan, Level, ParityWrite};
-use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
+use drive::hard_disk::{Firmware, HardDiskPlan, Rmw, Scheduler};
 use drive::{CommandKind, DriveCommand, DriveCompletion, Model};
 use units::stripe::Rotation;
 
@@ -20,17 +20,22 @@ pub(crate) const DISK: HardDiskPlan = HardDiskPlan {
     heads: 12,
     skew_ns: 1_500_000,
     settle_ns: 1_200_000,
+    average_seek_ns: 0,
     full_stroke_ns: 16_000_000,
+    write_settle_ns: 0,
     rmw: Rmw::PerSector,
     command_ns: 30_000,
     link_bytes_per_second: 550_000_000,
     cache_bytes: 128 << 20,
+    cache_pieces: u32::MAX,
+    window: 32,
     run_bytes: 32 << 20,
     idle_ns: 50_000_000,
     holds_tail: true,
     read_ahead_bytes: 1 << 20,
     depth: 32,
     scheduler: Scheduler::Nearest,
+    firmware: Firmware::IDEAL,
 };
 
 /// An array as md makes it, of members that turn.
@@ -51,6 +56,8 @@ pub(crate) struct Seen {
     pub(crate) end_ns: u64,
     /// Time of each command, in the order in which they ended.
     pub(crate) took_ns: Vec<u64>,
+    /// When each ended.
+    pub(crate) ends_ns: Vec<u64>,
 }
 
 impl Seen {
@@ -111,7 +118,7 @@ pub(crate) fn drive(
     let index = |slot: u64| usize::try_from(slot).expect("slots are few");
     let mut begun_ns = vec![None; index(depth)];
     let (mut number, mut now_ns) = (0, 0);
-    let mut seen = Seen { end_ns: 0, took_ns: Vec::new() };
+    let mut seen = Seen { end_ns: 0, took_ns: Vec::new(), ends_ns: Vec::new() };
     let mut done: Vec<DriveCompletion> = Vec::new();
     let mut free: Vec<u64> = (0..depth).rev().collect();
     while (seen.took_ns.len() as u64) < count {
@@ -132,6 +139,7 @@ pub(crate) fn drive(
             let begun_ns = begun_ns[index(done.id)].take();
             seen.took_ns.push(done.at_ns - begun_ns.expect("it ends once"));
             seen.end_ns = done.at_ns;
+            seen.ends_ns.push(done.at_ns);
             free.push(done.id);
         }
     }

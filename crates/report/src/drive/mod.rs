@@ -64,9 +64,9 @@ pub struct DriveValue {
     pub key: String,
     /// Text as people write it: `16 ms`.
     pub value: String,
-    /// `predicted`, `calibrated` or `fitted`.
+    /// `predicted`, `assumed`, `calibrated` or `fitted`.
     pub label: String,
-    /// By which published numbers it was calibrated or fitted; empty for a prediction.
+    /// By which published numbers it was calibrated or fitted; empty otherwise.
     pub by: String,
     /// Source.
     pub source: String,
@@ -125,8 +125,14 @@ pub struct SimulatedArm {
     pub p90_ns: u64,
     /// 99 of 100 took no longer, in nanoseconds.
     pub p99_ns: u64,
+    /// 999 of 1000 took no longer, in nanoseconds.
+    #[serde(default)]
+    pub p999_ns: u64,
     /// The longest, in nanoseconds.
     pub max_ns: u64,
+    /// Its operations by job, and by reads and writes, where there are several; else not there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<SimulatedPart>>,
     /// The arm that it is compared with, counted from 0: the first; in a stack the same workload
     /// at an aligned place.
     pub against: u32,
@@ -140,6 +146,32 @@ pub struct SimulatedArm {
     /// State left by power cuts; not there where nobody asked for cuts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cuts: Option<SimulatedCuts>,
+}
+
+/// Reads or writes of one job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedPart {
+    /// Name of the job; empty without a job file.
+    pub job: String,
+    /// True for its reads, false for its writes.
+    pub reads: bool,
+    /// Number of operations that ended.
+    pub operations: u64,
+    /// Number of them that failed.
+    pub failed: u64,
+    /// Operations in a second of the whole run.
+    pub operations_per_second: f64,
+    /// The mean of what they took, in nanoseconds.
+    pub mean_ns: u64,
+    /// Half took no longer, in nanoseconds; as all quantiles within 0.8 %.
+    pub p50_ns: u64,
+    /// 99 of 100 took no longer, in nanoseconds.
+    pub p99_ns: u64,
+    /// 999 of 1000 took no longer, in nanoseconds.
+    pub p999_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
 }
 
 /// Work of one of several drives under a layer.
@@ -213,7 +245,7 @@ pub struct SimulatedWork {
     pub transfer_ns: u64,
     /// Nanoseconds in which the medium was busy.
     pub busy_ns: u64,
-    /// Pages programmed.
+    /// Programs, each of a page on every plane of a die.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,

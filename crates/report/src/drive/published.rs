@@ -26,6 +26,18 @@ pub fn published_table(published: &Published, look: &Look) -> String {
     let (within, fitted) = (count(PublishedStanding::Within), count(PublishedStanding::Fitted));
     let counted = published.lines.len() - fitted;
     let mut text = format!("of {counted} numbers that count are within their bounds");
+    // A range is wide, so that it says less than a number of its own.
+    let points = published.lines.iter().filter(|line| {
+        line.published_max <= line.published && line.standing() != PublishedStanding::Fitted
+    });
+    let points: Vec<&PublishedLine> = points.collect();
+    let inside = points.iter().filter(|line| line.within).count();
+    text.push_str(&format!(
+        " ({inside} of {} single numbers, {} of {} ranges)",
+        points.len(),
+        within - inside,
+        counted - points.len()
+    ));
     for (number, words) in [
         (count(PublishedStanding::Explained), "outside, each for the reason above"),
         (count(PublishedStanding::Outside), "outside for no stated reason"),

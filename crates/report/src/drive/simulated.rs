@@ -2,7 +2,7 @@
 
 use units::number::real;
 
-use super::{SimulatedArm, SimulatedLeaf, Simulation};
+use super::{SimulatedArm, SimulatedLeaf, SimulatedPart, Simulation};
 use crate::bench::figure_rounding::{number, time};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::quantity_words::ViewWords;
@@ -23,6 +23,7 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     let rows = (0..simulation.arms.len()).map(|number| row(simulation, number, look)).collect();
     // Of the times, the p99 is what people look for.
     Sheet { heads: &heads, droppable: &[2, 3], rows }.write(limit, &mut page);
+    parts(simulation, look, &mut page);
     leaves(simulation, look, &mut page);
     cut_table(simulation, look, &mut page);
     for note in own_notes(simulation, look).iter().chain(&simulation.envelope.notes) {
@@ -51,6 +52,42 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Returns the times of each job's reads and writes.
+fn parts(simulation: &Simulation, look: &Look, page: &mut String) {
+    let of_arm = |arm: &SimulatedArm| {
+        let group = match simulation.arms.len() {
+            1 => String::new(),
+            _ => format!("{}, {}", drive_name(arm), place(arm, look)),
+        };
+        let one = |part: &SimulatedPart| SheetRow {
+            group: group.clone(),
+            cells: part_row(part, look).to_vec(),
+        };
+        arm.parts.iter().flatten().map(one).collect::<Vec<_>>()
+    };
+    let rows: Vec<SheetRow> = simulation.arms.iter().flat_map(of_arm).collect();
+    if !rows.is_empty() {
+        page.push('\n');
+        let heads = &["job", "IOPS", "mean", "p50", "p99", "p99.9"];
+        Sheet { heads, droppable: &[2, 3], rows }.write(look.columns(), page);
+    }
+}
+
+fn part_row(part: &SimulatedPart, look: &Look) -> [String; 6] {
+    let what = if part.reads { "reads" } else { "writes" };
+    let name = if part.job.is_empty() { what.to_owned() } else { format!("{}, {what}", part.job) };
+    let [mean, p50, p99, p999] = [part.mean_ns, part.p50_ns, part.p99_ns, part.p999_ns]
+        .map(|ns| time(ns, ViewWords { look }));
+    [name, rate(part.operations_per_second), mean, p50, p99, p999]
+}
+
+fn rate(per_second: f64) -> String {
+    match per_second {
+        rate if rate < 1000.0 => format!("{rate:.1}"),
+        rate => format!("{rate:.0}"),
+    }
 }
 
 /// Returns what each of several drives under a layer did.
@@ -160,10 +197,7 @@ fn row(simulation: &Simulation, number: usize, look: &Look) -> SheetRow {
         || place(arm, look),
         |layer| format!("reference for {layer}, at {}", ViewWords { look }.size(arm.start_bytes)),
     );
-    let rate = match arm.operations_per_second {
-        rate if rate < 1000.0 => format!("{rate:.1}"),
-        rate => format!("{rate:.0}"),
-    };
+    let rate = rate(arm.operations_per_second);
     let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns].map(|ns| time(ns, ViewWords { look }));
     let cells = [place, rate].into_iter().chain(times);
     let cells = cells.chain([ratio(arm), rmw(arm)]).collect();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use workload::Duration;
 
 use super::common::{Json, Sysroot, help};
 use super::completion_values::DRIVES;
@@ -94,7 +95,8 @@ pub(crate) struct Simulate {
     )]
     pub(crate) profiles: Vec<String>,
 
-    /// Change a value of every drive: cache=0; may be repeated
+    /// Change a value of every drive: cache=0, or of an array's drives: member.cache=0; may be
+    /// repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) set: Vec<String>,
 
@@ -109,7 +111,8 @@ pub(crate) struct Simulate {
         conflicts_with_all = [
             "set", "vary", "job", "trace", "stack", "read", "random", "size", "no_sync", "depth",
             "start", "shift", "layer", "sysroot", "what_if", "power_cuts", "lie", "survivors",
-            "half_written", "lost_member", "operations",
+            "half_written", "lost_member", "operations", "host_cost",
+            "rate", "recorded_times",
         ],
         help_heading = "Drives"
     )]
@@ -189,6 +192,31 @@ pub(crate) struct Simulate {
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
     pub(crate) depth: u16,
+
+    /// Time of the host from the end of an operation to the next: 10 us; 0 shows the drive alone
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = host_cost,
+        default_value = "0 us",
+        hide_default_value = true
+    )]
+    pub(crate) host_cost: u64,
+
+    /// Let operations arrive at this rate in each job, N a second, whatever the drive does (open
+    /// loop); --depth limits those in flight, and the others wait
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "profiles",
+        conflicts_with = "recorded_times",
+        value_parser = clap::value_parser!(u64).range(1..=100_000_000)
+    )]
+    pub(crate) rate: Option<u64>,
+
+    /// Let the operations of --trace arrive at the trace's own times
+    #[arg(long, requires = "trace")]
+    pub(crate) recorded_times: bool,
 
     /// First byte of the workload on the drive
     #[arg(
@@ -329,6 +357,14 @@ pub(crate) enum HalfWritten {
     New,
     /// Unreadable, together with all other data in the same sector or unit
     Unreadable,
+}
+
+/// Nanoseconds of a host's time, at most a second.
+fn host_cost(text: &str) -> Result<u64, String> {
+    match Duration::parse(text) {
+        Some(Duration(ns)) if ns <= 1_000_000_000 => Ok(ns),
+        _ => Err("expected a time up to 1 s such as 10 us".to_owned()),
+    }
 }
 
 /// Bytes of an operation: as many as a job's may have, so that one ends in a moment.

@@ -60,6 +60,10 @@ impl OperationSource for LayerWorkload<'_> {
         way.fault = Some(format!("{TRIES_MAX} operations in a row fall into its holes"));
         false
     }
+
+    fn arrives_ns(&mut self) -> Option<u64> {
+        self.inner.arrives_ns()
+    }
 }
 
 impl LayerWorkload<'_> {

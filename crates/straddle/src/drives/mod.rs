@@ -20,6 +20,7 @@
 //! | `published` | what was published, beside what they say |
 
 mod drives_under;
+mod job_parts;
 mod layer_place;
 mod layer_workload;
 mod leaf_drives;

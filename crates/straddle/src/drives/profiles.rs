@@ -56,10 +56,17 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<CommandOutcome> {
 /// # Errors
 /// When it is neither, or the file holds no profile.
 pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
-    if let Some(found) = profile::called(word) {
-        return Ok(found.clone());
+    match profile::called(word) {
+        Some(found) => Ok(found.clone()),
+        None => in_file(Path::new(word), FILES_MAX),
     }
-    let path = Path::new(word);
+}
+
+/// Files that may name each other: a controller, its array, that one's drive, and a base of each.
+const FILES_MAX: u8 = 6;
+
+/// The drive that the file at `path` describes; it may name `files` others, beside it.
+fn in_file(path: &Path, files: u8) -> anyhow::Result<DriveProfile> {
     let name = shown(path);
     let names: Vec<&str> = profile::built_in().iter().map(|known| known.name.as_str()).collect();
     let hint = format!("hint: name a file, or one of {}", names.join(", "));
@@ -69,7 +76,13 @@ pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
     let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX);
     let bytes = host::read_input(path, most).map_err(|error| failed(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| failed(&"not UTF-8 text"))?;
-    DriveProfile::parse(word, &text).map_err(|error| anyhow!("{error}\nhint: {}", error.hint()))
+    let beside = |name: &str| {
+        let path = path.parent()?.join(name);
+        let files = files.checked_sub(1).filter(|_| path.is_file())?;
+        in_file(&path, files).ok()
+    };
+    DriveProfile::parse_with(&name, &text, &beside)
+        .map_err(|error| anyhow!("{error}\nhint: {}", error.hint()))
 }
 
 fn document<'a>(profiles: impl Iterator<Item = &'a DriveProfile>) -> Drives {

@@ -15,6 +15,7 @@ use report::drive::{
 use units::number::real;
 
 use super::drives_under::DrivesUnder;
+use super::job_parts::JobParts;
 use super::layer_place::LayerPlace;
 use super::layer_workload::{Descent, LayerBytes};
 use super::leaf_drives::{Leaf, LeafDrives};
@@ -28,9 +29,6 @@ use crate::arguments::Simulate;
 use crate::exit::CommandOutcome;
 use crate::shared::printer;
 use crate::shared::run;
-
-/// Time that a host takes from a command to the next: a system call and an interrupt.
-const TURNAROUND_NS: u64 = 10_000;
 
 /// Simulates a workload on each drive at each place.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
@@ -104,6 +102,7 @@ fn simulated(
             let done = run_on(watched.model(), arm, spot.told, &mut programs, asked);
             unflushed(watched.model(), arm, workload.may_flush(asked), notes);
             waits(watched.model(), arm, notes);
+            empty(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
         Owner::Layer(ground) | Owner::Floor(ground) => {
@@ -142,6 +141,7 @@ fn in_layer(
     let done = run_on(&mut spread, arm, spot.told.clone(), &mut programs, asked);
     unflushed(&spread, arm, workload.may_flush(asked), notes);
     waits(&spread, arm, notes);
+    empty(&spread, arm, notes);
     let leaf = |(model, under): (&dyn Model, &DrivesUnder)| {
         let tally = model.tally();
         let (read_bytes, written_bytes) = (tally.read_bytes, tally.written_bytes);
@@ -179,6 +179,20 @@ fn waits(model: &dyn Model, arm: &Variant, notes: &mut Vec<String>) {
         called(arm)
     );
     say(note, notes);
+}
+
+/// Says, once for a drive, that reads were of places that hold nothing.
+fn empty(model: &dyn Model, arm: &Variant, notes: &mut Vec<String>) {
+    let reads = model.tally().empty_reads;
+    if reads > 0 {
+        let name = called(arm);
+        let hint = arm.profile.amount("used").map_or("", |_| "; --set used=SIZE fills more of it");
+        let note = format!(
+            "{reads} reads on {name} were of space that was never written, or was discarded: no \
+             flash was read for them{hint}"
+        );
+        say(note, notes);
+    }
 }
 
 /// Adds `note`, where it is not among `notes`.
@@ -225,13 +239,16 @@ fn run_on(
     let limits = RunLimits {
         operations: asked.operations(),
         time_ns: u64::MAX,
-        turnaround_ns: TURNAROUND_NS,
+        turnaround_ns: asked.host_cost,
     };
+    let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
+    let mut parts = JobParts::new(&names);
     let (mut times, mut sum_ns, mut failed) = (Histogram::new(), 0, 0);
     let mut seen = |one: EndedOperation| {
         times.record(one.took_ns());
         sum_ns += u128::from(one.took_ns());
         failed += u64::from(one.fault.is_some());
+        parts.record(&one);
     };
     let mut jobs: Vec<DriveJob<'_>> = programs.iter_mut().map(Program::job).collect();
     let elapsed_ns = run_jobs(model, &mut jobs, limits, &mut seen);
@@ -248,9 +265,11 @@ fn run_on(
         p50_ns: times.percentile(50.0),
         p90_ns: times.percentile(90.0),
         p99_ns: times.percentile(99.0),
+        p999_ns: times.percentile(99.9),
         max_ns: times.max(),
         ratio: 1.0,
         did: did(model.tally()),
+        parts: parts.told(elapsed_ns),
         ..told
     }
 }

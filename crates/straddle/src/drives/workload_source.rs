@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
 use drive::run::{
-    AccessOrder, DriveJob, FioStream, OperationSource, OperationStream, Region, TraceReplay,
-    streams,
+    AccessOrder, AtRate, DriveJob, FioStream, OperationSource, OperationStream, Region,
+    TraceReplay, streams,
 };
 use units::prefix::Size;
 use units::text::escape;
@@ -65,11 +65,18 @@ impl Workload {
             if recorded.operations > most {
                 notes.push(format!("--operations {} replays all", recorded.operations));
             }
-            notes.push(format!(
-                "closed loop: {} of the trace's operations in flight, each as soon as the drive is \
-                 done; the trace's own times are not kept",
-                asked.depth
-            ));
+            notes.push(match (asked.rate, asked.recorded_times) {
+                (Some(_), _) | (None, true) => format!(
+                    "open loop: operations arrive whatever the drive does, at most {} in flight; a \
+                     time includes the wait for that",
+                    asked.depth
+                ),
+                (None, false) => format!(
+                    "closed loop: {} of the trace's operations in flight, each as soon as the \
+                     drive is done; the trace's own times are not kept",
+                    asked.depth
+                ),
+            });
             return Ok(Workload { title, notes, what: What::RecordedTrace(Box::new(recorded)) });
         }
         let size = Size(asked.size);
@@ -113,14 +120,15 @@ impl Workload {
         })
     }
 
-    /// Returns what a job file or the command line does on `place` of a drive whose sectors are of
+    /// Returns what a job file or the command line does, each with the name of its job, on `place`
+    /// of a drive whose sectors are of
     /// `sector_bytes`.
     fn streams(
         &self,
         place: Region,
         sector_bytes: u64,
         asked: &Simulate,
-    ) -> anyhow::Result<Vec<FioStream>> {
+    ) -> anyhow::Result<Vec<(String, FioStream)>> {
         let What::Jobs(jobs) = &self.what else {
             let plain = match asked.read {
                 true => OperationStream::reads(place, asked.size),
@@ -128,7 +136,7 @@ impl Workload {
             };
             let flushed = if asked.read || asked.no_sync { plain } else { plain.flushed() };
             let stream = if asked.random { flushed.at_random(asked.seed) } else { flushed };
-            return Ok(vec![FioStream { stream, lanes: asked.depth }]);
+            return Ok(vec![(String::new(), FioStream { stream, lanes: asked.depth })]);
         };
         let mut all = Vec::new();
         for job in jobs {
@@ -142,7 +150,7 @@ impl Workload {
                      hint: take multiples of {sector_bytes} for bs, ba and offset"
                 );
             }
-            all.extend(clones);
+            all.extend(clones.into_iter().map(|clone| (name.to_string(), clone)));
         }
         Ok(all)
     }
@@ -159,8 +167,12 @@ impl Workload {
         asked: &Simulate,
     ) -> anyhow::Result<Vec<Program<'a>>> {
         let What::RecordedTrace(recorded) = &self.what else {
-            let program = |FioStream { stream, lanes }| Program {
-                source: Box::new(stream),
+            let program = |(name, FioStream { stream, lanes })| Program {
+                name,
+                source: match asked.rate {
+                    Some(rate) => Box::new(AtRate::new(stream, rate)),
+                    None => Box::new(stream) as Box<dyn OperationSource>,
+                },
                 lanes,
                 has_barriers: false,
             };
@@ -184,8 +196,14 @@ impl Workload {
             );
         }
         let (entries, layout) = (recorded.entries()?, &recorded.layout);
-        let source = Box::new(TraceReplay::new(entries, layout, place.start_bytes, sector_bytes));
-        Ok(vec![Program { source, lanes: asked.depth, has_barriers: true }])
+        let replay = TraceReplay::new(entries, layout, place.start_bytes, sector_bytes);
+        let source: Box<dyn OperationSource> = match (asked.rate, asked.recorded_times) {
+            (Some(rate), _) => Box::new(AtRate::new(replay, rate)),
+            (None, true) => Box::new(replay.timed()),
+            (None, false) => Box::new(replay),
+        };
+        let name = String::new();
+        Ok(vec![Program { name, source, lanes: asked.depth, has_barriers: true }])
     }
 }
 
@@ -206,6 +224,8 @@ fn odd(stream: &OperationStream, sector_bytes: u64) -> Option<String> {
 
 /// A program of a workload.
 pub(super) struct Program<'a> {
+    /// Job of the file that it is of; clones have one name.
+    pub(super) name: String,
     source: Box<dyn OperationSource + 'a>,
     lanes: u16,
     has_barriers: bool,
@@ -220,7 +240,7 @@ impl<'a> Program<'a> {
 
     /// It as a host runs it.
     pub(super) fn job(&mut self) -> DriveJob<'_> {
-        let Program { source, lanes, has_barriers } = self;
+        let Program { source, lanes, has_barriers, .. } = self;
         DriveJob { source: &mut **source, lanes: *lanes, has_barriers: *has_barriers }
     }
 }

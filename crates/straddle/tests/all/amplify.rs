@@ -1,7 +1,7 @@
 //! Modeled drives count what the stack says an I/O becomes on the drives.
 
 use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
-use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
+use drive::hard_disk::{Firmware, HardDisk, HardDiskPlan, Rmw, Scheduler};
 use drive::{CommandKind, DriveCommand, DriveTally, Model as _};
 use stack::amplify::{Effort, Io, amplify};
 use stack::mapping::{Below, Copies, Mapping};
@@ -23,17 +23,22 @@ const DISK: HardDiskPlan = HardDiskPlan {
     heads: 2,
     skew_ns: 1_500_000,
     settle_ns: 1_000_000,
+    average_seek_ns: 0,
     full_stroke_ns: 16_000_000,
+    write_settle_ns: 0,
     rmw: Rmw::PerSector,
     command_ns: 10_000,
     link_bytes_per_second: 500_000_000,
     cache_bytes: 0,
+    cache_pieces: u32::MAX,
+    window: 32,
     run_bytes: 1 << 20,
     idle_ns: 1_000_000,
     holds_tail: false,
     read_ahead_bytes: 0,
     depth: 32,
     scheduler: Scheduler::Fifo,
+    firmware: Firmware::IDEAL,
 };
 
 /// An array, specified to both sides.

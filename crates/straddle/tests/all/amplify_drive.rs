@@ -1,7 +1,9 @@
 //! The model of one drive counts what the stack says of writes and reads on that drive.
 
-use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{CommandKind, DriveCommand, DriveTally, Flash, FlashPlan, Memory, MemoryPlan, Model};
+use drive::hard_disk::{Firmware, HardDisk, HardDiskPlan, Rmw, Scheduler};
+use drive::{
+    CommandKind, DriveCommand, DriveTally, Flash, FlashPlan, Memory, MemoryPlan, Model, Victim,
+};
 use stack::amplify::{Effort, Io, amplify};
 use stack::mapping::{Below, Mapping};
 use stack::{Layer, LayerId, LayerKind, Stack, UnitKind};
@@ -29,17 +31,22 @@ fn hard_disk(granule: u64, origin_bytes: u64, random: &mut Random) -> HardDisk {
         heads: 2,
         skew_ns: 1_500_000,
         settle_ns: 1_000_000,
+        average_seek_ns: 0,
         full_stroke_ns: 16_000_000,
+        write_settle_ns: 0,
         rmw: *random.choose(&[Rmw::Batched, Rmw::PerSector, Rmw::Serial]),
         command_ns: 10_000,
         link_bytes_per_second: 500_000_000,
         cache_bytes: 0,
+        cache_pieces: u32::MAX,
+        window: 32,
         run_bytes: 1 << 20,
         idle_ns: 1_000_000,
         holds_tail: false,
         read_ahead_bytes: 0,
         depth: 32,
         scheduler: Scheduler::Fifo,
+        firmware: Firmware::IDEAL,
     };
     HardDisk::new(plan).expect("such a disk can be")
 }
@@ -52,6 +59,7 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         unit_bytes: granule,
         origin_bytes,
         page_bytes: granule,
+        planes: 1,
         pages_per_block: 256,
         dies: 1 + u32::try_from(random.below(8)).expect("few"),
         channels: 1,
@@ -64,6 +72,7 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         run_unit_ns: 1_000,
         command_ns: 5_000,
         flush_ns: 20_000,
+        flushes_alone: false,
         link_bytes_per_second: 550_000_000,
         buffer_bytes: 0,
         is_volatile: false,
@@ -71,11 +80,14 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         flush_programs: 1,
         rmw_slots: 1 + u32::try_from(random.below(4)).expect("few"),
         rmw_queue: 0,
+        rmw_waits: false,
         slc_bytes: 0,
         slc_program_ns: 0,
         slc_idle_ns: 0,
         joined_parts: 0,
         spare_bytes: CAPACITY_BYTES,
+        kept_back_bytes: 0,
+        victim: Victim::Greedy,
         used_bytes: CAPACITY_BYTES,
         erased_bytes: CAPACITY_BYTES,
     };

@@ -46,22 +46,26 @@ fn hash(printed: &[String]) -> u64 {
 }
 
 /// A change of a model or of a profile changes its value, and says so in the commit.
-const HASHES: [(&str, u64); 15] = [
-    ("hdd-7200-512e", 0x0c3b_8903_aeb8_19e9),
-    ("hdd-7200-512n", 0x29e3_dc41_99d7_cdf8),
-    ("wd10ears", 0xb0ce_1575_913b_a285),
-    ("m4-256", 0x17e4_8c13_0d29_88e2),
-    ("dc-s3700", 0xd8aa_7c2d_cea2_8ade),
-    ("dc-p3700", 0x2f4e_c4f1_7da0_4d86),
-    ("cloud-nvme-2019", 0x9066_5323_115e_09c7),
-    ("950-pro", 0xfb7e_4e14_986b_d494),
-    ("970-evo-500", 0x6ec9_ef8a_34e1_1daf),
-    ("optane-p4800x", 0x5fab_60bb_280b_9a71),
-    ("gp2-100", 0x3cc7_2ca4_c200_749a),
-    ("raid0-2x16k", 0xb661_dcc5_631d_6bd5),
-    ("raid5-5x64k", 0x6e61_3a30_da63_0c41),
-    ("raid6-6x64k", 0xdbfe_cd96_657b_9fb0),
-    ("raid5-bbu", 0x27b6_1703_ec38_3aeb),
+const HASHES: [(&str, u64); 19] = [
+    ("hdd-7200-512e", 0x4b8c_2be1_70a4_de5c),
+    ("hdd-7200-512n", 0xaa93_abae_7f42_063c),
+    ("wd10ears", 0xab18_351b_1b04_5679),
+    ("ultrastar-7k8", 0xa95c_3441_a406_261f),
+    ("st2000dm006", 0xbffa_ec73_6860_8268),
+    ("m4-256", 0xdcc2_5209_2278_b456),
+    ("dc-s3700", 0xb8ed_0022_4405_514a),
+    ("dc-p3700", 0x0362_4e0b_6692_efb5),
+    ("cloud-nvme-2019", 0x8657_119c_45d1_e6a3),
+    ("950-pro", 0x1d75_047e_18be_7480),
+    ("970-evo-500", 0x8bde_8e14_9a27_ea5c),
+    ("micron-7300-pro", 0x80ec_0927_224d_3554),
+    ("samsung-pm883", 0x3177_5f19_d695_1172),
+    ("optane-p4800x", 0xe60c_af7f_4003_7a8f),
+    ("gp2-100", 0xa2aa_a2a8_a065_d7dc),
+    ("raid0-2x16k", 0xf699_f9ac_dbbf_0a9c),
+    ("raid5-5x64k", 0x2298_baf4_d331_d04a),
+    ("raid6-6x64k", 0xc323_b4fe_c57c_3f95),
+    ("raid5-bbu", 0x48aa_373d_7cb2_2b9e),
 ];
 
 #[test]

@@ -4,7 +4,7 @@ use drive::array::{Level, ParityWrite};
 use drive::power::{Liar, Lies, Logged};
 use drive::{
     Array, ArrayPlan, Cloud, CloudPlan, Controller, ControllerPlan, Flash, FlashPlan, HardDisk,
-    Ideal, Member, Memory, MemoryPlan, Model, Spread, VolumeLimits,
+    Ideal, Member, Memory, MemoryPlan, Model, Spread, Victim, VolumeLimits,
 };
 use units::random::Random;
 use units::stripe::Rotation;
@@ -47,6 +47,7 @@ fn flash(is_volatile: bool, random: &mut Random) -> FlashPlan {
         unit_bytes: *random.choose(&[4096, 16_384]),
         origin_bytes: *random.choose(&[0, 3584]),
         page_bytes: *random.choose(&[4096, 8192, 16_384]),
+        planes: 1,
         pages_per_block: 64,
         dies: *random.choose(&[1, 4]),
         channels: 1,
@@ -59,6 +60,7 @@ fn flash(is_volatile: bool, random: &mut Random) -> FlashPlan {
         run_unit_ns: 1_000,
         command_ns: 5_000,
         flush_ns: 20_000,
+        flushes_alone: false,
         link_bytes_per_second: 550_000_000,
         buffer_bytes: if is_volatile {
             *random.choose(&[0, 32 << 10, 128 << 10])
@@ -71,10 +73,13 @@ fn flash(is_volatile: bool, random: &mut Random) -> FlashPlan {
         rmw_slots: 2,
         rmw_queue: if is_volatile { 0 } else { 4 },
         joined_parts: 0,
+        rmw_waits: false,
         slc_bytes: *random.choose(&[0, 64 << 10]),
         slc_program_ns: 200_000,
         slc_idle_ns: 1_000_000,
         spare_bytes: 4 << 20,
+        kept_back_bytes: 0,
+        victim: Victim::Greedy,
         used_bytes: *random.choose(&[0, 16 << 20]),
         erased_bytes: 0,
     }

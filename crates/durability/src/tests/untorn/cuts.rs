@@ -64,6 +64,7 @@ fn plan(Tearing { unit_bytes, origin_bytes, .. }: Tearing) -> FlashPlan {
         unit_bytes,
         origin_bytes,
         page_bytes: 4096,
+        planes: 1,
         pages_per_block: 64,
         dies: 4,
         channels: 1,

@@ -232,7 +232,7 @@ fn varied(variant: &Variant) -> anyhow::Result<DriveCase> {
             profile.with(key, text).map_err(|problem| anyhow!("{}: {problem}", variant.name))?;
     }
     if let Some(member) = variant.member {
-        profile.member = Some(member.to_owned());
+        profile.member = drive::profile::called(member).cloned().map(Box::new);
     }
     DriveCase::new(variant.name.to_owned(), profile)
 }

@@ -5,8 +5,6 @@ use drive::profile::{DriveKind, DriveProfile};
 use measure::probe::depth::DEPTH_MAX;
 use measure::probe::{Alignment, Depth};
 
-use crate::bench;
-
 /// Questions of a probe, in the order of the table.
 pub(super) const ASKED: [&str; 7] =
     ["alignment", "size", "turn", "policy", "chunk", "members", "depth"];
@@ -112,8 +110,8 @@ fn flash(profile: &DriveProfile) -> anyhow::Result<Truth> {
     Ok(Truth::default().granule(of("logical_sector")?, of("unit")?, of("origin")?))
 }
 
-fn member(profile: &DriveProfile) -> anyhow::Result<&'static DriveProfile> {
-    bench::models::profile(profile.member.as_deref().unwrap_or_default())
+fn member(profile: &DriveProfile) -> anyhow::Result<&DriveProfile> {
+    profile.member.as_deref().context("an array has a member")
 }
 
 /// Its members' granule, at which the chunks start; and the way round them.
@@ -155,6 +153,7 @@ fn controller(profile: &DriveProfile) -> anyhow::Result<Truth> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench;
 
     fn of(name: &str) -> Truth {
         Truth::of(bench::models::profile(name).unwrap()).expect("it says all")
