@@ -124,6 +124,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     ),
     end("drive simulate", 1, "--published: a number is outside its bound and has no reason"),
     end("drive simulate", 2, "usage error, or the workload cannot be simulated"),
+    end("drive serve", 0, "served until Ctrl-C, and everything is detached"),
+    end("drive serve", 2, "usage error, or the drive cannot be served"),
     end("generate", 0, "written"),
     end("generate", 2, "usage error, or a file cannot be written"),
     end("version", 0, "printed"),

@@ -113,6 +113,11 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("watch", 0), ("watch", 2), ("watch", 130)],
     ),
     (
+        "tests/all/serve/nbd.rs",
+        "a_drive_is_served_until_a_signal_and_leaves_no_socket",
+        &[("drive serve", 0), ("drive serve", 2)],
+    ),
+    (
         "src/drives/published.rs",
         "a_figure_outside_its_bounds_is_found_unless_its_reason_is_known",
         &[("drive simulate", 1)],
