@@ -9,11 +9,13 @@
 //! | `served_drive` | a model with a clock, a store and counters |
 //! | `pace` | simulated time as real time |
 //! | `store` | the bytes: sparse memory, or a sparse file |
+//! | `file` | a file of FUSE |
 //! | `nbd` | the Network Block Device protocol |
 //! | `trace` | what was done, as text of blkparse |
 
 mod counts;
 mod fault;
+pub mod file;
 pub mod nbd;
 mod pace;
 mod served_drive;

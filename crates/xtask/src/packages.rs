@@ -66,6 +66,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("findutils", &["find"]),
     ("fio", &["fio"]),
     ("fish", &["fish"]),
+    ("fuse3", &["fusermount3"]),
     ("g++", &["c++"]),
     ("gcc", &["cc"]),
     ("gdisk", &["sgdisk"]),

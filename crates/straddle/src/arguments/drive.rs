@@ -27,6 +27,9 @@ pub(crate) enum DriveWhat {
     Show(DriveShow),
     Simulate(Box<Simulate>),
     Serve(Box<Serve>),
+    Detach(Detach),
+    #[command(hide = true)]
+    Guard(DriveGuard),
 }
 
 #[derive(Debug, Args)]
@@ -353,6 +356,10 @@ Examples:
                                            for fio, qemu, nbdcopy and nbd-client
   straddle drive serve --profile m4-256 --as nbd --timing off --store m4.img
                                            at full speed, contents kept in a sparse file
+  straddle drive serve --profile hdd-7200-512e --as file --mount /tmp/disk
+                                           a file /tmp/disk/disk, without root
+  sudo straddle drive serve --profile hdd-7200-512e --as loop
+                                           a block device, for partitions and file systems
   straddle drive serve --profile hdd-7200-512e --as nbd --record disk.trace
                                            and later: drive simulate --trace disk.trace"))]
 pub(crate) struct Serve {
@@ -399,6 +406,21 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Attachment")]
     pub(crate) listen: Option<std::net::SocketAddr>,
 
+    /// Directory to mount the file on; default: a new one in the runtime directory
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Attachment")]
+    pub(crate) mount: Option<PathBuf>,
+
+    /// Seconds without an answer after which a guard process pulls the drive, so that its users get
+    /// errors instead of hanging; for a file or a loop device
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..=3600),
+        help_heading = "Attachment"
+    )]
+    pub(crate) patience: u32,
+
     /// Record all commands in this file, for drive simulate --trace
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) record: Option<PathBuf>,
@@ -416,6 +438,10 @@ pub(crate) struct Serve {
 pub(crate) enum Protocol {
     /// Network Block Device, on a Unix socket
     Nbd,
+    /// A file, mounted with FUSE; needs no root
+    File,
+    /// A block device: a loop device over such a file; needs root
+    Loop,
 }
 
 impl Protocol {
@@ -423,6 +449,38 @@ impl Protocol {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Protocol::Nbd => "nbd",
+            Protocol::File => "file",
+            Protocol::Loop => "loop",
         }
     }
+}
+
+/// Detach drives whose drive serve was killed
+#[derive(Debug, Args)]
+#[command(after_help = table::help("drive detach"))]
+pub(crate) struct Detach {
+    /// Detach every drive that no process serves any more
+    #[arg(long, required = true)]
+    pub(crate) stale: bool,
+}
+
+/// The guard process of a served drive; not for people
+#[derive(Debug, Args)]
+#[command(after_help = table::help("drive"))]
+pub(crate) struct DriveGuard {
+    /// Mount point
+    #[arg(long)]
+    pub(crate) point: Option<PathBuf>,
+
+    /// Remove the mount point's directory at the end
+    #[arg(long)]
+    pub(crate) own: bool,
+
+    /// Logical sector of the loop device
+    #[arg(long)]
+    pub(crate) sector: Option<u32>,
+
+    /// Seconds without an answer
+    #[arg(long)]
+    pub(crate) patience: u32,
 }

@@ -46,6 +46,8 @@ pub(crate) fn run(drive: &Drive) -> anyhow::Result<CommandOutcome> {
         DriveWhat::List(list) => profiles::list(list),
         DriveWhat::Show(show) => profiles::show(show),
         DriveWhat::Serve(asked) => serve::run(asked),
+        DriveWhat::Detach(asked) => serve::detach(asked),
+        DriveWhat::Guard(asked) => serve::guard(asked),
         DriveWhat::Simulate(asked) if asked.published => published::run(asked),
         DriveWhat::Simulate(asked) => simulate::run(asked),
     }

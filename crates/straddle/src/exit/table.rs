@@ -126,6 +126,8 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("drive simulate", 2, "usage error, or the workload cannot be simulated"),
     end("drive serve", 0, "served until Ctrl-C, and everything is detached"),
     end("drive serve", 2, "usage error, or the drive cannot be served"),
+    end("drive detach", 0, "detached, or there was nothing to detach"),
+    end("drive detach", 2, "usage error, or a drive is in use and stays"),
     end("generate", 0, "written"),
     end("generate", 2, "usage error, or a file cannot be written"),
     end("version", 0, "printed"),

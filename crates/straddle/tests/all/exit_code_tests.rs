@@ -118,6 +118,11 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("drive serve", 0), ("drive serve", 2)],
     ),
     (
+        "tests/all/serve/detach.rs",
+        "detaching_has_its_codes_and_says_why",
+        &[("drive detach", 0), ("drive detach", 2)],
+    ),
+    (
         "src/drives/published.rs",
         "a_figure_outside_its_bounds_is_found_unless_its_reason_is_known",
         &[("drive simulate", 1)],

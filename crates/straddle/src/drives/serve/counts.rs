@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -28,21 +28,16 @@ pub(super) struct Counts {
     turn_ns: Option<u64>,
     file: Option<PathBuf>,
     has_line: bool,
+    address: OnceLock<String>,
 }
 
 impl Counts {
-    pub(super) fn new(
-        asked: &Serve,
-        profile: &DriveProfile,
-        drive: &Arc<ServedDrive>,
-        address: &str,
-    ) -> Counts {
+    pub(super) fn new(asked: &Serve, profile: &DriveProfile, drive: &Arc<ServedDrive>) -> Counts {
         let empty = Served {
             envelope: Envelope::new(SERVED_SCHEMA, run::anywhere()),
             drive: profile.name.clone(),
             changed: asked.set.clone(),
             protocol: asked.protocol.word().to_owned(),
-            address: address.to_owned(),
             capacity_bytes: drive.capacity_bytes(),
             logical_bytes: drive.logical_bytes(),
             physical_bytes: drive.physical_bytes(),
@@ -58,7 +53,14 @@ impl Counts {
             turn_ns,
             file: asked.counts.clone(),
             has_line: std::io::stderr().is_terminal() && !asked.document.json,
+            address: OnceLock::new(),
         }
+    }
+
+    /// Clients find the drive at `address`.
+    pub(super) fn found_at(&self, address: &str) {
+        // It has one address.
+        let _ = self.address.set(address.to_owned());
     }
 
     /// The counts now.
@@ -66,6 +68,7 @@ impl Counts {
         let tally = self.drive.tally();
         let turning_ns = tally.wait_ns.saturating_add(tally.transfer_ns);
         Served {
+            address: self.address.get().cloned().unwrap_or_default(),
             elapsed_ns: u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX),
             requests: self.drive.counts(),
             did: did(tally),

@@ -3,14 +3,22 @@
 //! | file | what it is |
 //! |---|---|
 //! | `plug` | a way for clients to use it, until it is pulled |
-//! | `nbd_plug` | that of NBD |
+//! | `nbd_plug`, `file_plug`, `loop_plug` | those ways |
+//! | `guard` | the process that pulls the drive when this one cannot, as seen from here |
+//! | `watchman` | that process |
+//! | `record` | what a drive leaves on the machine, so that `drive detach` finds it |
 //! | `counts` | what is told of it: at the end, and meanwhile |
 //! | `runtime_directory` | the place of sockets |
 
 mod counts;
+mod file_plug;
+mod guard;
+mod loop_plug;
 mod nbd_plug;
 mod plug;
+mod record;
 mod runtime_directory;
+mod watchman;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -23,9 +31,8 @@ use report::drive::{served_json, served_text};
 use serve::{Pace, ServedDrive, Store, TraceLog};
 
 use self::counts::Counts;
-use self::plug::Plug;
 use super::{profiles, variants};
-use crate::arguments::Serve;
+use crate::arguments::{Detach, DriveGuard, Protocol, Serve};
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, shown};
 
@@ -41,15 +48,20 @@ pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
     let profile = variants::changed(profiles::named(&asked.profile)?, &asked.set)?;
     let drive = Arc::new(drive(asked, &profile)?);
     let interrupt = Interrupt::install()?;
-    let mut plug = Plug::insert(asked, &drive, &profile.name)?;
-    let counts = Counts::new(asked, &profile, &drive, plug.address());
+    if asked.protocol == Protocol::Loop {
+        // Threads take this over, so it comes before them. Where it is refused, the guard is left.
+        let _ = host::serve_under_memory_pressure();
+    }
+    let clock = Arc::clone(&drive);
+    let clock = std::thread::spawn(move || clock.run());
+    let counts = Arc::new(Counts::new(asked, &profile, &drive));
+    let mut plug = plug::insert(asked, &drive, &counts)?;
+    counts.found_at(plug.address());
     let ready = match asked.document.json {
         true => served_json(&counts.document()),
         false => format!("{}\n", plug.address()),
     };
     printer::print(&ready)?;
-    let clock = Arc::clone(&drive);
-    let clock = std::thread::spawn(move || clock.run());
     let mut told = Instant::now();
     while !interrupt.is_raised() && !plug.is_gone() {
         std::thread::sleep(LOOK_EVERY);
@@ -73,6 +85,16 @@ pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
         false => served_text(&document),
     })?;
     Ok(CommandOutcome::Done)
+}
+
+/// Detaches drives that nobody serves.
+pub(super) fn detach(asked: &Detach) -> anyhow::Result<CommandOutcome> {
+    record::detach(asked)
+}
+
+/// Guards a drive that another process serves.
+pub(super) fn guard(asked: &DriveGuard) -> anyhow::Result<CommandOutcome> {
+    watchman::run(asked)
 }
 
 /// The drive, with its store and its trace.

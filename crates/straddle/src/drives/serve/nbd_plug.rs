@@ -10,6 +10,7 @@ use anyhow::{anyhow, bail};
 use serve::ServedDrive;
 use serve::nbd::{NbdExport, NbdListener, NbdServer};
 
+use super::plug::Plug;
 use super::runtime_directory;
 use crate::arguments::Serve;
 use crate::shared::printer::shown;
@@ -27,11 +28,7 @@ impl NbdPlug {
     ///
     /// # Errors
     /// When nobody can listen there.
-    pub(super) fn insert(
-        asked: &Serve,
-        drive: &Arc<ServedDrive>,
-        name: &str,
-    ) -> anyhow::Result<NbdPlug> {
+    pub(super) fn insert(asked: &Serve, drive: &Arc<ServedDrive>) -> anyhow::Result<NbdPlug> {
         let (listener, socket, address) = match asked.listen {
             Some(address) => {
                 let listener = TcpListener::bind(address).map_err(|error| {
@@ -53,23 +50,14 @@ impl NbdPlug {
                 (NbdListener::Unix(listener), Some(path), address)
             }
         };
-        let export = NbdExport { drive: Arc::clone(drive), name: name.to_owned() };
+        let export = NbdExport { drive: Arc::clone(drive), name: "disk".to_owned() };
         let server = Arc::new(NbdServer::new(export));
         let run = Arc::clone(&server);
         let thread = Some(std::thread::spawn(move || run.run(&listener)));
         Ok(NbdPlug { server, thread, socket, address })
     }
 
-    pub(super) fn address(&self) -> &str {
-        &self.address
-    }
-
-    pub(super) fn is_gone(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
-    }
-
-    /// Hangs up on all clients and removes the socket.
-    pub(super) fn pull(&mut self) {
+    fn close(&mut self) {
         if let Some(path) = self.socket.take() {
             // Nobody finds it any more; where it is gone already that is as well.
             let _ = std::fs::remove_file(path);
@@ -78,9 +66,25 @@ impl NbdPlug {
     }
 }
 
+impl Plug for NbdPlug {
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn is_gone(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Hangs up on all clients and removes the socket.
+    fn pull(&mut self) -> anyhow::Result<()> {
+        self.close();
+        Ok(())
+    }
+}
+
 impl Drop for NbdPlug {
     fn drop(&mut self) {
-        self.pull();
+        self.close();
         // The thread has nothing to tell: each connection failed for itself.
         let _ = self.thread.take().map(JoinHandle::join);
     }

@@ -2,63 +2,48 @@
 
 use std::sync::Arc;
 
+use report::drive::served_json;
 use serve::ServedDrive;
+use serve::file::CountsText;
 
+use super::counts::Counts;
+use super::file_plug::FilePlug;
+use super::loop_plug::LoopPlug;
 use super::nbd_plug::NbdPlug;
 use crate::arguments::{Protocol, Serve};
 
 /// A drive that clients can use, until it is pulled. Dropped, it is pulled too.
-pub(super) enum Plug {
-    /// By NBD.
-    Nbd(NbdPlug),
-}
-
-impl Plug {
-    /// Makes `drive`, called `name`, usable as `asked`.
-    ///
-    /// # Errors
-    /// When that is not possible here; nothing is left then.
-    pub(super) fn insert(
-        asked: &Serve,
-        drive: &Arc<ServedDrive>,
-        name: &str,
-    ) -> anyhow::Result<Plug> {
-        match asked.protocol {
-            Protocol::Nbd => Ok(Plug::Nbd(NbdPlug::insert(asked, drive, name)?)),
-        }
-    }
-
+pub(super) trait Plug {
     /// Place where clients find the drive.
-    pub(super) fn address(&self) -> &str {
-        match self {
-            Plug::Nbd(plug) => plug.address(),
-        }
-    }
+    fn address(&self) -> &str;
 
     /// Returns whether nobody can use it any more.
-    pub(super) fn is_gone(&self) -> bool {
-        match self {
-            Plug::Nbd(plug) => plug.is_gone(),
-        }
-    }
+    fn is_gone(&self) -> bool;
 
     /// Does what is due from time to time.
-    pub(super) fn look(&mut self) {
-        match self {
-            Plug::Nbd(_) => {}
-        }
-    }
+    fn look(&mut self) {}
 
     /// Takes it away from clients.
     ///
     /// # Errors
     /// When something stays.
-    pub(super) fn pull(&mut self) -> anyhow::Result<()> {
-        match self {
-            Plug::Nbd(plug) => {
-                plug.pull();
-                Ok(())
-            }
-        }
-    }
+    fn pull(&mut self) -> anyhow::Result<()>;
+}
+
+/// Makes `drive` usable as `asked`; `counts` are shown where there is a place for them.
+///
+/// # Errors
+/// When that is not possible here; nothing is left then.
+pub(super) fn insert(
+    asked: &Serve,
+    drive: &Arc<ServedDrive>,
+    counts: &Arc<Counts>,
+) -> anyhow::Result<Box<dyn Plug>> {
+    let told = Arc::clone(counts);
+    let counts: CountsText = Box::new(move || served_json(&told.document()).into_bytes());
+    Ok(match asked.protocol {
+        Protocol::Nbd => Box::new(NbdPlug::insert(asked, drive)?),
+        Protocol::File => Box::new(FilePlug::insert(asked, drive, counts)?),
+        Protocol::Loop => Box::new(LoopPlug::insert(asked, drive, counts)?),
+    })
 }
