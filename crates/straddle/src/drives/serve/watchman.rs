@@ -131,7 +131,7 @@ impl Held {
         }
         device.forget_partitions();
         let sequence = device.sequence().map(str::to_owned);
-        let is_gone = match self.device.take().map(LoopDevice::detach) {
+        match self.device.take().map(LoopDevice::detach) {
             Some(Ok(())) | None => true,
             // Somebody has it open, who ends it by closing it.
             Some(Err(_)) if at_once => false,
@@ -139,8 +139,7 @@ impl Held {
                 self.device = LoopDevice::adopted(number, sequence.as_deref());
                 self.device.is_none()
             }
-        };
-        is_gone
+        }
     }
 
     /// Takes everything away at once: requests fail, whoever waits for them.
