@@ -56,8 +56,8 @@ impl fmt::Debug for ServedDrive {
 }
 
 impl ServedDrive {
-    /// `model`, which did nothing yet, with the bytes of `store`. Its time begins now. `rotates` says
-    /// whether its medium turns.
+    /// `model`, which did nothing yet, with the bytes of `store`. Its time begins now. `rotates`
+    /// says whether its medium turns.
     #[must_use]
     pub fn new(
         model: Box<dyn Model>,
@@ -228,7 +228,8 @@ impl ServedDrive {
         receiver.recv().unwrap_or(Err(ServeFault::Store))
     }
 
-    /// What Linux sends of `action`: a drive without a volatile cache gets no flush and no FUA.
+    /// Returns what Linux sends of `action`: a drive without a volatile cache gets no flush and no
+    /// FUA.
     fn as_sent(&self, action: CommandKind) -> Option<CommandKind> {
         match action {
             CommandKind::Flush if !self.has_write_cache => None,

@@ -1,4 +1,4 @@
-//! What a drive was told, as the text of blkparse, which `drive simulate --trace` reads.
+//! Commands that a drive was sent, as the text of blkparse, which `drive simulate --trace` reads.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};

@@ -7,7 +7,7 @@ use super::NbdStream;
 /// Length of a buffer.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
 
-/// What came in and was not taken yet.
+/// Bytes that came in and were not taken yet.
 pub(super) struct Input<'a> {
     stream: &'a NbdStream,
     buffer: Box<[u8]>,

@@ -62,7 +62,7 @@ pub(super) fn negotiate(
     Err(ErrorKind::InvalidData.into())
 }
 
-/// What follows an option.
+/// Step after an option.
 enum Next {
     Option,
     Requests,
@@ -153,7 +153,7 @@ impl Dialog<'_> {
     }
 }
 
-/// What the export can do.
+/// Returns what the export can do, in the protocol's flags.
 fn flags(export: &NbdExport) -> u16 {
     let drive = &export.drive;
     let mut flags = export_flag::HAS_FLAGS

@@ -58,7 +58,7 @@ const FUA: u16 = 1;
 /// `NBD_CMD_FLAG_NO_HOLE`.
 const NO_HOLE: u16 = 2;
 
-/// What a request asks for.
+/// Kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Read,
@@ -78,7 +78,7 @@ pub(super) enum Asked {
 pub(super) struct RequestHead {
     pub(super) asked: Asked,
     pub(super) is_fua: bool,
-    /// What the client calls it.
+    /// The client's name for it.
     pub(super) cookie: u64,
     pub(super) offset_bytes: u64,
     pub(super) length_bytes: u32,

@@ -33,7 +33,7 @@ const LOADS: [(&str, u32); 4] =
 struct Server {
     child: Child,
     device: Option<Loop>,
-    /// What fio is told of it.
+    /// Words that tell fio about it.
     words: Vec<String>,
 }
 

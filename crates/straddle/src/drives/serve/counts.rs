@@ -1,4 +1,4 @@
-//! What is told of a served drive.
+//! The counts of a served drive, at the end and meanwhile.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;

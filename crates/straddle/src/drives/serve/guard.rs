@@ -28,7 +28,7 @@ pub(super) const END: u64 = u64::MAX;
 /// Longest wait for the guard's first word.
 const START: Duration = Duration::from_secs(30);
 
-/// What a guard takes away.
+/// An attachment that a guard takes away.
 pub(super) enum Attached {
     /// A mount, and its directory where `is_own`.
     Point {
@@ -52,8 +52,9 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Starts a guard of `attached`, which need not be there yet. It pulls the drive when requests wait for `patience` seconds
-    /// without an answer that should come; `disk` is the file for a loop device.
+    /// Starts a guard of `attached`, which need not be there yet. It pulls the drive when requests
+    /// wait for `patience` seconds without an answer that should come; `disk` is the file for a
+    /// loop device.
     ///
     /// # Errors
     /// When it cannot be started, or nothing can be written down about it.
@@ -107,8 +108,8 @@ impl Guard {
         Ok(())
     }
 
-    /// What the guard says when it is ready: for a loop device its node and sequence, and the device
-    /// number of the connection.
+    /// Returns what the guard says when it is ready: for a loop device its node and sequence, and
+    /// the device number of the connection.
     fn first_word(&mut self) -> anyhow::Result<String> {
         self.socket.set_read_timeout(Some(START))?;
         let mut line = Vec::new();

@@ -1,4 +1,5 @@
-//! What a served drive leaves on the machine, written down so that another process can take it away.
+//! The record of a served drive: enough for another process to take away what it left on the
+//! machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -69,7 +69,7 @@ pub(super) fn run(asked: &DriveGuard) -> anyhow::Result<CommandOutcome> {
     Ok(CommandOutcome::Done)
 }
 
-/// What the guard takes away.
+/// The attachments that the guard takes away.
 struct Held {
     control: Option<FuseControl>,
     device: Option<LoopDevice>,
@@ -77,7 +77,7 @@ struct Held {
 }
 
 impl Held {
-    /// What may be there.
+    /// Attachments that may be there.
     fn unseen(asked: &DriveGuard) -> Held {
         let point = asked.point.clone().map(|point| (point, asked.own));
         Held { control: None, device: None, point }
@@ -167,7 +167,7 @@ fn partitioned(device: &LoopDevice) {
     }
 }
 
-/// What the serving process said.
+/// Words of the serving process.
 #[derive(PartialEq, Eq)]
 enum Heard {
     Word,

@@ -1,4 +1,4 @@
-//! As a loop device.
+//! A loop device over a served drive.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

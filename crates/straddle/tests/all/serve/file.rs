@@ -1,4 +1,4 @@
-//! As a file of FUSE.
+//! A file of FUSE that is a served drive.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -1,4 +1,4 @@
-//! By NBD.
+//! NBD, as a user starts it.
 
 use testkit::running_program::Ran;
 use testkit::scratch::text;
