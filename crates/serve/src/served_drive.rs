@@ -316,11 +316,12 @@ impl ServedDrive {
             if done.outcome.is_err() {
                 self.counters.count_error();
             }
-            answer(done.outcome.map_err(ServeFault::from));
             if let Some(moment) = self.clock.and_then(|clock| clock.moment(done.at_ns)) {
                 let late = Instant::now().saturating_duration_since(moment);
                 self.counters.count_late(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
             }
+            // Last, so that whoever has the answer finds it counted.
+            answer(done.outcome.map_err(ServeFault::from));
         }
     }
 

@@ -13,14 +13,15 @@ use crate::served::{Exported, drive};
 fn a_flushed_write_takes_no_less_than_the_drive_needs() {
     let served = Exported::new(drive("hdd-7200-512e", Pace::REAL, None));
     let begun = Instant::now();
-    for number in 0..4 {
+    // The same place each time: it comes by once in a turn, however quick the host is.
+    for _ in 0..4 {
         let write = CommandKind::Write { fua: false };
-        served.drive.perform(write, (1 << 20) + number * 4096, 4096).expect("it is written");
+        served.drive.perform(write, 1 << 20, 4096).expect("it is written");
         served.drive.perform(CommandKind::Flush, 0, 0).expect("it is flushed");
     }
     let took_ns = u64::try_from(begun.elapsed().as_nanos()).expect("it is short");
     let counts = served.drive.counts();
-    assert!(took_ns >= 3 * 8_333_333, "{took_ns} ns for a turn each");
+    assert!(took_ns >= 3 * 8_333_000, "{took_ns} ns for a turn each");
     assert_eq!((counts.writes, counts.flushes, counts.timed_answers), (4, 4, 8));
 }
 
