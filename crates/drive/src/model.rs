@@ -6,8 +6,10 @@ use crate::{DriveCommand, DriveCompletion, DriveTally};
 /// A drive in simulated time: it has no clock, and does no I/O. Commands and times go in,
 /// completions come out; the same calls give the same answers on any machine.
 ///
-/// Time only goes on: each call names a time that is not before that of the call before it.
-pub trait Model {
+/// Time only goes on: each call names a time that is not before that of the call before it. A
+/// model can move to another thread, since one that is served is used by the threads of its
+/// clients.
+pub trait Model: Send {
     /// Takes `command` at `at_ns`. What ends until then, `at_ns` included, is added to `done`, in
     /// the order of time; the command itself may be among it.
     ///

@@ -25,6 +25,7 @@ mod errno;
 mod extents;
 mod file_identity;
 mod file_listing;
+mod fuse;
 mod head_cache;
 mod image_files;
 mod input_file;
@@ -61,12 +62,18 @@ pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
 pub use file_identity::{PathIdentity, have_same_room, identity, neither_follow_nor_wait};
 pub use file_listing::{Listing, Omitted, list_files};
+pub use fuse::{
+    DetachedFuse, FuseControl, FuseRoot, is_fuse_mounted, serve_under_memory_pressure, unmount,
+};
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use image_files::ImageFiles;
 pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
 pub use live_tree::LiveTree;
-pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};
+pub use loops::{
+    LoopDevice, LoopError, LoopFile, LoopPlan, detach_abandoned, loop_file, mounts_on,
+    unmount_all_on,
+};
 pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
@@ -76,4 +83,4 @@ pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};
 pub use terminal::{Keys, terminal_width};
-pub use user_rights::{is_root, may_make_files, raise_open_files_limit, user};
+pub use user_rights::{group, is_root, may_make_files, raise_open_files_limit, user};

@@ -11,6 +11,12 @@ pub fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The effective group id of this process: getegid(2).
+#[must_use]
+pub fn group() -> u32 {
+    rustix::process::getegid().as_raw()
+}
+
 /// Returns whether this process has root's user id, as reading most block devices needs.
 #[must_use]
 pub fn is_root() -> bool {

@@ -11,7 +11,8 @@ use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::check_document::{Document, SCHEMA};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
 use crate::drive::{
-    DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation,
+    DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SERVED_SCHEMA, SIMULATION_SCHEMA, Served,
+    Simulation,
 };
 use crate::fsync::{FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Fsync, FsyncPlan};
 use crate::plan::{LAYOUT_SCHEMA, Layout};
@@ -28,7 +29,7 @@ pub struct DocumentSchema {
 }
 
 /// Every document that has one.
-pub const SCHEMAS: [DocumentSchema; 15] = [
+pub const SCHEMAS: [DocumentSchema; 16] = [
     DocumentSchema { name: SCHEMA, make: made::<Document> },
     DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
     DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },
@@ -42,6 +43,7 @@ pub const SCHEMAS: [DocumentSchema; 15] = [
     DocumentSchema { name: ATOMIC_SCHEMA, make: made::<AtomicWrites> },
     DocumentSchema { name: PROBE_SCHEMA, make: made::<Probe> },
     DocumentSchema { name: DRIVES_SCHEMA, make: made::<Drives> },
+    DocumentSchema { name: SERVED_SCHEMA, make: made::<Served> },
     DocumentSchema { name: SIMULATION_SCHEMA, make: made::<Simulation> },
     DocumentSchema { name: PUBLISHED_SCHEMA, make: made::<Published> },
 ];

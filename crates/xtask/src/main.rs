@@ -65,6 +65,8 @@ usage: cargo xtask CHORE
                                 record what ext3, ext4, xfs, btrfs, jfs and reiserfs, or those
                                 named, ask of a disk, as traces (root); what this kernel lacks in
                                 the guest, but for --here
+  bench serve [OPTION...]       served drives without timing, next to nbdkit and a bare passthrough:
+                                --pairs N (7), --seconds N (3, of each run), --program PATH
   bench drive [--commands N]    how many commands a second drive models take, with N (1000000) of
                                 each load
   soak models [--seeds N]       run the experiment on times of known ratio with seeds 1 to N (200)
@@ -88,6 +90,7 @@ usage: cargo xtask CHORE
   watched PROGRAM ROUNDS MILLISECONDS
                                 run loads with and without PROGRAM watching; bench watch runs this
   simulate N                    give drive models N commands each; bench drive runs this
+  passthrough POINT             mount a file of FUSE in memory on POINT; bench serve runs this
   act DIRECTORY PROGRAM HOSTS   act the scenes of fleet in DIRECTORY; fleet runs this
   bare LIST                     read what a list says and nothing else; bench runs this
   install-tools                 install what tests and bench run (Debian, root)";
@@ -136,6 +139,7 @@ fn chore() -> anyhow::Result<bool> {
             bench::watch::measure(Path::new(program), number(rounds)?, number(milliseconds)?)
         }
         ["simulate", count] => bench::models::simulate(number(count)?),
+        ["passthrough", point] => bench::passthrough::run(Path::new(point)),
         ["act", directory, program, hosts] => {
             Ok(fleet::act(Path::new(directory), Path::new(program), number(hosts)?))
         }

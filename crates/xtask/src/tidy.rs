@@ -24,8 +24,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("measure", &["units", "device", "workload"]),
     ("report", &["units", "format", "workload", "stack", "drive", "durability", "measure"]),
     ("host", &["units", "device"]),
+    ("serve", &["units", "drive", "workload"]),
     // And every pure room.
-    ("straddle", &["host"]),
+    ("straddle", &["host", "serve"]),
     ("testkit", &["units", "device"]),
     ("xtask", &["units", "device", "drive", "host", "measure", "workload", "report", "testkit"]),
     (

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{self, Opcode, Setter};
 use thiserror::Error;
 
-use super::status::{self, AUTOCLEAR, DIRECT_IO, LoopConfig, LoopStatus, READ_ONLY};
+use super::status::{self, AUTOCLEAR, DIRECT_IO, LoopConfig, LoopStatus, PARTITIONS, READ_ONLY};
 use crate::errno::text_of;
 use crate::passthrough::BareIoctl;
 
@@ -53,6 +53,8 @@ pub struct LoopPlan<'a> {
     pub direct: bool,
     /// True if nothing may be written through it.
     pub read_only: bool,
+    /// True if the kernel is to look for partitions on it, where it can.
+    pub partitions: bool,
 }
 
 /// Why there is no loop device, or why it is still there.
@@ -242,6 +244,40 @@ impl LoopDevice {
         }
     }
 
+    /// Device `number` once more, if a file is attached to it and it has this `sequence` of
+    /// `diskseq`; dropped, it is detached. `None` where it is gone, or is another's by now.
+    #[must_use]
+    pub fn adopted(number: u32, wanted: Option<&str>) -> Option<LoopDevice> {
+        if !LoopDevice::is_there(number, wanted) {
+            return None;
+        }
+        let sequence = sequence(number);
+        let node = PathBuf::from(format!("/dev/loop{number}"));
+        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let device = rustix::fs::open(&node, flags, Mode::empty()).ok()?;
+        is_loop(device.as_fd(), number).then_some(LoopDevice {
+            device: Some(device),
+            node,
+            number,
+            sequence,
+            is_own: false,
+        })
+    }
+
+    /// Returns whether a file is attached to device `number`, which has this `sequence`.
+    #[must_use]
+    pub fn is_there(number: u32, wanted: Option<&str>) -> bool {
+        Path::new(&format!("/sys/block/loop{number}/loop")).exists()
+            && sequence(number).as_deref().map(str::trim) == wanted.map(str::trim)
+    }
+
+    /// The number of this attachment, which no later one of the device has (`diskseq`); `None`
+    /// before Linux 5.15.
+    #[must_use]
+    pub fn sequence(&self) -> Option<&str> {
+        self.sequence.as_deref().map(str::trim)
+    }
+
     /// Returns whether the kernel gave what was asked for. It falls back to the page cache in
     /// silence (drivers/block/loop.c, `loop_update_dio`).
     fn check(&self, plan: LoopPlan<'_>) -> Result<(), LoopError> {
@@ -393,6 +429,9 @@ fn configure(device: BorrowedFd<'_>, plan: &LoopPlan<'_>) -> Result<(), Errno> {
     }
     if plan.read_only {
         flags |= READ_ONLY;
+    }
+    if plan.partitions {
+        flags |= PARTITIONS;
     }
     let config = LoopConfig {
         file: u32::try_from(plan.file.as_raw_fd()).map_err(|_| Errno::BADF)?,

@@ -2,10 +2,13 @@
 //!
 //! Source: Linux `include/uapi/linux/loop.h`, `drivers/block/loop.c`.
 
+mod abandoned;
 mod attach;
 mod open;
+mod partitions;
 mod status;
 
+pub use abandoned::{detach_abandoned, mounts_on, unmount_all_on};
 pub use attach::{LoopDevice, LoopError, LoopPlan};
 pub(crate) use status::status;
 pub use status::{LoopFile, loop_file};

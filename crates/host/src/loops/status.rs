@@ -19,6 +19,8 @@ const LOOP_MAJOR: u32 = 7;
 pub(crate) const READ_ONLY: u32 = 1;
 /// The device lets go of its file when it is closed for the last time.
 pub(crate) const AUTOCLEAR: u32 = 4;
+/// The kernel looks for partitions.
+pub(crate) const PARTITIONS: u32 = 8;
 /// The file is read and written past the page cache.
 pub(crate) const DIRECT_IO: u32 = 16;
 

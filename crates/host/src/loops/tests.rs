@@ -26,6 +26,7 @@ fn plan(file: &File, offset_bytes: u64, length_bytes: u64) -> LoopPlan<'_> {
         sector_bytes: None,
         direct: true,
         read_only: false,
+        partitions: false,
     }
 }
 

@@ -25,6 +25,7 @@ fn formatted(directory: &Path) -> LoopDevice {
         sector_bytes: None,
         direct: false,
         read_only: false,
+        partitions: false,
     });
     let device = device.unwrap();
     let _ = tool::run("mkfs.ext4", &["-q", device.node().to_str().unwrap()]);

@@ -6,6 +6,7 @@
 
 mod list;
 mod published;
+mod served;
 mod simulated;
 
 use ::drive::published::LineOrigin;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use list::{drive_list, drive_text};
 pub use published::published_table;
 pub(crate) use published::{HUGE, error_percent, published_number, range};
+pub use served::{SERVED_SCHEMA, Served, served_json, served_line, served_text};
 pub use simulated::simulation_table;
 pub(crate) use simulated::{
     CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,

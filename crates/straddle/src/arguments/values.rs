@@ -43,6 +43,15 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     units::prefix::parse(text).map_err(|error| error.to_string())
 }
 
+/// A pace of a served drive.
+///
+/// # Errors
+/// When `text` is none.
+pub(super) fn pace(text: &str) -> Result<serve::Pace, String> {
+    serve::Pace::read(text)
+        .ok_or_else(|| "expected real, off, or a factor from 0.001 to 1000".to_owned())
+}
+
 /// A size that fits 32 bits.
 ///
 /// # Errors

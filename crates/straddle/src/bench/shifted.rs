@@ -90,6 +90,7 @@ pub(crate) fn attach(
         sector_bytes: None,
         direct: true,
         read_only: false,
+        partitions: false,
     };
     // A discard would punch holes into the scratch file, whose place is the whole point. Whatever
     // this leaves possible shows when the file's place is looked at again.

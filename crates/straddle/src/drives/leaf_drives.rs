@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use drive::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
+use send_wrapper::SendWrapper;
 use stack::amplify::{ByteRun, Io, Work, work};
 use stack::{LayerId, Stack};
 use units::ByteRange;
@@ -24,7 +25,8 @@ pub(super) struct Leaf {
 
 /// A layer on its drives, in simulated time.
 pub(super) struct LeafDrives {
-    stack: Rc<Stack>,
+    /// Stays on its thread, as the drives under the layer do.
+    stack: SendWrapper<Rc<Stack>>,
     layer: LayerId,
     leaves: Vec<Leaf>,
     now_ns: u64,
@@ -50,7 +52,7 @@ impl LeafDrives {
     /// `layer` on `leaves`, all that it lies on, at time 0.
     pub(super) fn new(stack: Rc<Stack>, layer: LayerId, leaves: Vec<Leaf>) -> LeafDrives {
         LeafDrives {
-            stack,
+            stack: SendWrapper::new(stack),
             layer,
             leaves,
             now_ns: 0,

@@ -1,9 +1,10 @@
-//! `straddle drive`: drive models in simulated time.
+//! `straddle drive`: drive models in simulated time, and plugged in.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `profiles` | the drives: built-in, or a file |
 //! | `recorded_trace` | a trace that is replayed |
+//! | `serve` | one of them, plugged in |
 //! | `simulate` | a workload on them |
 //! | `variants` | the drives, each as specified and once more for each change |
 //! | `workload_place` | where on a drive: at places of its own, or in layers |
@@ -28,6 +29,7 @@ mod power_cuts;
 mod profiles;
 mod published;
 mod recorded_trace;
+mod serve;
 mod simulate;
 mod stack_input;
 mod stack_layers;
@@ -44,6 +46,9 @@ pub(crate) fn run(drive: &Drive) -> anyhow::Result<CommandOutcome> {
     match &drive.what {
         DriveWhat::List(list) => profiles::list(list),
         DriveWhat::Show(show) => profiles::show(show),
+        DriveWhat::Serve(asked) => serve::run(asked),
+        DriveWhat::Detach(asked) => serve::detach(asked),
+        DriveWhat::Guard(asked) => serve::guard(asked),
         DriveWhat::Simulate(asked) if asked.published => published::run(asked),
         DriveWhat::Simulate(asked) => simulate::run(asked),
     }

@@ -274,7 +274,8 @@ fn run_on(
     }
 }
 
-fn did(tally: DriveTally) -> SimulatedWork {
+/// The account of a drive, as documents show it.
+pub(super) fn did(tally: DriveTally) -> SimulatedWork {
     SimulatedWork {
         commands: tally.commands,
         medium_reads: tally.medium_reads,

@@ -113,6 +113,16 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("watch", 0), ("watch", 2), ("watch", 130)],
     ),
     (
+        "tests/all/serve/nbd.rs",
+        "a_drive_is_served_until_a_signal_and_leaves_no_socket",
+        &[("drive serve", 0), ("drive serve", 2)],
+    ),
+    (
+        "tests/all/serve/detach.rs",
+        "detaching_has_its_codes_and_says_why",
+        &[("drive detach", 0), ("drive detach", 2)],
+    ),
+    (
         "src/drives/published.rs",
         "a_figure_outside_its_bounds_is_found_unless_its_reason_is_known",
         &[("drive simulate", 1)],

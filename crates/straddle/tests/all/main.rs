@@ -19,6 +19,7 @@ mod plugins;
 mod power_cuts;
 mod report;
 mod result_file;
+mod serve;
 mod simulate;
 mod sysroot;
 mod trace;

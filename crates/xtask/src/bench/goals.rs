@@ -15,5 +15,10 @@ pub(super) const NULL_NS_MOST: f64 = 100.0;
 /// Commands that a drive model should take in a second of a core.
 pub(super) const MODEL_RATE_LEAST: f64 = 1e6;
 
+/// The least rates of served drives without timing, over nbdkit's memory plugin and over a loop
+/// device on a bare passthrough.
+pub(super) const SERVED_NBD_LEAST: f64 = 1.0;
+pub(super) const SERVED_LOOP_LEAST: f64 = 0.9;
+
 /// The most that `watch` should add to an I/O, in nanoseconds of CPU.
 pub(super) const WATCH_NS_MOST: f64 = 200.0;

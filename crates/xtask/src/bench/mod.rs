@@ -13,8 +13,10 @@ mod images;
 mod machine;
 pub(crate) mod memory;
 pub(crate) mod models;
+pub(crate) mod passthrough;
 pub(crate) mod ratio;
 mod rounds;
+mod serve;
 mod sfdisk;
 pub(crate) mod sysroot;
 pub(crate) mod tools;
@@ -39,6 +41,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["harness", rest @ ..] => return harness::run(rest),
         ["drive", rest @ ..] => return models::run(rest),
         ["fsync", rest @ ..] => return fsync::run(rest),
+        ["serve", rest @ ..] => return serve::run(rest),
         ["watch", rest @ ..] => return watch::run(rest),
         _ => {}
     }

@@ -54,6 +54,7 @@ impl ArticleDisk {
             sector_bytes: Some(SECTOR_BYTES),
             direct: true,
             read_only: false,
+            partitions: false,
         })?;
         let mut disk = ArticleDisk { before: Vec::new(), device, _fuse: fuse, _point: point };
         for (name, value) in LIMITS {

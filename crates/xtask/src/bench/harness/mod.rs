@@ -152,6 +152,7 @@ impl Harness {
             sector_bytes: None,
             direct: false,
             read_only: false,
+            partitions: false,
         })?;
         let [own, single, batch] = self.run(
             device.node(),

@@ -44,6 +44,7 @@ impl MemoryDisk {
             sector_bytes: None,
             direct: false,
             read_only: false,
+            partitions: false,
         })?;
         Ok(MemoryDisk::Loop(device))
     }

@@ -7,10 +7,9 @@
 //! sectors that are written in part; where it is more, a whole `g` at any boundary of `a` costs
 //! nothing extra.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use drive::array::{Level, ParityWrite};
 use drive::{
@@ -119,8 +118,8 @@ impl Exact {
 }
 
 /// The pace that `seed` decides; with every second one it switches.
-fn pace(seed: u64) -> Rc<RefCell<Pace>> {
-    Rc::new(RefCell::new(Pace::new(seed.is_multiple_of(2), seed)))
+fn pace(seed: u64) -> Arc<Mutex<Pace>> {
+    Arc::new(Mutex::new(Pace::new(seed.is_multiple_of(2), seed)))
 }
 
 /// One drive at work.
@@ -128,7 +127,7 @@ fn pace(seed: u64) -> Rc<RefCell<Pace>> {
 struct SoakedDrive {
     exact: Exact,
     /// The pace of the machine: that of all members.
-    pace: Rc<RefCell<Pace>>,
+    pace: Arc<Mutex<Pace>>,
     /// When it is free again, where it does one command after the other; flash does many at once,
     /// the members of an array are said to do one.
     free_ns: Option<u64>,
@@ -137,8 +136,8 @@ struct SoakedDrive {
 }
 
 impl SoakedDrive {
-    fn new(exact: Exact, pace: &Rc<RefCell<Pace>>, free_ns: Option<u64>) -> SoakedDrive {
-        SoakedDrive { exact, pace: Rc::clone(pace), free_ns, endings: BinaryHeap::new() }
+    fn new(exact: Exact, pace: &Arc<Mutex<Pace>>, free_ns: Option<u64>) -> SoakedDrive {
+        SoakedDrive { exact, pace: Arc::clone(pace), free_ns, endings: BinaryHeap::new() }
     }
 
     /// Returns when `command` ends.
@@ -154,7 +153,7 @@ impl SoakedDrive {
             _ => 0,
         };
         let kib = command.length_bytes as f64 / 1024.0;
-        let plain_ns = self.pace.borrow_mut().next_ns(at_ns);
+        let plain_ns = self.pace.lock().unwrap_or_else(PoisonError::into_inner).next_ns(at_ns);
         let took_ns = whole(plain_ns * (1.0 + KIB_SHARE * kib + part * parts as f64)).max(1);
         let start_ns = at_ns.max(self.free_ns.unwrap_or(0)).next_multiple_of(tick_ns);
         let end_ns = start_ns + took_ns + each_ns + kib_ns * command.length_bytes / 1024;

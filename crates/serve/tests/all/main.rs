@@ -1,0 +1,7 @@
+//! Drives that are served, as their clients use them.
+
+mod hostile;
+mod nbd;
+mod same_bytes;
+mod served;
+mod timing;

@@ -1,0 +1,146 @@
+//! `drive serve`: a modeled drive, plugged in.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `plug` | a way for clients to use it, until it is pulled |
+//! | `nbd_plug`, `file_plug`, `loop_plug` | those ways |
+//! | `guard` | the process that pulls the drive when this one cannot, as seen from here |
+//! | `watchman` | that process |
+//! | `record` | what a drive leaves on the machine, so that `drive detach` finds it |
+//! | `counts` | what is told of it: at the end, and meanwhile |
+//! | `runtime_directory` | the place of sockets |
+
+mod counts;
+mod file_plug;
+mod guard;
+mod loop_plug;
+mod nbd_plug;
+mod plug;
+mod record;
+mod runtime_directory;
+mod watchman;
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use drive::profile::DriveProfile;
+use host::Interrupt;
+use report::drive::{served_json, served_text};
+use serve::{Pace, ServedDrive, Store, TraceLog};
+
+use self::counts::Counts;
+use super::{profiles, variants};
+use crate::arguments::{Detach, DriveGuard, Protocol, Serve};
+use crate::exit::CommandOutcome;
+use crate::shared::printer::{self, shown};
+
+/// Pause between looks at signals.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Pause between two writings of the counts.
+const COUNTS_EVERY: Duration = Duration::from_secs(1);
+/// Longest drive: the table of a store in memory grows with it.
+const CAPACITY_BYTES_MAX: u64 = 256 << 40;
+
+/// Serves a drive until a signal comes.
+pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
+    let profile = variants::changed(profiles::named(&asked.profile)?, &asked.set)?;
+    let drive = Arc::new(drive(asked, &profile)?);
+    let interrupt = Interrupt::install()?;
+    if asked.protocol == Protocol::Loop {
+        // Threads take this over, so it comes before them. Where it is refused, the guard is left.
+        let _ = host::serve_under_memory_pressure();
+    }
+    let clock = Arc::clone(&drive);
+    let clock = std::thread::spawn(move || clock.run());
+    let counts = Arc::new(Counts::new(asked, &profile, &drive));
+    let mut plug = plug::insert(asked, &drive, &counts)?;
+    counts.found_at(plug.address());
+    let ready = match asked.document.json {
+        true => served_json(&counts.document()),
+        false => format!("{}\n", plug.address()),
+    };
+    printer::print(&ready)?;
+    let mut told = Instant::now();
+    while !interrupt.is_raised() && !plug.is_gone() {
+        std::thread::sleep(LOOK_EVERY);
+        plug.look();
+        if told.elapsed() >= COUNTS_EVERY {
+            told = Instant::now();
+            counts.tell()?;
+        }
+    }
+    plug.pull()?;
+    let trace = drive.stop();
+    // Its end is that of the drive.
+    let _ = clock.join();
+    if let (Some(trace), Some(path)) = (trace, &asked.record) {
+        trace.end().with_context(|| format!("cannot write the trace {}", shown(path)))?;
+    }
+    counts.tell()?;
+    let document = counts.document();
+    printer::print(&match asked.document.json {
+        true => served_json(&document),
+        false => served_text(&document),
+    })?;
+    Ok(CommandOutcome::Done)
+}
+
+/// Detaches drives that nobody serves.
+pub(super) fn detach(asked: &Detach) -> anyhow::Result<CommandOutcome> {
+    record::detach(asked)
+}
+
+/// Guards a drive that another process serves.
+pub(super) fn guard(asked: &DriveGuard) -> anyhow::Result<CommandOutcome> {
+    watchman::run(asked)
+}
+
+/// The drive, with its store and its trace.
+fn drive(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive> {
+    let model = profile.model()?;
+    let capacity_bytes = model.capacity_bytes();
+    if capacity_bytes > CAPACITY_BYTES_MAX {
+        let most = units::prefix::Size(CAPACITY_BYTES_MAX);
+        return Err(anyhow!(
+            "cannot serve {}: its capacity is above {most}\nhint: --set capacity=4T",
+            profile.name
+        ));
+    }
+    let store = match &asked.store {
+        None => Store::memory(capacity_bytes, asked.memory),
+        Some(path) => {
+            let open =
+                File::options().read(true).write(true).create(true).truncate(false).open(path);
+            let failed = |error| {
+                anyhow!(
+                    "cannot use {} as the store: {error}\nhint: name a new file, or one that an \
+                     earlier run made",
+                    shown(path)
+                )
+            };
+            let file = open.map_err(failed)?;
+            if !file.metadata().map_err(failed)?.is_file() {
+                return Err(failed(std::io::Error::other("not a regular file")));
+            }
+            Store::file(file, capacity_bytes).map_err(failed)?
+        }
+    };
+    let trace = asked.record.as_ref().map(|path| {
+        let file = File::create(path).map_err(|error| {
+            anyhow!("cannot record to {}: {error}\nhint: name a new file", shown(path))
+        })?;
+        Ok::<_, anyhow::Error>(TraceLog::new(Box::new(file)))
+    });
+    let rotates = profile.amount("rpm").is_some();
+    Ok(ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?))
+}
+
+/// The factor by which times are multiplied; `None` where requests take no time.
+fn factor(pace: Pace) -> Option<f64> {
+    match pace {
+        Pace::Off => None,
+        Pace::Scaled { millionths } => Some(f64::from(millionths) / 1e6),
+    }
+}

@@ -1,0 +1,49 @@
+//! A way for clients to use a served drive.
+
+use std::sync::Arc;
+
+use report::drive::served_json;
+use serve::ServedDrive;
+use serve::file::CountsText;
+
+use super::counts::Counts;
+use super::file_plug::FilePlug;
+use super::loop_plug::LoopPlug;
+use super::nbd_plug::NbdPlug;
+use crate::arguments::{Protocol, Serve};
+
+/// A drive that clients can use, until it is pulled. Dropped, it is pulled too.
+pub(super) trait Plug {
+    /// Place where clients find the drive.
+    fn address(&self) -> &str;
+
+    /// Returns whether nobody can use it any more.
+    fn is_gone(&self) -> bool;
+
+    /// Does what is due from time to time.
+    fn look(&mut self) {}
+
+    /// Takes it away from clients.
+    ///
+    /// # Errors
+    /// When something stays.
+    fn pull(&mut self) -> anyhow::Result<()>;
+}
+
+/// Makes `drive` usable as `asked`; `counts` are shown where there is a place for them.
+///
+/// # Errors
+/// When that is not possible here; nothing is left then.
+pub(super) fn insert(
+    asked: &Serve,
+    drive: &Arc<ServedDrive>,
+    counts: &Arc<Counts>,
+) -> anyhow::Result<Box<dyn Plug>> {
+    let told = Arc::clone(counts);
+    let counts: CountsText = Box::new(move || served_json(&told.document()).into_bytes());
+    Ok(match asked.protocol {
+        Protocol::Nbd => Box::new(NbdPlug::insert(asked, drive)?),
+        Protocol::File => Box::new(FilePlug::insert(asked, drive, counts)?),
+        Protocol::Loop => Box::new(LoopPlug::insert(asked, drive, counts)?),
+    })
+}

@@ -1,0 +1,142 @@
+//! A file of FUSE that is a served drive.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use testkit::running_program::{Going, until};
+use testkit::scratch::text;
+use testkit::{Scratch, need_tools, skip, tool};
+
+use super::{interrupted, served, signal_server, straddle};
+
+fn can_mount() -> bool {
+    let can = File::options().read(true).write(true).open("/dev/fuse").is_ok();
+    if !can {
+        skip("needs FUSE");
+    }
+    can
+}
+
+fn mounted(point: &Path, words: &[&str]) -> Going {
+    std::fs::create_dir(point).expect("a new directory");
+    let counts = point.with_extension("counts");
+    let base = ["--profile", "hdd-7200-512e", "--as", "file", "--mount", text(point)];
+    let mut going = served(&[&base[..], &["--counts", text(&counts)], words].concat());
+    // They are told when all is ready.
+    going.until("it is mounted", || counts.exists());
+    going
+}
+
+fn is_mounted(point: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("it is readable");
+    mounts.contains(text(point))
+}
+
+fn open(path: &Path) -> File {
+    File::options().read(true).write(true).open(path).expect("it can be opened")
+}
+
+#[test]
+fn a_file_is_read_written_synced_counted_and_gone() {
+    need_tools!("fusermount3", "fallocate");
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let point = scratch.path().join("point");
+    let going = mounted(&point, &["--timing", "off"]);
+    let disk = open(&point.join("disk"));
+    let length = disk.metadata().expect("it has some").len();
+    assert_eq!(length, 6_001_175_126_016);
+    for (offset, data) in [(512, &[7; 4096][..]), (length - 3, &[8; 3]), (1 << 40, &[9; 100_000])] {
+        disk.write_all_at(data, offset).expect("it takes bytes");
+        disk.sync_data().expect("it syncs");
+        let mut back = vec![0; data.len()];
+        disk.read_exact_at(&mut back, offset).expect("it gives them back");
+        assert_eq!(back, data);
+    }
+    let error = disk.write_at(&[1; 2], length).expect_err("it does not grow");
+    assert!([27, 28].contains(&error.raw_os_error().expect("an errno")), "{error}");
+    disk.set_len(0).expect("it is not truncated");
+    assert_eq!(disk.metadata().expect("it has some").len(), length);
+    tool::run(
+        "fallocate",
+        &["--punch-hole", "--offset", "0", "--length", "1024", text(&point.join("disk"))],
+    );
+    let mut head = [1; 1536];
+    open(&point.join("disk")).read_exact_at(&mut head, 0).expect("it is read");
+    assert_eq!((head[1023], head[1024]), (0, 7));
+    let counts = std::fs::read_to_string(point.join("counts.json")).expect("counts");
+    let counts: serde_json::Value = serde_json::from_str(&counts).expect("a document");
+    assert!(counts["requests"]["flushes"].as_u64() >= Some(3), "{counts}");
+    assert!(counts["did"]["rmw_reads"].as_u64() >= Some(2), "{counts}");
+    disk.write_all_at(&[0; 8192], 0).expect("it takes bytes");
+    let shorter = open(&point.join("disk"));
+    shorter.write_all_at(&vec![0; 4 << 20], 0).expect("it takes bytes");
+    super::same_bytes(&shorter, &scratch);
+    drop((disk, shorter));
+    interrupted(going);
+    assert!(!is_mounted(&point));
+}
+
+#[test]
+fn killed_and_stopped_servers_leave_no_mount_and_no_hanging_user() {
+    need_tools!("fusermount3");
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    for name in ["KILL", "STOP"] {
+        let point = scratch.path().join(name);
+        let mut going = mounted(&point, &["--patience", "1"]);
+        let disk = open(&point.join("disk"));
+        disk.write_all_at(&[1; 4096], 0).expect("it takes bytes");
+        going.signal(name);
+        // A signal takes a moment; then every write ends with an error.
+        until("writes fail", || disk.write_at(&[2; 4096], 4096).is_err());
+        until("the mount is gone", || !is_mounted(&point));
+        drop(disk);
+        going.signal("KILL");
+        let _ = going.ended();
+    }
+}
+
+#[test]
+fn a_killed_guard_takes_the_mount_with_it() {
+    need_tools!("fusermount3");
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let point = scratch.path().join("point");
+    let going = mounted(&point, &["--timing", "off"]);
+    let guards = going.children();
+    assert_eq!(guards.len(), 1, "{guards:?}");
+    signal_server(guards[0], "KILL");
+    let ran = going.ended();
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(!is_mounted(&point));
+}
+
+#[test]
+fn what_both_killed_processes_leave_is_detached_as_stale() {
+    need_tools!("fusermount3");
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let point = scratch.path().join("point");
+    let mut going = mounted(&point, &[]);
+    let guards = going.children();
+    // The guard first stops, so that it cannot see the end of the other.
+    signal_server(guards[0], "STOP");
+    going.signal("KILL");
+    signal_server(guards[0], "KILL");
+    let _ = going.ended();
+    until("the guard is gone", || !Path::new(&format!("/proc/{}", guards[0])).exists());
+    assert!(is_mounted(&point), "nobody was left to unmount it");
+    let ran = testkit::running_program::Ran::of(straddle(&["detach"]).arg("--stale"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(!is_mounted(&point), "{ran:?}");
+}
