@@ -1,0 +1,5 @@
+//! The writes of partition tables under power cuts, as `straddle apply` does them.
+
+mod crash;
+mod crash_model;
+mod tables;
