@@ -53,7 +53,7 @@ pub use moves::Move;
 pub use new_disk_advice::{Advice, advice};
 pub use new_table::{NewIds, new_table};
 pub use new_table_bytes::Region;
-pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around};
+pub use plan::{DiskPlan, PlannedPartition, UNKNOWN_CONTENT, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
 pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;
