@@ -21,7 +21,7 @@ const PAGE_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct TableDisk {
     disk: FileDisk,
-    /// What is written at once; 1 for a file.
+    /// Unit of a write, in bytes; 1 for a file.
     sector_bytes: u64,
 }
 

@@ -139,9 +139,9 @@ impl TableChange {
         Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Returns whose table `disk` has now. A sector that cannot be read, or that begins as one table
-    /// and ends as the other, is torn. One that holds anything else counts as torn in one copy of a
-    /// GPT alone: who writes a GPT writes both.
+    /// Returns whose table `disk` has now. A sector that cannot be read, or that begins as one
+    /// table and ends as the other, is torn. One that holds anything else counts as torn in one
+    /// copy of a GPT alone: who writes a GPT writes both.
     #[must_use]
     pub fn standing(&self, disk: &dyn Disk) -> Standing {
         let (mut is_old, mut is_new) = (true, true);

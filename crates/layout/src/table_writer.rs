@@ -6,8 +6,8 @@
 //! is there already is left out, so that who goes on after a power cut begins with the copy that
 //! the cut damaged, and the whole one is left alone until that is whole too.
 //!
-//! An MBR is one sector, and so is each record of a logical partition: `table_check` refuses a chain
-//! in which the order of the writes would hide a partition meanwhile.
+//! An MBR is one sector, and so is each record of a logical partition: `table_check` refuses a
+//! chain in which the order of the writes would hide a partition meanwhile.
 //!
 //! Source of the order: util-linux `libfdisk/src/gpt.c`, `gpt_write_disklabel`.
 

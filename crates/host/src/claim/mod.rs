@@ -231,7 +231,7 @@ impl Claim {
         self.held.seen.number
     }
 
-    /// Lets go of the nodes of its partitions, which the kernel is about to be told to change. The
+    /// Closes the nodes of its partitions, which the kernel is about to be told to change. The
     /// claim itself keeps others from opening them for themselves.
     pub(crate) fn release_partitions(&mut self) {
         self.held.locks.keep_own();

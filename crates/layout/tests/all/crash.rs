@@ -67,7 +67,7 @@ impl Known {
     }
 }
 
-/// What straddle asks a drive that holds `held`, towards table `side`.
+/// Requests of straddle to a drive that holds `held`, towards table `side`.
 fn log_of(change: &TableChange, held: &Held, side: Side) -> (Vec<Asked>, Held) {
     let mut recorder = Recorder { held: held.clone(), log: Vec::new() };
     write_table(change, &mut recorder, side).expect("a drive that takes every write");

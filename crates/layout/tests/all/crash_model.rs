@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use device::{Disk, MemoryDisk, ReadError, WritableDisk, disk};
 
-/// What a drive is asked, in order.
+/// A request to a drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     Write(u64, Vec<u8>),
@@ -26,7 +26,7 @@ pub(crate) struct Held {
     pub(crate) physical: u64,
 }
 
-/// How a state came about.
+/// Damage of a cut beyond sectors that are old or new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tear {
     /// Each logical sector is old or new.
