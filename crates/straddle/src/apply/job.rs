@@ -12,6 +12,7 @@ use report::{Refusal, RefusalKind};
 use units::prefix::Size;
 use units::text::{escape, shell_word};
 
+use super::look::Extent;
 use super::undo_file::{FILE_BYTES_MAX, UndoFile};
 use super::{ApplyEnd, kernel, look, unsafe_now};
 use crate::arguments::Apply;
@@ -118,8 +119,8 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn look(&self, disk: &FileDisk) -> Result<TableChange, Refusal> {
-        look::look(&self.document, &self.undo, self.to, disk).map_err(|reason| {
+    fn look(&self, disk: &FileDisk, extent: Extent) -> Result<TableChange, Refusal> {
+        look::look(&self.document, &self.undo, self.to, disk, extent).map_err(|reason| {
             let hint = "nothing was written; make a new plan of the disk as it is now";
             self.refuse(&reason, Some(hint.to_owned()))
         })
@@ -137,7 +138,10 @@ impl<'a> Job<'a> {
             self.refuse(&error.to_string(), hint)
         })?;
         let is_device = disk.is_block_device();
-        let change = self.look(&disk)?;
+        // What is read in full is read once: of a device through the claim, of an image under the
+        // lock.
+        let is_last = self.apply.dry_run && !is_device;
+        let change = self.look(&disk, if is_last { Extent::Whole } else { Extent::Table })?;
         drop(disk);
         let words = self.words(&node, is_device)?;
         if self.apply.dry_run {
@@ -149,7 +153,7 @@ impl<'a> Job<'a> {
         if is_device {
             let mut claim = self.claimed(&node, Claim::take)?;
             let mut disk = TableDisk::of_claim(&claim).map_err(|why| self.refuse(&why, None))?;
-            let text = self.written(&mut disk, &words)?;
+            let text = self.written(&mut disk, &words, Extent::Table)?;
             let sector = self.document_sector();
             let told = kernel::told(&mut claim, disk.disk(), sector);
             let lines: String = told.iter().map(|line| format!("  kernel   {line}\n")).collect();
@@ -163,7 +167,7 @@ impl<'a> Job<'a> {
             let name = escape(self.document.path.as_bytes());
             self.refuse(&format!("cannot write {name}: {reason}"), None)
         })?;
-        self.written(&mut disk, &words)
+        self.written(&mut disk, &words, Extent::Whole)
     }
 
     fn document_sector(&self) -> u64 {
@@ -200,7 +204,7 @@ impl<'a> Job<'a> {
     ) -> Result<Taken, Refusal> {
         let wrong = RefCell::new(None);
         // The table that is there is the one that the plan names; any other is nobody's to change.
-        let contents = |disk: FileDisk| match self.look(&disk) {
+        let contents = |disk: FileDisk| match self.look(&disk, Extent::Whole) {
             Ok(_) => Contents::default(),
             Err(refusal) => {
                 *wrong.borrow_mut() = Some(refusal);
@@ -220,9 +224,14 @@ impl<'a> Job<'a> {
     }
 
     /// Saves the old table, writes the new one, and says so.
-    fn written(&mut self, disk: &mut TableDisk, words: &str) -> Result<String, ApplyEnd> {
+    fn written(
+        &mut self,
+        disk: &mut TableDisk,
+        words: &str,
+        extent: Extent,
+    ) -> Result<String, ApplyEnd> {
         // What the lock or the claim keeps away may have been there until then.
-        let change = self.look(disk.disk())?;
+        let change = self.look(disk.disk(), extent)?;
         let (during, after) = match self.to {
             Side::New => (UndoState::Writing, UndoState::Written),
             Side::Old => (UndoState::Undoing, UndoState::Undone),

@@ -14,6 +14,15 @@ use crate::shared::table_document;
 /// Bytes that are read at once.
 const CHUNK_BYTES: u64 = 1 << 20;
 
+/// Extent of a look: partitions that must be blank take long to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The table alone.
+    Table,
+    /// The table, and all that must be blank.
+    Whole,
+}
+
 /// Returns the change of `document` on `disk`, where the disk is still the one it is of, and the
 /// change towards `to` loses nothing.
 ///
@@ -24,6 +33,7 @@ pub(super) fn look(
     undo: &UndoFile,
     to: Side,
     disk: &FileDisk,
+    extent: Extent,
 ) -> Result<TableChange, String> {
     let length = device::Disk::length_bytes(disk);
     if length != document.disk_bytes {
@@ -49,8 +59,11 @@ pub(super) fn look(
         }
         _ => {}
     }
-    layout::check(&change, disk, to, &|range, why| is_blank(disk, range, why))?;
-    if starts && document.was_blank {
+    layout::check(&change, disk, to, &|range, why| match extent {
+        Extent::Table => Ok(true),
+        Extent::Whole => is_blank(disk, range, why),
+    })?;
+    if starts && document.was_blank && extent == Extent::Whole {
         unused(disk, length)?;
     }
     Ok(change)
