@@ -13,8 +13,6 @@ use crate::table_change::{TableChange, TableWrite};
 const ENTRIES: u64 = 128;
 const ENTRY_BYTES: u64 = 128;
 const HEADER_BYTES: u64 = 92;
-/// Most bytes before or after the partition by which the disk is known again.
-const KNOWN_MAX: u64 = 4 << 20;
 /// Linux file system data, 0FC63DAF-8483-4772-8E79-3D69D8477DE4, as it is stored.
 ///
 /// Source: the Discoverable Partitions Specification of the UAPI group.
@@ -97,10 +95,8 @@ pub fn new_table(
         write("protective MBR", 0, &mbr),
     ];
     let writes = writes.into_iter().collect::<Result<Vec<_>, NoPlan>>()?;
-    let known = [ByteRange::new(0, start), ByteRange::new(end, length - end)];
-    let known = known.into_iter().flatten().filter(|run| run.length_bytes() <= KNOWN_MAX);
-    let mut known: Vec<ByteRange> = known.collect();
-    known.extend(writes.iter().filter_map(TableWrite::range));
+    // All else is looked at when it is applied: it must be blank.
+    let known = writes.iter().filter_map(TableWrite::range).collect();
     let change = TableChange {
         disk_bytes: length,
         old_sector_bytes: sector,

@@ -217,15 +217,10 @@ impl Disk for TableState<'_> {
     }
 
     fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
-        // What is written over need not be readable now.
         let wanted = ByteRange::new(offset_bytes, disk::length_of(buffer));
-        let covers = |write: &TableWrite| {
-            write.range().zip(wanted).is_some_and(|(range, wanted)| range.contains(wanted))
-        };
-        let is_covered = self.change.writes.iter().any(covers);
-        match self.disk.read_at(offset_bytes, buffer) {
-            Err(error) if !is_covered => return Err(error),
-            _ => {}
+        if let Err(error) = self.disk.read_at(offset_bytes, buffer) {
+            // What is written over need not be readable now.
+            self.read_between(wanted.ok_or(error)?, buffer)?;
         }
         for (index, write) in self.change.writes.iter().enumerate() {
             let side = if index < self.count { Side::New } else { Side::Old };
@@ -237,6 +232,27 @@ impl Disk for TableState<'_> {
             let length = usize::try_from(part.length_bytes()).unwrap_or(usize::MAX);
             let (to, from) = (place(offset_bytes), place(write.at_bytes));
             buffer[to..to + length].copy_from_slice(&write.bytes(side)[from..from + length]);
+        }
+        Ok(())
+    }
+}
+
+impl TableState<'_> {
+    /// Reads those sectors of `wanted` that no write covers.
+    fn read_between(&self, wanted: ByteRange, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let mut at = wanted.start_bytes();
+        while at < wanted.end_bytes() {
+            let covers = |range: &ByteRange| (range.start_bytes()..range.end_bytes()).contains(&at);
+            let ranges = self.change.writes.iter().filter_map(TableWrite::range);
+            if let Some(range) = ranges.clone().find(covers) {
+                at = range.end_bytes();
+                continue;
+            }
+            let next = ranges.map(|range| range.start_bytes()).filter(|&start| start > at).min();
+            let end = next.unwrap_or(wanted.end_bytes()).min(wanted.end_bytes());
+            let index = |at: u64| usize::try_from(at - wanted.start_bytes()).unwrap_or(usize::MAX);
+            self.disk.read_at(at, &mut buffer[index(at)..index(end)])?;
+            at = end;
         }
         Ok(())
     }

@@ -150,6 +150,7 @@ fn single(case: &Case, held: &Held) -> Single {
 fn at_every_instant_the_old_or_the_new_table_is_read_and_every_cut_is_mended_and_undone() {
     for case in tables::cases() {
         let known = Known::of(&case);
+        let hash_before = case.change.hash(&case.disk).expect("it is read");
         layout::check(&case.change, &case.disk, Side::New, &|_, _| Ok(true)).expect(case.name);
         for &sizes in case.drives {
             let (mut lost, mut torn) = (Vec::new(), 0);
@@ -159,6 +160,15 @@ fn at_every_instant_the_old_or_the_new_table_is_read_and_every_cut_is_mended_and
                     let standing = case.change.standing(held);
                     let is_foreign = matches!(standing, Standing::Foreign(_));
                     assert!(!is_foreign, "{} {tear:?}", case.name);
+                }
+                // Who goes on, or undoes, finds the old table in what is left and in the record.
+                if matches!(tear, Tear::Unreadable(_)) {
+                    let hash = case.change.old_hash(held);
+                    assert_eq!(hash.ok(), Some(hash_before.clone()), "{} {tear:?}", case.name);
+                    for side in [Side::New, Side::Old] {
+                        let checked = layout::check(&case.change, held, side, &|_, _| Ok(true));
+                        assert_eq!(checked, Ok(()), "{} {tear:?} {side:?}", case.name);
+                    }
                 }
                 let single = single(&case, held);
                 if single == Single::Mixed || (case.is_mbr && single == Single::Lost) {
