@@ -22,6 +22,7 @@ mod queue;
 mod sync_methods;
 mod tree_nodes;
 mod window;
+mod writable_disk;
 
 pub use backing_files::{FileIdentity, Files, NoFiles, NotOpened, OpenFile};
 pub use captured_tree::TextTree;
@@ -36,6 +37,7 @@ pub use memory_disk::MemoryDisk;
 pub use memory_tree::MemoryTree;
 pub use queue::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
 pub use window::Window;
+pub use writable_disk::WritableDisk;
 
 /// Paths of answers that are no files.
 pub mod answer {

@@ -1,8 +1,9 @@
 //! Linux itself: opens, reads, asks, and moves bytes for measurements.
 //!
-//! Disks that are looked at are opened for reading only. Four rooms write: [`scratch`] fills a file
+//! Disks that are looked at are opened for reading only. Five rooms write: [`scratch`] fills a file
 //! of its own that has no name, `loops` shows such a file as a device, `suite` fills a file system
-//! that was made for it, and [`engine`] does what it is told to the files that it is given. A block
+//! that was made for it, `table_disk` writes partition tables on images and claimed devices, and
+//! [`engine`] does what it is told to the files that it is given. A block
 //! device that exists already is opened for writing in [`claim`] and nowhere else.
 //!
 //! `format` and `stack` see the world through `device`'s traits; this crate stands behind them on a
@@ -46,9 +47,11 @@ mod suppressed_syncs;
 mod sync_range;
 mod sync_trial;
 pub mod sysroot;
+mod table_disk;
 mod terminal;
 #[cfg(test)]
 mod test_child;
+mod told_partitions;
 pub mod tracepoint;
 mod user_rights;
 
@@ -82,5 +85,7 @@ pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};
+pub use table_disk::TableDisk;
 pub use terminal::{Keys, terminal_width};
+pub use told_partitions::{KernelAnswer, ToldPartition, tell_partitions, told_partitions};
 pub use user_rights::{group, is_root, may_make_files, raise_open_files_limit, user};

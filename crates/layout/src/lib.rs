@@ -21,6 +21,10 @@
 //! | `disk_after` | the disk as it will be |
 //! | `new_disk_advice` | advice for a disk without data |
 //! | `script` | the shell script |
+//! | `table_change` | the writes of a plan that moves no data |
+//! | `table_check` | the checks on them, before anything is written |
+//! | `table_writer` | their order, and the flushes between them |
+//! | `new_table` | the first table of a blank disk |
 
 mod best_places;
 mod boot_gap;
@@ -29,6 +33,7 @@ mod grid;
 mod immovable;
 mod moves;
 mod new_disk_advice;
+mod new_table;
 mod new_table_bytes;
 mod old_table_bytes;
 mod partition_needs;
@@ -37,15 +42,22 @@ mod refusal;
 mod script;
 mod start_fields;
 mod surveyed_disk;
+mod table_change;
+mod table_check;
+mod table_writer;
 #[cfg(test)]
 mod tests;
 
 pub use disk_after::DiskAfter;
 pub use moves::Move;
 pub use new_disk_advice::{Advice, advice};
+pub use new_table::{NewIds, new_table};
 pub use new_table_bytes::Region;
-pub use plan::{DiskPlan, PlannedPartition, Unmended, disk_of, plan, plan_around};
+pub use plan::{DiskPlan, PlannedPartition, UNKNOWN_CONTENT, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
 pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;
 pub use surveyed_disk::surely_mends;
+pub use table_change::{Side, Standing, TableChange, TableWrite};
+pub use table_check::{Emptied, IsBlank, check};
+pub use table_writer::{WriteFault, write_table};

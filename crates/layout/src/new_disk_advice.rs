@@ -45,29 +45,7 @@ struct Fresh<'a> {
 /// # Errors
 /// When the disk is known to be too small for a partition.
 pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, NoPlan> {
-    let layer = stack.layer(disk);
-    let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
-    let marks = partition_needs::marks(stack, disk, sector);
-    let largest = |kind| marks.iter().filter(|mark| mark.kind == kind).map(|mark| mark.unit).max();
-    let granule = largest(UnitKind::Granule).unwrap_or(4096).max(sector);
-    let chunk = largest(UnitKind::Chunk).unwrap_or(granule);
-    let full = largest(UnitKind::FullStripe).unwrap_or(chunk);
-    let length = layer.length().unwrap_or(0);
-    let grain = grain(&marks, length);
-    let fresh = Fresh { stack, disk, name, sector, granule, chunk, full, grain, length };
-    let (start, end) = fresh.span();
-    if layer.length().is_some() && end < start.saturating_add(grain.unit) {
-        let reason = match length {
-            0 => "it has no bytes".to_owned(),
-            _ => format!(
-                "{} are too small for a partition of {} that starts at {}",
-                Exact(length),
-                Exact(grain.unit),
-                Exact(start)
-            ),
-        };
-        return Err(NoPlan::new(reason, Some("use a larger disk".to_owned())));
-    }
+    let fresh = Fresh::of(stack, disk, name)?;
     Ok([
         fresh.disk_lines(),
         fresh.partition_lines(),
@@ -75,6 +53,47 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, N
         fresh.container_lines(),
     ]
     .concat())
+}
+
+/// The logical sector of the disk on layer `disk`, and the bytes from where to where one partition
+/// takes all of it.
+///
+/// # Errors
+/// When [`advice`] fails.
+pub(crate) fn span(stack: &Stack, disk: LayerId) -> Result<(u64, u64, u64), NoPlan> {
+    let fresh = Fresh::of(stack, disk, "")?;
+    let (start, end) = fresh.span();
+    Ok((fresh.sector, start, end))
+}
+
+impl<'a> Fresh<'a> {
+    fn of(stack: &'a Stack, disk: LayerId, name: &'a str) -> Result<Fresh<'a>, NoPlan> {
+        let layer = stack.layer(disk);
+        let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
+        let marks = partition_needs::marks(stack, disk, sector);
+        let largest =
+            |kind| marks.iter().filter(|mark| mark.kind == kind).map(|mark| mark.unit).max();
+        let granule = largest(UnitKind::Granule).unwrap_or(4096).max(sector);
+        let chunk = largest(UnitKind::Chunk).unwrap_or(granule);
+        let full = largest(UnitKind::FullStripe).unwrap_or(chunk);
+        let length = layer.length().unwrap_or(0);
+        let grain = grain(&marks, length);
+        let fresh = Fresh { stack, disk, name, sector, granule, chunk, full, grain, length };
+        let (start, end) = fresh.span();
+        if layer.length().is_some() && end < start.saturating_add(grain.unit) {
+            let reason = match length {
+                0 => "it has no bytes".to_owned(),
+                _ => format!(
+                    "{} are too small for a partition of {} that starts at {}",
+                    Exact(length),
+                    Exact(grain.unit),
+                    Exact(start)
+                ),
+            };
+            return Err(NoPlan::new(reason, Some("use a larger disk".to_owned())));
+        }
+        Ok(fresh)
+    }
 }
 
 /// 1 MiB and every unit together, where that is no waste; else without 1 MiB, else the granule.

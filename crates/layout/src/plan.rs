@@ -24,6 +24,10 @@ use crate::surveyed_disk::SurveyedDisk;
 /// bytes: superblocks that a tool wrote there since are found in it.
 const HEAD_BYTES: u64 = 128 << 10;
 
+/// Begin of the sentence on partitions that move, and in which nothing was recognized. It is of no
+/// use where they are known to be blank.
+pub const UNKNOWN_CONTENT: &str = "straddle knows no content in";
+
 /// A change of a whole disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskPlan {
@@ -451,7 +455,7 @@ impl SurveyedDisk<'_> {
             let numbers = blank.join(", ");
             let noun = if blank.len() == 1 { "partition" } else { "partitions" };
             found.push(format!(
-                "straddle knows no content in {noun} {numbers}; after the script, make sure that \
+                "{UNKNOWN_CONTENT} {noun} {numbers}; after the script, make sure that \
                  what you keep there still works"
             ));
         }

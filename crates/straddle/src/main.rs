@@ -1,5 +1,6 @@
 //! `straddle`: words in, words out. The only place that knows both Linux and everything else.
 
+mod apply;
 mod arguments;
 mod atomic;
 mod bench;
@@ -44,6 +45,7 @@ fn main() -> std::process::ExitCode {
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),
         Command::Plan(plan) => plan::run(plan),
+        Command::Apply(apply) => apply::run(apply),
         Command::Bench(bench) => bench::run(bench),
         Command::Probe(probe) => probe::run(probe),
         Command::Compare(compare) => compare::run(compare),

@@ -107,7 +107,7 @@ struct DeviceState {
 #[derive(Debug)]
 struct ReadOnlyClaim {
     file: OwnedFd,
-    _locks: NodeLocks,
+    locks: NodeLocks,
     seen: DeviceState,
     /// Before Linux 5.15 there is none.
     sequence: Option<u64>,
@@ -123,7 +123,7 @@ impl ReadOnlyClaim {
         let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
         let seen = DeviceState { number, length_bytes: length(node.given(), file.as_fd())? };
         let sequence = block_ioctls::sequence(file.as_fd()).ok();
-        Ok(ReadOnlyClaim { file, _locks: locks, seen, sequence })
+        Ok(ReadOnlyClaim { file, locks, seen, sequence })
     }
 
     /// Returns the device's contents, as `plan` reads them.
@@ -229,6 +229,12 @@ impl Claim {
     #[must_use]
     pub fn number(&self) -> (u32, u32) {
         self.held.seen.number
+    }
+
+    /// Closes the nodes of its partitions, which the kernel is about to be told to change. The
+    /// claim itself keeps others from opening them for themselves.
+    pub(crate) fn release_partitions(&mut self) {
+        self.held.locks.keep_own();
     }
 
     /// The descriptor once more, for a queue to own. The claim itself lasts as long as this does.

@@ -25,7 +25,8 @@ const STEP: Duration = Duration::from_millis(10);
 /// Locks on nodes; they end when this is dropped.
 #[derive(Debug)]
 pub(super) struct NodeLocks {
-    _files: Vec<OwnedFd>,
+    /// That of the device itself comes first.
+    files: Vec<OwnedFd>,
 }
 
 impl NodeLocks {
@@ -54,7 +55,13 @@ impl NodeLocks {
                 files.push(other);
             }
         }
-        Ok(NodeLocks { _files: files })
+        Ok(NodeLocks { files })
+    }
+
+    /// Ends all locks but that of the device itself: the kernel removes no partition whose node
+    /// somebody has open.
+    pub(super) fn keep_own(&mut self) {
+        self.files.truncate(1);
     }
 }
 

@@ -9,8 +9,12 @@ use crate::check_document::Word;
 use crate::envelope::Envelope;
 
 mod table;
+mod table_change;
 
 pub use table::table;
+pub use table_change::{
+    KnownRun, TableChangeDocument, UNDO_SCHEMA, UndoRecord, UndoState, WriteDocument,
+};
 
 /// The schema's name and version.
 pub const LAYOUT_SCHEMA: &str = "straddle.plan/1";
@@ -49,6 +53,12 @@ pub struct Layout {
     pub lacks_room: bool,
     /// Next steps when all is done, a sentence each.
     pub afterwards: Vec<String>,
+    /// The writes that `straddle apply` does; `null` where nothing changes, or data moves.
+    #[serde(default)]
+    pub table_change: Option<TableChangeDocument>,
+    /// Reason why `straddle apply` does not do it; empty where it does, or nothing changes.
+    #[serde(default)]
+    pub not_applied_because: String,
 }
 
 /// A unit that data must lie on.
@@ -102,6 +112,14 @@ impl Layout {
             false if self.lacks_room => "no room to move what is misaligned",
             false => "no move would help",
         }
+    }
+
+    /// The plan that `text` is.
+    ///
+    /// # Errors
+    /// When it is none, or of another version of its schema.
+    pub fn parse(text: &str) -> Result<Layout, String> {
+        table_change::document(text, LAYOUT_SCHEMA)
     }
 
     /// The plan as one JSON document, with its last line feed.

@@ -1,5 +1,6 @@
 //! The command line: each argument with its help. Nothing here looks at the machine.
 
+mod apply;
 mod atomic;
 mod bench;
 mod check;
@@ -26,6 +27,7 @@ use clap::{Parser, Subcommand};
 
 use crate::exit::table;
 
+pub(crate) use apply::Apply;
 pub(crate) use atomic::Atomic;
 pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
@@ -104,6 +106,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Trace(Trace),
     Plan(Plan),
+    Apply(Apply),
     Bench(Box<SuiteSteps>),
     Probe(Probe),
     Compare(Compare),

@@ -18,6 +18,8 @@ Examples:
   straddle plan disk.raw --on granule=16K        for a disk with 16 KiB granules
   straddle plan disk.raw --on 4Kn                for 4096-byte sectors
   straddle plan --new /dev/sdb                   how to lay out an empty disk
+  straddle plan --new /dev/sdb -o new.json       a plan of its first table
+  straddle apply new.json --dry-run              what that would write
   straddle plan /dev/sda --script -o plan.sh     make a script; read it, back up
   sh plan.sh /dev/sda /mnt/usb/work              run it; if interrupted, again"))]
 pub(crate) struct Plan {
@@ -37,7 +39,8 @@ pub(crate) struct Plan {
     /// Show how to lay out an empty disk: first start, ashift, options of mkfs and other tools
     ///
     /// Commands that erase data say so. They are left out if anything was recognized on the disk.
-    #[arg(long, conflicts_with_all = ["script", "json", "output"])]
+    /// With -o or --json: a plan of one partition on all of the disk, for straddle apply.
+    #[arg(long, conflicts_with = "script")]
     pub(crate) new: bool,
 
     /// Print a shell script that carries out the plan

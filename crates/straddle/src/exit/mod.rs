@@ -34,6 +34,8 @@ pub(crate) enum CommandOutcome {
     Misuse(Said),
     /// Refused for safety; nothing was written.
     Refused(Said),
+    /// Stopped part way; the same command goes on.
+    Stopped(Said),
     /// Asked to end by this signal.
     Interrupted(i32, Said),
     /// A code of a monitor's own.
@@ -58,6 +60,7 @@ impl CommandOutcome {
             CommandOutcome::Found(_) => 1,
             CommandOutcome::Misuse(_) => 2,
             CommandOutcome::Refused(_) => 3,
+            CommandOutcome::Stopped(_) => 4,
             CommandOutcome::NoVerdict(_) if allows_unknown => 0,
             CommandOutcome::NoVerdict(_) => 5,
             CommandOutcome::Interrupted(signal, _) => {

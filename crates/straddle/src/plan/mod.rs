@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use layout::NoPlan;
-use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
+use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit, TableChangeDocument};
 use report::{Envelope, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::mapping::{Unread, Why};
 use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
+use units::ByteRange;
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
@@ -21,6 +22,7 @@ use crate::shared::printer::{self, shown};
 use crate::shared::run;
 use crate::shared::target;
 
+mod applied;
 mod disk;
 mod effect;
 mod new_disk;
@@ -31,7 +33,7 @@ use script::PlannedDisk;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(plan.measured.is_ignored);
-    if plan.new {
+    if plan.new && !plan.document.json && plan.output.is_none() {
         return new_disk::run(plan, &inspected);
     }
     let content = if plan.script { SCRIPT } else { PLAN };
@@ -42,11 +44,28 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
         ..Layout::default()
     };
     let mut steps = Vec::new();
-    let (outcome, script) = match planned(plan, &inspected) {
+    let (outcome, script) = match answer(plan, &inspected) {
         Ok(PlanAnswer::Plan(found)) => {
             fill(&mut document, &found);
+            match applied::table_change(plan, &found) {
+                Ok(change) => document.table_change = change,
+                Err(reason) => document.not_applied_because = reason,
+            }
             steps = script::next(plan, &found);
+            if let Some(change) = &document.table_change {
+                // The partitions that move hold nothing.
+                document.moved_bytes = 0;
+                document.afterwards.retain(|line| !line.starts_with(layout::UNKNOWN_CONTENT));
+                if !plan.script {
+                    steps = applied::next(plan, change, &script::planned_again(plan, &found));
+                }
+            }
             (CommandOutcome::Done, script::script(plan, &found))
+        }
+        Ok(PlanAnswer::NewTable(change, range)) => {
+            steps = applied::next(plan, &change, "");
+            new_disk::fill(&mut document, *change, range);
+            (CommandOutcome::Done, None)
         }
         Ok(PlanAnswer::Nothing(instead)) => {
             document.instead = instead;
@@ -78,8 +97,17 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
 /// Result for a target.
 enum PlanAnswer {
     Plan(Box<PlannedDisk>),
+    /// The first table of a blank disk, and its one partition.
+    NewTable(Box<TableChangeDocument>, ByteRange),
     /// No table, and nothing to be changed; says why.
     Nothing(String),
+}
+
+fn answer(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refusal> {
+    match plan.new {
+        true => new_disk::table(plan, inspected),
+        false => planned(plan, inspected),
+    }
 }
 
 fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refusal> {

@@ -1,18 +1,26 @@
 //! `straddle plan --new`: how to lay out a disk without data.
 
+use std::fs::File;
+use std::io::Read as _;
+
 use format::image::ImageLayout;
-use layout::Advice;
+use format::table::TableKind;
+use layout::{Advice, NewIds, Side};
 use report::Refusal;
+use report::plan::{Layout, LayoutPartition, TableChangeDocument};
+use stack::assemble::Assembled;
 use stack::judge;
 use stack::{LayerId, LayerKind, Stack};
+use units::ByteRange;
 use units::text::shell_word;
 
+use super::PlanAnswer;
 use super::disk::{assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::CommandOutcome;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
-use crate::shared::target;
+use crate::shared::{table_document, target};
 
 pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<CommandOutcome> {
     match lines(plan, inspected) {
@@ -24,12 +32,20 @@ pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<C
     }
 }
 
-fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
+/// The disk that is laid out.
+struct NewDisk {
+    assembled: Assembled,
+    disk: LayerId,
+    name: String,
+}
+
+fn refuse(name: &str, reason: &str, hint: Option<String>) -> Refusal {
+    Refusal::undecided(format!("cannot plan {name}: {reason}"), hint)
+}
+
+fn named(plan: &Plan, inspected: &InspectedMachine) -> Result<NewDisk, Refusal> {
     let targets = target::expand(std::slice::from_ref(&plan.target), inspected);
     let name = shown(&plan.target);
-    let refuse = |reason: &str, hint: Option<String>| {
-        Refusal::undecided(format!("cannot plan {name}: {reason}"), hint)
-    };
     let misuse = |reason| {
         let hint = "name one disk: straddle plan --new /dev/sdX";
         Refusal::hinted(format!("cannot plan {name}: {reason}"), hint)
@@ -46,11 +62,65 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
     {
         let reason = judge::judge(stack, disk).reason;
         let hint = format!("to see what is known of it: straddle check {}", shell_word(&name));
-        return Err(refuse(&reason, Some(hint)));
+        return Err(refuse(&name, &reason, Some(hint)));
     }
+    Ok(NewDisk { assembled, disk, name })
+}
+
+/// The first table of a blank disk.
+pub(super) fn table(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refusal> {
+    let NewDisk { assembled, disk, name } = named(plan, inspected)?;
+    let stack = &assembled.stack;
+    let failed = |reason: &str| refuse(&name, reason, None);
+    if let Some(why) = withheld(stack, disk, &name) {
+        return Err(failed(&why));
+    }
+    let mut random = [0; 32];
+    let drawn = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
+    drawn.map_err(|error| failed(&format!("no random ids for it: {error}")))?;
+    let (first, second) = random.split_at(16);
+    let id = |bytes: &[u8]| <[u8; 16]>::try_from(bytes).unwrap_or_default();
+    let ids = NewIds { disk: id(first), partition: id(second) };
+    let (change, range) = layout::new_table(stack, disk, ids)
+        .map_err(|none| refuse(&name, &none.reason, none.hint))?;
+    let bytes = stack.bytes(disk).ok_or_else(|| failed("its bytes cannot be read"))?;
+    layout::check(&change, bytes.as_ref(), Side::New, &|_, _| Ok(true))
+        .map_err(|reason| failed(&reason))?;
+    let path = std::fs::canonicalize(&plan.target).map_err(|error| failed(&error.to_string()))?;
+    let change = table_document::document(&change, bytes.as_ref(), &path, true)
+        .map_err(|reason| failed(&reason))?;
+    Ok(PlanAnswer::NewTable(Box::new(change), range))
+}
+
+/// Writes a first table into a plan.
+pub(super) fn fill(document: &mut Layout, change: TableChangeDocument, range: ByteRange) {
+    document.disk_bytes = Some(change.disk_bytes);
+    document.table = Some(TableKind::Gpt.word().into());
+    document.old_sector_bytes = change.old_sector_bytes;
+    document.sector_bytes = change.new_sector_bytes;
+    document.changes = true;
+    document.partitions = vec![LayoutPartition {
+        number: 1,
+        kind: "Linux data".to_owned(),
+        name: None,
+        content: None,
+        old_start_bytes: range.start_bytes(),
+        old_length_bytes: 0,
+        new_start_bytes: range.start_bytes(),
+        new_length_bytes: range.length_bytes(),
+        fix_ups: Vec::new(),
+        why: "new".to_owned(),
+        gain: String::new(),
+    }];
+    document.table_change = Some(change);
+}
+
+fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
+    let NewDisk { assembled, disk, name } = named(plan, inspected)?;
+    let stack = &assembled.stack;
     let withheld = withheld(stack, disk, &name);
     let advice = layout::advice(stack, disk, &shell_word(&name))
-        .map_err(|none| refuse(&none.reason, none.hint))?;
+        .map_err(|none| refuse(&name, &none.reason, none.hint))?;
     let shown = |one: &&Advice| !one.erases || withheld.is_none();
     let mut text = format!("{name}: layout for a new disk\n");
     for one in advice.iter().filter(shown) {

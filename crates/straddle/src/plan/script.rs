@@ -72,18 +72,22 @@ pub(super) fn show(
 /// Returns what to type and do to carry a plan out, the run of the script last. A guest's disk is
 /// moved in a raw copy, since no partitioner opens its image.
 pub(super) fn next(plan: &Plan, found: &PlannedDisk) -> Vec<String> {
-    let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
-    let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
-    let on = on.unwrap_or_default() + ignores;
     let file = plan.output.as_deref().filter(|_| plan.script);
     let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
     let (disk, copy) = typed(plan, found);
     let own = [
-        format!("straddle plan {disk}{on} --script -o {file}"),
+        format!("{} --script -o {file}", planned_again(plan, found)),
         format!("read {file}, and back up the disk"),
         format!("sh {file} {disk} DIR    # DIR: {}", room(found)),
     ];
     copy.into_iter().chain(own).collect()
+}
+
+/// Returns the command that makes this plan again.
+pub(super) fn planned_again(plan: &Plan, found: &PlannedDisk) -> String {
+    let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
+    let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
+    format!("straddle plan {}{}{ignores}", typed(plan, found).0, on.unwrap_or_default())
 }
 
 /// Directories that may keep the pieces that move: those of an image file are safe in any file
@@ -130,7 +134,7 @@ pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
 
 /// Returns where the disk of a plan is opened; `None` for a guest's disk, which only its image's
 /// format gives.
-fn path(plan: &Plan, found: &PlannedDisk) -> Option<String> {
+pub(super) fn path(plan: &Plan, found: &PlannedDisk) -> Option<String> {
     if found.copy.is_some() {
         return None;
     }

@@ -26,7 +26,7 @@ pub(crate) fn contents(disk: FileDisk, length_bytes: u64) -> Contents {
 }
 
 /// Returns what the bytes of a device are known to be, each in words.
-fn signatures(disk: &dyn Disk) -> Vec<String> {
+pub(crate) fn signatures(disk: &dyn Disk) -> Vec<String> {
     let sector = SectorSize::new(512).expect("512 is a sector's length");
     let hint = Hint { sector, start_bytes: 0, tables: true };
     let known = probe::read(disk, hint);
@@ -63,7 +63,7 @@ fn words(content: &ProbedContent) -> String {
 
 /// The first place in the first `length_bytes` of `disk` that is not blank, in words; `None` where
 /// none was found.
-fn data(disk: &dyn Disk, length_bytes: u64) -> Option<String> {
+pub(crate) fn data(disk: &dyn Disk, length_bytes: u64) -> Option<String> {
     ranges(length_bytes).find_map(|(at_bytes, length)| {
         match disk::read_vec(disk, at_bytes, length) {
             Ok(bytes) => {

@@ -58,6 +58,7 @@ pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
 pub(crate) mod state_directory;
+pub(crate) mod table_document;
 pub(crate) mod target;
 pub(crate) mod textfile;
 pub(crate) mod title;

@@ -52,6 +52,21 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("atomic", 0), ("atomic", 1), ("atomic", 2), ("atomic", 5)],
     ),
     (
+        "tests/all/apply.rs",
+        "what_was_applied_is_accepted_by_every_tool_and_undone_to_the_byte",
+        &[("apply", 0)],
+    ),
+    (
+        "tests/all/apply/refused.rs",
+        "random_edited_foreign_and_old_plans_are_refused_and_nothing_is_written",
+        &[("apply", 2), ("apply", 3)],
+    ),
+    (
+        "tests/all/apply.rs",
+        "a_write_that_fails_ends_with_4_and_the_same_command_goes_on",
+        &[("apply", 4)],
+    ),
+    (
         "tests/exits.rs",
         "a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict",
         &[("bench", 0), ("bench", 1), ("bench", 5)],

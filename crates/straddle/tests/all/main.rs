@@ -2,6 +2,7 @@
 
 mod amplify;
 mod amplify_drive;
+mod apply;
 mod atomic;
 mod captured;
 mod check;

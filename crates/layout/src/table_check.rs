@@ -1,0 +1,257 @@
+//! Checks of a table's writes before any of them is done, whoever made them: a plan may be old, or
+//! edited by hand.
+
+use device::Disk;
+use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
+use units::{ByteRange, SectorSize};
+
+use crate::old_table_bytes::{TableBytes, entry_at};
+use crate::table_change::{SECTOR, Side, TableChange, TableState, TableWrite};
+
+/// Reason for which a partition's bytes must be blank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emptied {
+    /// The partition starts elsewhere afterwards, and nothing is copied.
+    Moved,
+    /// The partition is not in the table afterwards.
+    Removed,
+}
+
+/// Answers whether a range of the disk is blank, for the reason given.
+pub type IsBlank<'a> = dyn Fn(ByteRange, Emptied) -> Result<bool, String> + 'a;
+
+/// Checks that `change`, carried out on `disk` towards table `to`, changes places and sizes of
+/// partitions and nothing else; that no partition with data moves or is written over; and that
+/// after each single write every partition is in the table, in its old or its new place.
+///
+/// # Errors
+/// The first reason not to write, to follow "cannot apply PLAN: ".
+pub fn check(
+    change: &TableChange,
+    disk: &dyn Disk,
+    to: Side,
+    is_blank: &IsBlank<'_>,
+) -> Result<(), String> {
+    places(change, disk)?;
+    let case = Case { change, disk };
+    let [old, new] = [Side::Old, Side::New].map(|side| case.table(side));
+    let (from, towards) = match to {
+        Side::New => (&old, &new),
+        Side::Old => (&new, &old),
+    };
+    if new.is_none() {
+        return Err("its writes make no partition table".to_owned());
+    }
+    let [from, towards] =
+        [from, towards].map(|one| one.as_ref().map(|table| &table.partitions[..]));
+    case.same_but_places(old.as_ref(), new.as_ref())?;
+    case.data_is_kept(from.unwrap_or_default(), towards.unwrap_or_default(), is_blank)?;
+    case.every_step_is_readable(old.as_ref(), new.as_ref())
+}
+
+/// Rejects writes that are none: off the disk, off its sectors, or over each other.
+fn places(change: &TableChange, disk: &dyn Disk) -> Result<(), String> {
+    if change.disk_bytes != disk.length_bytes() {
+        return Err(format!(
+            "the disk has {} bytes, and the plan is for {}",
+            disk.length_bytes(),
+            change.disk_bytes
+        ));
+    }
+    let odd = |write: &TableWrite| {
+        let length = write.new.len();
+        let ends = write.range().is_none_or(|range| range.end_bytes() > change.disk_bytes);
+        let off = !length.is_multiple_of(SECTOR) || !write.at_bytes.is_multiple_of(512);
+        ends || off || length == 0 || write.old.len() != length
+    };
+    if change.writes.is_empty() || change.writes.iter().any(odd) {
+        return Err("a write of it is not on whole sectors of the disk".to_owned());
+    }
+    let ranges: Vec<ByteRange> = change.writes.iter().filter_map(TableWrite::range).collect();
+    let over = |(index, one): (usize, &ByteRange)| {
+        ranges.iter().skip(index + 1).any(|other| other.overlaps(*one))
+    };
+    if ranges.iter().enumerate().any(over) {
+        return Err("two writes of it are of the same sector".to_owned());
+    }
+    Ok(())
+}
+
+struct Case<'a> {
+    change: &'a TableChange,
+    disk: &'a dyn Disk,
+}
+
+fn is_container(partition: &Partition) -> bool {
+    partition.role == PartitionRole::Extended
+}
+
+fn of_number(table: &[Partition], number: u32) -> Option<&Partition> {
+    table.iter().find(|one| one.number == number)
+}
+
+impl Case<'_> {
+    fn table(&self, side: Side) -> Option<PartitionTable> {
+        self.read(&self.change.whole(self.disk, side), side)
+    }
+
+    /// The table of a disk in the sectors of `side`; `None` where it lists nothing.
+    fn read(&self, state: &TableState<'_>, side: Side) -> Option<PartitionTable> {
+        let sector = SectorSize::new(self.change.sector_bytes(side))?;
+        let table = format::table::read(state, sector, 0)?.value;
+        (table.sector == sector && !table.partitions.is_empty()).then_some(table)
+    }
+
+    fn bytes(&self, table: &PartitionTable, side: Side) -> Result<TableBytes, String> {
+        TableBytes::read(&self.change.whole(self.disk, side), table)
+    }
+
+    /// Rejects a change of anything but places and sizes.
+    fn same_but_places(
+        &self,
+        old: Option<&PartitionTable>,
+        new: Option<&PartitionTable>,
+    ) -> Result<(), String> {
+        let Some(new) = new else { return Ok(()) };
+        let now = self.bytes(new, Side::New)?;
+        let Some(old) = old else { return Ok(()) };
+        let was = self.bytes(old, Side::Old)?;
+        let differs = |what: &str| Err(format!("its writes change {what}"));
+        if old.kind != new.kind || old.id != new.id || old.boot_code != new.boot_code {
+            return differs("the table's kind, id or boot code");
+        }
+        let numbers = |table: &PartitionTable| -> Vec<u32> {
+            table.partitions.iter().map(|one| one.number).collect()
+        };
+        if numbers(old) != numbers(new) {
+            return differs("the numbers of partitions");
+        }
+        match (was, now) {
+            (TableBytes::Gpt(was), TableBytes::Gpt(now)) => {
+                let masked = |entries: &[u8]| {
+                    let mut entries = entries.to_vec();
+                    let length = usize::try_from(was.entry_bytes).unwrap_or(usize::MAX);
+                    for entry in entries.chunks_mut(length).filter(|entry| entry.len() >= 48) {
+                        entry[32..48].fill(0);
+                    }
+                    entries
+                };
+                // Revision, and the disk's GUID; all other fields are places and checksums.
+                let header =
+                    |bytes: &[u8]| [&bytes[8..12], &bytes[56..72], &bytes[80..88]].concat();
+                if masked(&was.entries) != masked(&now.entries) {
+                    return differs("types, ids, names or attributes of partitions");
+                }
+                if header(&was.primary.header) != header(&now.primary.header)
+                    || without_places(&was.mbr) != without_places(&now.mbr)
+                {
+                    return differs("more of the GPT than places");
+                }
+            }
+            (TableBytes::Mbr(was), TableBytes::Mbr(now)) => {
+                let records = |mbr: &crate::old_table_bytes::Mbr| -> Vec<Vec<u8>> {
+                    mbr.records.iter().map(|one| without_places(&one.bytes)).collect()
+                };
+                if without_places(&was.mbr) != without_places(&now.mbr)
+                    || records(&was) != records(&now)
+                {
+                    return differs("types, flags or code of the MBR");
+                }
+            }
+            _ => return differs("the table's kind"),
+        }
+        Ok(())
+    }
+
+    /// Rejects a change that loses data, of which it copies none.
+    fn data_is_kept(
+        &self,
+        from: &[Partition],
+        to: &[Partition],
+        is_blank: &IsBlank<'_>,
+    ) -> Result<(), String> {
+        let writes: Vec<ByteRange> =
+            self.change.writes.iter().filter_map(TableWrite::range).collect();
+        let mut new: Vec<&Partition> = to.iter().filter(|one| !is_container(one)).collect();
+        new.sort_by_key(|one| one.range.start_bytes());
+        for pair in new.windows(2) {
+            if pair[0].range.overlaps(pair[1].range) {
+                let [one, other] = [pair[0].number, pair[1].number];
+                return Err(format!("partitions {one} and {other} would overlap"));
+            }
+        }
+        if let Some(one) = new.iter().find(|one| one.range.end_bytes() > self.change.disk_bytes) {
+            return Err(format!("partition {} would end past the disk", one.number));
+        }
+        let written = |partition: &Partition| {
+            let is_over = writes.iter().any(|range| range.overlaps(partition.range));
+            let number = partition.number;
+            if is_over { Err(format!("it writes into partition {number}")) } else { Ok(()) }
+        };
+        for one in new {
+            written(one)?;
+        }
+        for one in from.iter().filter(|one| !is_container(one)) {
+            let number = one.number;
+            let (why, what) = match of_number(to, number) {
+                Some(next) if next.range.start_bytes() == one.range.start_bytes() => {
+                    written(one)?;
+                    continue;
+                }
+                Some(_) => (Emptied::Moved, "moves"),
+                None => (Emptied::Removed, "would be removed"),
+            };
+            if !is_blank(one.range, why)? {
+                return Err(format!("partition {number} {what}, and it holds data"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rejects writes after one of which some partition is in neither table's place.
+    fn every_step_is_readable(
+        &self,
+        old: Option<&PartitionTable>,
+        new: Option<&PartitionTable>,
+    ) -> Result<(), String> {
+        let places = |table: Option<&PartitionTable>| -> Vec<(u32, ByteRange)> {
+            let all = table.map_or(&[][..], |table| &table.partitions[..]);
+            all.iter().map(|one| (one.number, one.range)).collect()
+        };
+        let (old_places, new_places) = (places(old), places(new));
+        let is_mbr = new.is_some_and(|table| table.kind == TableKind::Mbr);
+        for count in 1..self.change.writes.len() {
+            let state = self.change.state(self.disk, count);
+            let is_one = |side: Side| {
+                let now = places(self.read(&state, side).as_ref());
+                let either = |(index, place): (usize, &(u32, ByteRange))| {
+                    old_places.get(index) == Some(place) || new_places.get(index) == Some(place)
+                };
+                now == old_places
+                    || now == new_places
+                    // Records change one by one, and so do the partitions in them.
+                    || (is_mbr
+                        && now.len() == old_places.len()
+                        && now.iter().enumerate().all(either))
+            };
+            if !is_one(Side::Old) && !is_one(Side::New) {
+                let what = &self.change.writes[count - 1].what;
+                return Err(format!(
+                    "a power cut after the write of the {what} would hide a partition"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An MBR or a record without its addresses: code, flags, types and signature stay.
+fn without_places(record: &[u8]) -> Vec<u8> {
+    let mut bytes = record.to_vec();
+    for slot in 0..4 {
+        let at = entry_at(slot);
+        bytes[at + 1..at + 4].fill(0);
+        bytes[at + 5..at + 16].fill(0);
+    }
+    bytes
+}

@@ -1,0 +1,308 @@
+//! One run of `straddle apply`: the plan is read, the disk looked at, claimed, looked at again, and
+//! its table written.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use host::claim::{Claim, ClaimPlan, Contents, identity_words};
+use host::{FileDisk, Pinned, TableDisk};
+use layout::{Side, TableChange, WriteFault, write_table};
+use report::plan::{Layout, TableChangeDocument, UndoRecord, UndoState};
+use report::{Refusal, RefusalKind};
+use units::prefix::Size;
+use units::text::{escape, shell_word};
+
+use super::look::Extent;
+use super::undo_file::{FILE_BYTES_MAX, UndoFile};
+use super::{ApplyEnd, kernel, look, unsafe_now};
+use crate::arguments::Apply;
+use crate::shared::printer::shown;
+use crate::shared::table_document;
+
+/// A change that is carried out, or undone.
+struct Job<'a> {
+    apply: &'a Apply,
+    document: TableChangeDocument,
+    undo: UndoFile,
+    to: Side,
+}
+
+/// Returns what was done, in lines.
+///
+/// # Errors
+/// Why nothing was written, or not all of it.
+pub(super) fn done(apply: &Apply) -> Result<String, ApplyEnd> {
+    let name = shown(&apply.plan);
+    let text = host::read_input(&apply.plan, FILE_BYTES_MAX)
+        .map_err(|error| Refusal::new(format!("cannot read {name}: {error}"), None))?;
+    let Some(job) = Job::of(apply, &String::from_utf8_lossy(&text))? else {
+        return Ok(format!("{name}: nothing to change\n"));
+    };
+    job.carried_out()
+}
+
+impl<'a> Job<'a> {
+    /// The job that a plan or a record is; `None` where nothing is to be done.
+    fn of(apply: &'a Apply, text: &str) -> Result<Option<Job<'a>>, Refusal> {
+        let name = shown(&apply.plan);
+        let wrong = |reason: &str, hint: Option<&str>| {
+            let message = format!("cannot apply {name}: {reason}");
+            unsafe_now(message, hint.map(str::to_owned))
+        };
+        if apply.undo {
+            let record = UndoRecord::parse(text)
+                .map_err(|reason| wrong(&reason, Some("name the record: PLAN.undo")))?;
+            if record.state == UndoState::Undone {
+                return Ok(None);
+            }
+            let document = sealed(record.table_change.clone()).map_err(|why| wrong(why, None))?;
+            let undo = UndoFile { path: apply.plan.clone(), record: Some(record) };
+            return Ok(Some(Job { apply, document, undo, to: Side::Old }));
+        }
+        let again = "make a plan of the disk as it is now: straddle plan DISK -o plan.json";
+        let plan = Layout::parse(text).map_err(|reason| wrong(&reason, Some(again)))?;
+        if let Some(refusal) = plan.envelope.refusal {
+            return Err(wrong(&refusal.message, refusal.hint.as_deref()));
+        }
+        if !plan.changes {
+            return Ok(None);
+        }
+        let Some(document) = plan.table_change else {
+            let script = format!(
+                "straddle plan {} --script -o plan.sh makes a script that does",
+                shell_word(&plan.target)
+            );
+            return Err(match plan.not_applied_because.as_str() {
+                "" => wrong("an older straddle wrote it, without the writes", Some(again)),
+                reason => wrong(reason, Some(&script)),
+            });
+        };
+        let document = sealed(document).map_err(|why| wrong(why, Some(again)))?;
+        let path = apply.undo_file.clone().unwrap_or_else(|| beside(&apply.plan));
+        let undo = UndoFile::at(&path)?;
+        let typed = shell_word(&shown(&path));
+        if let Some(record) = &undo.record {
+            let is_same = record.table_change == document;
+            match record.state {
+                UndoState::Undone => {}
+                UndoState::Writing if is_same => {}
+                UndoState::Written if is_same => {
+                    let hint = format!("to undo it: straddle apply --undo {typed}");
+                    return Err(wrong("it was applied already", Some(&hint)));
+                }
+                UndoState::Undoing if is_same => {
+                    let hint = format!("finish that first: straddle apply --undo {typed}");
+                    return Err(wrong("undoing it was interrupted", Some(&hint)));
+                }
+                _ => {
+                    let reason = format!("{typed} holds the old table of another change");
+                    return Err(wrong(&reason, Some("name another file: --undo-file FILE")));
+                }
+            }
+        }
+        Ok(Some(Job { apply, document, undo, to: Side::New }))
+    }
+
+    fn refuse(&self, reason: &str, hint: Option<String>) -> Refusal {
+        let verb = if self.to == Side::New { "apply" } else { "undo" };
+        unsafe_now(format!("cannot {verb} {}: {reason}", shown(&self.apply.plan)), hint)
+    }
+
+    /// Rejects another disk than the one that was planned, as far as it says so itself.
+    fn is_the_disk(&self, node: &Pinned) -> Result<(), Refusal> {
+        let (identity, sector) =
+            table_document::asked(node).map_err(|reason| self.refuse(&reason, None))?;
+        if identity != self.document.identity || sector != self.document.logical_sector_bytes {
+            let reason = format!("{} is another disk by now", node.text());
+            return Err(self.refuse(&reason, None));
+        }
+        Ok(())
+    }
+
+    fn look(&self, disk: &FileDisk, extent: Extent) -> Result<TableChange, Refusal> {
+        look::look(&self.document, &self.undo, self.to, disk, extent).map_err(|reason| {
+            let hint = "nothing was written; make a new plan of the disk as it is now";
+            self.refuse(&reason, Some(hint.to_owned()))
+        })
+    }
+
+    fn carried_out(mut self) -> Result<String, ApplyEnd> {
+        let path = PathBuf::from(&self.document.path);
+        let node = Pinned::at(&path).map_err(|error| {
+            let reason = format!("cannot open {}: {error}", escape(self.document.path.as_bytes()));
+            self.refuse(&reason, None)
+        })?;
+        self.is_the_disk(&node)?;
+        let disk = FileDisk::of(&node).map_err(|error| {
+            let hint = error.hint().map(str::to_owned);
+            self.refuse(&error.to_string(), hint)
+        })?;
+        let is_device = disk.is_block_device();
+        // What is read in full is read once: of a device through the claim, of an image under the
+        // lock.
+        let is_last = self.apply.dry_run && !is_device;
+        let change = self.look(&disk, if is_last { Extent::Whole } else { Extent::Table })?;
+        drop(disk);
+        let words = self.words(&node, is_device)?;
+        if self.apply.dry_run {
+            if is_device {
+                self.claimed(&node, Claim::rehearse)?;
+            }
+            return Ok(self.preview(&change, &words));
+        }
+        if is_device {
+            let mut claim = self.claimed(&node, Claim::take)?;
+            let mut disk = TableDisk::of_claim(&claim).map_err(|why| self.refuse(&why, None))?;
+            let text = self.written(&mut disk, &words, Extent::Table)?;
+            let sector = self.document_sector();
+            let told = kernel::told(&mut claim, disk.disk(), sector);
+            let lines: String = told.iter().map(|line| format!("  kernel   {line}\n")).collect();
+            return Ok(text + &lines);
+        }
+        if self.apply.confirm.as_deref().is_none_or(|typed| !self.names(typed)) {
+            let hint = "--confirm takes the image's file name; to see it: --dry-run".to_owned();
+            return Err(self.refuse("--confirm does not name the image", Some(hint)).into());
+        }
+        let mut disk = TableDisk::of_image(&node).map_err(|reason| {
+            let name = escape(self.document.path.as_bytes());
+            self.refuse(&format!("cannot write {name}: {reason}"), None)
+        })?;
+        self.written(&mut disk, &words, Extent::Whole)
+    }
+
+    fn document_sector(&self) -> u64 {
+        match self.to {
+            Side::New => self.document.new_sector_bytes,
+            Side::Old => self.document.old_sector_bytes,
+        }
+    }
+
+    /// True if `typed` is the image's file name or its path.
+    fn names(&self, typed: &str) -> bool {
+        let path = Path::new(&self.document.path);
+        path.file_name().is_some_and(|name| name == typed) || typed == self.document.path
+    }
+
+    /// Words to type after `--confirm`.
+    fn words(&self, node: &Pinned, is_device: bool) -> Result<String, Refusal> {
+        if is_device {
+            let words = identity_words(node);
+            return words.map(|words| words.to_string()).map_err(|error| {
+                let hint = error.hint();
+                self.refuse(&error.to_string(), hint)
+            });
+        }
+        let name = Path::new(&self.document.path).file_name().unwrap_or_default();
+        Ok(name.to_string_lossy().into_owned())
+    }
+
+    /// The claim on the device, or its rehearsal; the disk is looked at through it.
+    fn claimed<Taken>(
+        &self,
+        node: &Pinned,
+        ask: impl Fn(ClaimPlan<'_>) -> Result<Taken, host::ClaimRefusal>,
+    ) -> Result<Taken, Refusal> {
+        let wrong = RefCell::new(None);
+        // The table that is there is the one that the plan names; any other is nobody's to change.
+        let contents = |disk: FileDisk| match self.look(&disk, Extent::Whole) {
+            Ok(_) => Contents::default(),
+            Err(refusal) => {
+                *wrong.borrow_mut() = Some(refusal);
+                Contents { signatures: vec!["what was not planned".to_owned()], data: None }
+            }
+        };
+        let confirm = self.apply.confirm.as_deref();
+        let plan = ClaimPlan { node, confirm, overwrites_data: false, contents: &contents };
+        let taken = ask(plan);
+        taken.map_err(|error| {
+            let refusal = Refusal {
+                kind: RefusalKind::Safety,
+                ..Refusal::new(error.to_string(), error.hint())
+            };
+            wrong.borrow_mut().take().unwrap_or(refusal)
+        })
+    }
+
+    /// Saves the old table, writes the new one, and says so.
+    fn written(
+        &mut self,
+        disk: &mut TableDisk,
+        words: &str,
+        extent: Extent,
+    ) -> Result<String, ApplyEnd> {
+        // What the lock or the claim keeps away may have been there until then.
+        let change = self.look(disk.disk(), extent)?;
+        let (during, after) = match self.to {
+            Side::New => (UndoState::Writing, UndoState::Written),
+            Side::Old => (UndoState::Undoing, UndoState::Undone),
+        };
+        let record = shown(&self.undo.path);
+        self.undo.save(&change, &self.document, during).map_err(|error| {
+            self.refuse(&format!("cannot save the old table in {record}: {error}"), None)
+        })?;
+        let bytes = write_table(&change, disk, self.to).map_err(|fault| self.stopped(&fault))?;
+        self.undo.save(&change, &self.document, after).map_err(|error| {
+            let reason = format!("the table is written, but {record} cannot be: {error}");
+            ApplyEnd::Stopped(self.refuse(&reason, None))
+        })?;
+        let name = escape(self.document.path.as_bytes());
+        let undo = self.undo_command(words);
+        Ok(match self.to {
+            Side::New => format!(
+                "{name}: new partition table written, {} in all\n  saved    the old table, in \
+                 {record}\n  undo     {undo}\n",
+                Size(bytes)
+            ),
+            Side::Old => format!("{name}: old partition table written back, {}\n", Size(bytes)),
+        })
+    }
+
+    fn undo_command(&self, words: &str) -> String {
+        let (record, words) = (shell_word(&shown(&self.undo.path)), shell_word(words));
+        format!("straddle apply --undo {record} --confirm {words}")
+    }
+
+    fn stopped(&self, fault: &WriteFault) -> ApplyEnd {
+        let what = if fault.what.is_empty() { "the first flush" } else { fault.what.as_str() };
+        let reason = format!("stopped at the {what}: {}", fault.reason);
+        let hint = "one copy of a table is whole; the same command goes on, and apply --undo \
+                    writes the old table back";
+        ApplyEnd::Stopped(self.refuse(&reason, Some(hint.to_owned())))
+    }
+
+    fn preview(&self, change: &TableChange, words: &str) -> String {
+        let name = escape(self.document.path.as_bytes());
+        let verb = if self.to == Side::New { "written" } else { "written back" };
+        let mut text = format!("{name}: would be {verb}, in this order, each with a flush:\n");
+        let mut writes: Vec<_> = change.writes.iter().collect();
+        if self.to == Side::Old {
+            writes.reverse();
+        }
+        for write in writes {
+            let length = Size(u64::try_from(write.new.len()).unwrap_or(u64::MAX));
+            text += &format!("  {:<28} {length} at byte {}\n", write.what, write.at_bytes);
+        }
+        if self.to == Side::New {
+            text += &format!("  saved    the old table, in {}\n", shown(&self.undo.path));
+        }
+        let undo = if self.to == Side::Old { "--undo " } else { "" };
+        let plan = shell_word(&shown(&self.apply.plan));
+        let words = shell_word(words);
+        text + &format!(
+            "  nothing was written\n  next     straddle apply {undo}{plan} --confirm {words}\n"
+        )
+    }
+}
+
+/// Rejects a document that somebody edited.
+fn sealed(document: TableChangeDocument) -> Result<TableChangeDocument, &'static str> {
+    let is_sealed = document.seal_sha256 == document.seal();
+    is_sealed.then_some(document).ok_or("it was edited after straddle wrote it")
+}
+
+/// The file of the old table beside a plan.
+fn beside(plan: &Path) -> PathBuf {
+    let mut name = plan.file_name().unwrap_or_default().to_owned();
+    name.push(".undo");
+    plan.with_file_name(name)
+}

@@ -1,0 +1,102 @@
+//! A look at the disk before its table is written: once before anything is claimed, and again
+//! through what was claimed.
+
+use device::{Window, disk};
+use host::{FileDisk, Sparse as _};
+use layout::{Emptied, Side, Standing, TableChange};
+use report::plan::{TableChangeDocument, UndoState};
+use units::ByteRange;
+
+use super::undo_file::UndoFile;
+use crate::shared::existing_data;
+use crate::shared::table_document;
+
+/// Bytes that are read at once.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// Extent of a look: partitions that must be blank take long to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The table alone.
+    Table,
+    /// The table, and all that must be blank.
+    Whole,
+}
+
+/// Returns the change of `document` on `disk`, where the disk is still the one it is of, and the
+/// change towards `to` loses nothing.
+///
+/// # Errors
+/// The reason not to write.
+pub(super) fn look(
+    document: &TableChangeDocument,
+    undo: &UndoFile,
+    to: Side,
+    disk: &FileDisk,
+    extent: Extent,
+) -> Result<TableChange, String> {
+    let length = device::Disk::length_bytes(disk);
+    if length != document.disk_bytes {
+        let planned = document.disk_bytes;
+        return Err(format!("the plan is for {planned} bytes, and the disk has {length}"));
+    }
+    let starts = to == Side::New && !matches!(undo.state(), Some(UndoState::Writing));
+    let change = table_document::change(document, |index, at, length| match starts {
+        true => disk::read_vec(disk, at, length).map_err(|error| error.to_string()),
+        false => undo.old(index, length),
+    })?;
+    let hash = change.old_hash(disk).map_err(|error| error.to_string())?;
+    if hash != document.known_sha256 {
+        return Err("its partition table is not the one that was planned".to_owned());
+    }
+    match (change.standing(disk), undo.state()) {
+        (Standing::Foreign(at), _) => {
+            return Err(format!("something else was written at byte {at}"));
+        }
+        (Standing::Whole(Side::New), _) => {}
+        (_, Some(UndoState::Written)) => {
+            return Err("its partition table changed after the plan was applied".to_owned());
+        }
+        _ => {}
+    }
+    layout::check(&change, disk, to, &|range, why| match extent {
+        Extent::Table => Ok(true),
+        Extent::Whole => is_blank(disk, range, why),
+    })?;
+    if starts && document.was_blank && extent == Extent::Whole {
+        unused(disk, length)?;
+    }
+    Ok(change)
+}
+
+/// Rejects a disk that was planned as a blank one and holds something.
+fn unused(disk: &FileDisk, length: u64) -> Result<(), String> {
+    let found = existing_data::signatures(disk);
+    if let Some(found) = found.first() {
+        return Err(format!("the plan is for a blank disk, and it holds {found}"));
+    }
+    let data = existing_data::data(disk, length);
+    data.map_or(Ok(()), |data| Err(format!("the plan is for a blank disk, and it holds {data}")))
+}
+
+/// Reads a partition that moves to its last byte; one that is removed stays where it is, so that
+/// samples of it do.
+fn is_blank(disk: &FileDisk, range: ByteRange, why: Emptied) -> Result<bool, String> {
+    if why == Emptied::Removed {
+        let window = Window::new(disk, range);
+        return Ok(existing_data::data(&window, range.length_bytes()).is_none());
+    }
+    let mut at = range.start_bytes();
+    loop {
+        at = disk.next_data(at);
+        if at >= range.end_bytes() {
+            return Ok(true);
+        }
+        let length = CHUNK_BYTES.min(range.end_bytes() - at);
+        let bytes = disk::read_vec(disk, at, length).map_err(|error| error.to_string())?;
+        if bytes.iter().any(|&byte| byte != 0) {
+            return Ok(false);
+        }
+        at += length;
+    }
+}

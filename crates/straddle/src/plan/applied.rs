@@ -1,0 +1,75 @@
+//! The part of a plan that `straddle apply` carries out: writes of the table, where no data moves.
+
+use std::path::Path;
+
+use device::{Disk, disk};
+use layout::{Emptied, Side, TableChange};
+use report::plan::TableChangeDocument;
+use units::ByteRange;
+use units::text::shell_word;
+
+use super::script::{self, PlannedDisk};
+use crate::arguments::{Plan, is_standard_output};
+use crate::shared::printer::shown;
+use crate::shared::table_document;
+
+/// Bytes at the start and at the end of a partition that are read here; `apply` reads all of it.
+const ENDS_BYTES: u64 = 1 << 20;
+
+/// Returns the writes of a plan; nothing where it changes nothing.
+///
+/// # Errors
+/// Why `straddle apply` does not carry it out.
+pub(super) fn table_change(
+    plan: &Plan,
+    found: &PlannedDisk,
+) -> Result<Option<TableChangeDocument>, String> {
+    if found.plan.is_empty() {
+        return Ok(None);
+    }
+    if found.copy.is_some() {
+        return Err("the plan is of a raw copy of the image: make that, and plan it".to_owned());
+    }
+    let holds = |one: &&layout::PlannedPartition| one.moves() && one.content.is_some();
+    if let Some(one) = found.plan.rows.iter().find(holds) {
+        return Err(format!("partition {} moves, and it holds data", one.number));
+    }
+    let bytes = found.stack.bytes(found.plan.disk).ok_or("its bytes cannot be read")?;
+    let change = TableChange::of(&found.plan, bytes.as_ref())?;
+    let blank = |range, why| seems_blank(bytes.as_ref(), range, why);
+    layout::check(&change, bytes.as_ref(), Side::New, &blank)?;
+    let path = script::path(plan, found).ok_or("its path is not text")?;
+    table_document::document(&change, bytes.as_ref(), Path::new(&path), false).map(Some)
+}
+
+fn seems_blank(disk: &dyn Disk, range: ByteRange, _: Emptied) -> Result<bool, String> {
+    let length = ENDS_BYTES.min(range.length_bytes());
+    let is_zero = |at| -> Result<bool, String> {
+        let bytes = disk::read_vec(disk, at, length).map_err(|error| error.to_string())?;
+        Ok(bytes.iter().all(|&byte| byte == 0))
+    };
+    Ok(is_zero(range.start_bytes())? && is_zero(range.end_bytes() - length)?)
+}
+
+/// Returns what to type to carry it out.
+pub(super) fn next(plan: &Plan, change: &TableChangeDocument, make: &str) -> Vec<String> {
+    let file = plan.output.as_deref().filter(|file| !is_standard_output(file) && !plan.script);
+    let file = file.map_or_else(|| "plan.json".to_owned(), |file| shell_word(&shown(file)));
+    let is_made = plan.output.is_some() && !plan.script;
+    let make = (!is_made).then(|| format!("{make} -o {file}"));
+    let own = [
+        format!("straddle apply {file} --dry-run"),
+        format!("straddle apply {file} --confirm {}", confirm(change)),
+    ];
+    make.into_iter().chain(own).collect()
+}
+
+/// Words after `--confirm`: of an image its name, of a device what `apply --dry-run` shows.
+fn confirm(change: &TableChangeDocument) -> String {
+    let name = Path::new(&change.path).file_name().unwrap_or_default().to_string_lossy();
+    match (&change.identity, change.logical_sector_bytes) {
+        (None, None) => shell_word(&name),
+        (Some(_), _) => "SERIAL".to_owned(),
+        (None, Some(_)) => format!("{}={}", shell_word(&change.path), change.disk_bytes),
+    }
+}

@@ -1,0 +1,179 @@
+//! Plans that are not applied: nothing is written, and the exit code is 3.
+
+use serde_json::Value;
+use testkit::{Loop, need_loops, need_tools, scratch, tool};
+
+use super::{DATA, Disk, GPT, MBR, put, read};
+
+/// Applies plan.json, and expects a refusal for `reason` that changes no byte.
+fn refused(disk: &Disk, reason: &str) {
+    let now = read(&disk.image);
+    let ran = disk.apply(&["plan.json"]);
+    assert_eq!(ran.status, Some(3), "{reason}: {ran:?}");
+    assert!(ran.errors.contains(reason) && ran.out.is_empty(), "{reason}: {ran:?}");
+    assert!(read(&disk.image) == now, "{reason}");
+}
+
+fn edit(disk: &Disk, change: impl Fn(&mut Value)) {
+    let path = disk.file("plan.json");
+    let text = std::fs::read_to_string(&path).expect("the plan is there");
+    let mut plan: Value = serde_json::from_str(&text).expect("it is JSON");
+    change(&mut plan);
+    std::fs::write(path, plan.to_string()).expect("it is written");
+}
+
+#[test]
+fn a_plan_that_moves_data_is_for_the_script() {
+    need_tools!("sfdisk");
+    for (table, place) in [(GPT, 20_000), (MBR, 500), (GPT, 63)] {
+        let disk = Disk::new(table);
+        put(&disk.image, place * 512, b"data");
+        disk.plan(&[]);
+        refused(&disk, "holds data");
+    }
+    // An end on which nobody looks when the plan is made.
+    let disk = Disk::new("label: gpt\nfirst-lba: 34\nstart=63, size=30001\n");
+    put(&disk.image, 15_000 * 512, b"data");
+    disk.plan(&[]);
+    refused(&disk, "holds data");
+    edit(&disk, |plan| plan["table_change"] = Value::Null);
+    let ran = disk.apply(&["plan.json"]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+}
+
+#[test]
+fn random_edited_foreign_and_old_plans_are_refused_and_nothing_is_written() {
+    need_tools!("sfdisk");
+    let disk = Disk::new(GPT);
+    let missing = disk.apply(&["plan.json"]);
+    assert_eq!(missing.status, Some(2), "{missing:?}");
+    let mut random = testkit::random(5);
+    for length in [0, 1, 40, 4000] {
+        let noise: Vec<u8> = (0..length).map(|_| random.next_u64().to_le_bytes()[0]).collect();
+        std::fs::write(disk.file("plan.json"), noise).expect("it is written");
+        refused(&disk, "not a result of straddle");
+    }
+    std::fs::write(disk.file("plan.json"), "{\"schema\": \"straddle.bench/1\"}").expect("written");
+    refused(&disk, "not of straddle.plan/1");
+    std::fs::write(disk.file("plan.json"), "{\"schema\": \"straddle.plan/99\"}").expect("written");
+    refused(&disk, "another version of straddle");
+    for (name, value) in [
+        ("disk_bytes", Value::from(1 << 20)),
+        ("path", Value::from("/dev/null")),
+        ("known_sha256", Value::from("00")),
+        ("known", Value::from(Vec::<Value>::new())),
+        ("was_blank", Value::from(true)),
+        ("new_sector_bytes", Value::from(4096)),
+    ] {
+        disk.plan(&[]);
+        edit(&disk, |plan| plan["table_change"][name] = value.clone());
+        refused(&disk, "edited");
+    }
+    for (name, value) in [
+        ("at_bytes", Value::from(DATA.start * 512)),
+        ("new_hex", Value::from("00")),
+        ("length_bytes", Value::from(u64::MAX)),
+    ] {
+        disk.plan(&[]);
+        edit(&disk, |plan| plan["table_change"]["writes"][0][name] = value.clone());
+        refused(&disk, "edited");
+    }
+    // Each byte of the plan that is cut off or changed.
+    disk.plan(&[]);
+    let plan = std::fs::read(disk.file("plan.json")).expect("the plan is there");
+    for _ in 0..20 {
+        let at = usize::try_from(random.below(plan.len() as u64)).expect("short");
+        std::fs::write(disk.file("plan.json"), &plan[..at]).expect("it is written");
+        refused(&disk, "cannot apply plan.json");
+    }
+    assert!(disk.is_unchanged() && !disk.file("plan.json.undo").exists());
+}
+
+#[test]
+fn a_disk_that_changed_since_is_refused_by_apply_and_by_undo() {
+    need_tools!("sfdisk", "sgdisk");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    tool::run("sgdisk", &["-c", "1:other", scratch::text(&disk.image)]);
+    refused(&disk, "not the one that was planned");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    put(&disk.image, 32 << 20, &[0; 512]);
+    refused(&disk, "the disk has");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    assert_eq!(disk.apply(&["plan.json"]).status, Some(0));
+    refused(&disk, "applied already");
+    tool::run("sgdisk", &["-c", "1:other", scratch::text(&disk.image)]);
+    let now = read(&disk.image);
+    let ran = disk.apply(&["--undo", "plan.json.undo"]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(read(&disk.image) == now);
+    // A new table whose partition is used by now is not taken away.
+    let disk = Disk::new("");
+    disk.plan(&["--new"]);
+    assert_eq!(disk.apply(&["plan.json"]).status, Some(0));
+    put(&disk.image, 8 << 20, b"data");
+    let ran = disk.apply(&["--undo", "plan.json.undo"]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.errors.contains("holds data"), "{ran:?}");
+}
+
+#[test]
+fn a_blank_disk_that_is_none_any_more_is_refused() {
+    let disk = Disk::new("");
+    disk.plan(&["--new"]);
+    put(&disk.image, 5 << 20, b"data");
+    refused(&disk, "the plan is for a blank disk");
+    let ran = disk.run(&["plan", "--new", "disk.raw", "--json"]);
+    assert_eq!(ran.status, Some(0), "only the head is looked at: {ran:?}");
+    put(&disk.image, 17, b"data");
+    let ran = disk.run(&["plan", "--new", "disk.raw", "--json"]);
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+}
+
+#[test]
+fn an_image_is_named_and_nobody_else_may_use_it() {
+    need_tools!("sfdisk", "flock");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    for words in [&["plan.json"][..], &["plan.json", "--confirm", "disk"]] {
+        let ran = disk.run(&[&["apply"], words].concat());
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains("--confirm does not name the image"), "{ran:?}");
+    }
+    let held = std::fs::File::open(&disk.image).expect("it opens");
+    held.lock().expect("it is locked");
+    refused(&disk, "another program has it locked");
+    drop(held);
+    std::fs::write(disk.file("plan.json.undo"), "mine").expect("it is written");
+    refused(&disk, "it exists, and is no record");
+    assert_eq!(read(&disk.file("plan.json.undo")), b"mine");
+    let ran = disk.apply(&["plan.json", "--undo-file", "other.undo"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(disk.file("other.undo").exists());
+}
+
+#[test]
+fn an_image_that_a_loop_device_shows_is_refused() {
+    need_loops!();
+    need_tools!("sfdisk");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    let _device = Loop::attach(&disk.image, 512);
+    refused(&disk, "shows it");
+}
+
+#[test]
+fn an_image_in_a_format_is_planned_as_its_raw_copy() {
+    need_tools!("sfdisk", "qemu-img");
+    let disk = Disk::new(GPT);
+    let qcow = disk.file("disk.qcow2");
+    let names = [scratch::text(&disk.image), scratch::text(&qcow)];
+    tool::run("qemu-img", &["convert", "-O", "qcow2", names[0], names[1]]);
+    let before = read(&qcow);
+    let ran = disk.run(&["plan", "disk.qcow2", "-o", "plan.json"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    refused(&disk, "a raw copy of the image");
+    assert!(read(&qcow) == before);
+}
