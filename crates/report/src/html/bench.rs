@@ -200,7 +200,7 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
     let tone = match experiment.verdict {
         CostVerdict::Penalty => Tone::Bad,
         CostVerdict::NoPenalty => Tone::Good,
-        CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Care,
+        CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Unknown,
     };
     let margin = (experiment.verdict == CostVerdict::NoPenalty).then(|| margin(experiment));
     (tone, word + &margin.flatten().unwrap_or_default())
@@ -217,10 +217,10 @@ fn margin(experiment: &Experiment) -> Option<String> {
 /// The result in a few words: of several experiments the worst.
 pub(super) fn headline(bench: &Bench) -> Headline {
     if bench.envelope.refusal.is_some() || bench.experiments.is_empty() {
-        return Headline::new(Tone::Care, "nothing measured", "");
+        return Headline::new(Tone::Unknown, "nothing measured", "");
     }
     let worst = worst(bench);
-    let (tone, word) = worst.map_or((Tone::Care, String::new()), verdict);
+    let (tone, word) = worst.map_or((Tone::Unknown, String::new()), verdict);
     let interval = worst.and_then(|one| one.comparisons.first()).map(|one| one.interval);
     let ratio = interval.map(|it| format!("ratio {} ({})", ratio_figure(it), ratio_bounds(it)));
     let of = match bench.experiments.len() {

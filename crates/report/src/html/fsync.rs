@@ -255,7 +255,7 @@ pub(super) fn headline(fsync: &Fsync) -> Headline {
                     Headline { figures: format!("{usual}; {rows}"), ..durable }
                 }
                 (None, Some(usual)) => Headline::new(Tone::Plain, usual, rows),
-                (None, None) => Headline::new(Tone::Care, rows, ""),
+                (None, None) => Headline::new(Tone::Unknown, rows, ""),
             }
         }
     }

@@ -23,7 +23,7 @@ fn of_rows(count: usize) -> String {
         row(&id, RowGroup::Wal, "fdatasync", DataPath::Buffered)
     };
     let limit = |grade, limit_ns| EngineLimit { grade, limit_ns, ..EngineLimit::default() };
-    let limits = vec![limit(Fitness::Warn, 10_000_000)];
+    let limits = vec![limit(Fitness::Warn, 10_000_000), limit(Fitness::Fail, 100_000_000)];
     let verdict = Some(FsyncVerdict { limits, ..FsyncVerdict::default() });
     let fsync = Fsync { rows: (0..count).map(one).collect(), verdict, ..Fsync::default() };
     shown(FileContent::Fsync(Box::new(fsync)))
@@ -68,6 +68,11 @@ fn slow_writes_stand_at_their_time_beside_the_limit() {
     let few = of_rows(2);
     let timeline = chart(&few, "Slowest write over the run");
     assert!(timeline.contains("warn 10 ms") && timeline.contains("20 ms"), "{timeline}");
+    for (color, name) in [("#9A6700", "warn 10 ms"), ("#B3261E", "fail 100 ms")] {
+        let named = between(timeline, &format!("fill=\"{color}\""), "</text>");
+        assert!(named.iter().any(|text| text.contains(name)), "{name}: {timeline}");
+        assert!(timeline.contains(&format!("stroke=\"{color}\"")), "{name}");
+    }
     let many = of_rows(9);
     let strips = chart(&many, "Slowest write over the run");
     assert_eq!(strips.matches("<polygon").count(), 9, "a strip for each: {strips}");

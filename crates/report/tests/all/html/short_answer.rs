@@ -118,14 +118,16 @@ fn a_virtual_disk_is_never_called_good_without_its_host() {
     let honesty = result.honesty.as_mut().expect("it has one");
     honesty.evidence = vec![Evidence { code: "virtual-drive".to_owned(), ..Evidence::default() }];
     let one = page(&Report { sources: vec![source.clone()], unread: Vec::new() });
-    assert!(one.contains("<span class=\"verdict care\">PASS for etcd</span>"), "{one}");
-    assert!(one.contains("<span class=\"chip care\">looks durable, host not visible</span>"));
+    assert!(one.contains("<span class=\"verdict unknown\">PASS for etcd</span>"), "{one}");
+    assert!(
+        one.contains("<span class=\"chip unknown\">looks durable, hypervisor not visible</span>")
+    );
     let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
     result.verdict = None;
     let none = short(vec![source.clone()], Vec::new());
-    assert!(none.starts_with("looks durable, host not visible: 0 rows measured"), "{none}");
+    assert!(none.starts_with("looks durable, hypervisor not visible: 0 rows measured"), "{none}");
     let two = short(vec![source, good()], Vec::new());
-    assert!(two.starts_with("1 good (host not visible), 1 good, of 2 results"), "{two}");
+    assert!(two.starts_with("1 good (hypervisor not visible), 1 good, of 2 results"), "{two}");
 }
 
 #[test]
@@ -189,6 +191,31 @@ fn what_is_the_same_of_many_results_is_said_once() {
     let text = short(sources, Vec::new());
     assert_eq!(text.matches("WARN for etcd").count(), 1, "{text}");
     assert!(text.contains(" on db-02 and 14 more: too slow"), "{text}");
+}
+
+#[test]
+fn those_without_a_verdict_follow_what_is_wrong_with_their_next_step() {
+    let open = |reason: &str, next: &str| {
+        let mut source = fsync(Grade::Consistent, Fitness::NotEnough);
+        let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+        let verdict = result.verdict.as_mut().expect("it has one");
+        (verdict.sentence, verdict.next) = (reason.to_owned(), next.to_owned());
+        source
+    };
+    let sources = vec![
+        open("472 writes", "--seconds 16"),
+        open("451 writes", "--seconds 16"),
+        open("9 writes", "--seconds 8"),
+        fsync(Grade::Consistent, Fitness::Warn),
+    ];
+    let text = short(sources.clone(), Vec::new());
+    let found = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    let both = found("on db-02, fsync in  on db-02: Next: --seconds 16.");
+    assert!(found("WARN for etcd") < both, "{text}");
+    found("on db-02: 9 writes. Next: --seconds 8.");
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("<span class=\"chip unknown\">not enough evidence for etcd</span>"));
+    assert!(page.contains("<span class=\"chip care\">WARN for etcd</span>"), "amber is a warning");
 }
 
 #[test]
