@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use measure::durable::RowGroup;
 use measure::engine_verdict::Fitness;
 use report::bench::Bench;
-use report::fsync::{DataPath, EngineLimit, Fsync, FsyncVerdict};
+use report::fsync::{DataPath, EngineLimit, Fsync, FsyncRow, FsyncVerdict, RowMethod};
 use report::html::{FileContent, Report, ResultFile, page};
 
 use crate::bench::sample::{disk, no_penalty};
@@ -76,6 +76,31 @@ fn slow_writes_stand_at_their_time_beside_the_limit() {
     let many = of_rows(9);
     let strips = chart(&many, "Slowest write over the run");
     assert_eq!(strips.matches("<polygon").count(), 9, "a strip for each: {strips}");
+    assert!(strips.contains("A bar of full height is 20.0 times the median"), "{strips}");
+}
+
+#[test]
+fn writes_that_are_not_durable_stand_apart_and_a_missing_percentile_is_explained() {
+    let mut rows: Vec<FsyncRow> = ["one.fdatasync", "one.write", "wal.range"]
+        .map(|id| row(id, RowGroup::Wal, "a row", DataPath::Buffered))
+        .into();
+    rows[1].method = RowMethod::None;
+    rows[2].method = RowMethod::SyncFileRange;
+    let explained = "-: too few writes for that percentile";
+    let shown_of = |rows: &[FsyncRow]| {
+        let fsync = Fsync { rows: rows.to_vec(), ..Fsync::default() };
+        shown(FileContent::Fsync(Box::new(fsync)))
+    };
+    let page = shown_of(&rows);
+    let (durable, rest) = page.split_once("Writes that are not durable").expect("a heading");
+    let durable = durable.split_once("Durable writes").expect("a heading").1;
+    for id in ["one.write", "wal.range"] {
+        assert!(!durable.contains(id) && rest.contains(id), "{id}: {page}");
+    }
+    assert!(durable.contains("one.fdatasync") && !page.contains(explained), "{page}");
+    rows[0].p999_ns = None;
+    assert!(shown_of(&rows).contains(explained));
+    assert!(!shown_of(&rows[1..]).contains("Durable writes"));
 }
 
 #[test]

@@ -152,7 +152,38 @@ fn no_penalty_says_within_which_margin() {
     let comparison = &mut bench.experiments[0].comparisons[0];
     comparison.interval = measure::Interval { ratio: 1.0, low: 0.995, high: 1.0141 };
     let text = short(vec![source("b.json", FileContent::Bench(Box::new(bench)))], Vec::new());
-    assert!(text.starts_with("No penalty within 1.5 %: ratio 1.00 (0.99 to 1.01)"), "{text}");
+    let first = "No penalty within 1.5 %: ratio 1.00 (0.99 to 1.01); control 1.00 (0.98 to 1.02)";
+    assert!(text.starts_with(first), "{text}");
+}
+
+#[test]
+fn a_note_that_limits_the_verdict_stands_with_it_and_not_below() {
+    let mut bench = disk();
+    bench.experiments = vec![no_penalty()];
+    let limits = "the journal may hide a part of the penalty";
+    let title = &bench.experiments[0].title;
+    bench.envelope.notes = vec![format!("{title}: {limits}"), "another note".to_owned()];
+    let source = source("b.json", FileContent::Bench(Box::new(bench)));
+    let text = short(vec![source.clone()], Vec::new());
+    assert!(text.contains(" The journal may hide a part of the penalty."), "{text}");
+    let page = page(&Report { sources: vec![source], unread: Vec::new() });
+    assert!(!page.contains(limits) && page.contains("<li>another note</li>"), "{page}");
+}
+
+#[test]
+fn of_one_rank_the_slower_result_comes_first() {
+    let slow = |p99_ns: u64| {
+        let mut source = fsync(Grade::Consistent, Fitness::Warn);
+        let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+        let verdict = result.verdict.as_mut().expect("it has one");
+        verdict.quantile = Some(crate::fsync::tail(99.0, [p99_ns, p99_ns / 2, p99_ns * 2]));
+        source
+    };
+    let sources = vec![slow(12_000_000), slow(17_000_000), good()];
+    let page = page(&Report { sources, unread: Vec::new() });
+    let table = &page[page.find("those that need attention first").expect("a table")..];
+    assert!(table.find("p99 17.0 ms") < table.find("p99 12.0 ms"), "{table}");
+    assert!(table.find("p99 12.0 ms") < table.find("good.raw"), "{table}");
 }
 
 #[test]
