@@ -267,8 +267,10 @@ fn overview(draft: &Draft) -> Markup {
                 entries.iter().take(NAMED_MAX).map(|entry| file(entry))))
             @if left_out > 0 { p.quiet { "And " (left_out) " more files." } }
             @if shown < entries.len() {
-                p { "The page shows " (count_of(shown, "result")) " in full, those that need attention first. To see \
-                    another in full: straddle report FILE." }
+                p {
+                    "The page shows " (count_of(shown, "result")) " in full, those that need "
+                    "attention first. To see another in full: straddle report FILE."
+                }
             }
             (copies::section(&draft.copies))
         }
