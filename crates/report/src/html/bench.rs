@@ -15,6 +15,7 @@ use super::table::{Row, figure, head, row, table};
 use crate::bench::figure_rounding::{
     UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns,
 };
+use crate::bench::is_control;
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Comparison, Experiment, ScratchFacts, WorkloadOrder};
 use crate::refusal::Refusal;
@@ -48,7 +49,7 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
             }
         }
         (more(bench.experiments.len() - all.len(), "experiments"))
-        (notes(&bench.envelope.notes))
+        (notes(&others_notes(bench)))
         @if !all.is_empty() { (folded("Method", &method(all))) }
         (folded("Machine and command", &html! {
             (pairs(&run_facts::of_bench(bench).rows))
@@ -200,7 +201,7 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
     let tone = match experiment.verdict {
         CostVerdict::Penalty => Tone::Bad,
         CostVerdict::NoPenalty => Tone::Good,
-        CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Care,
+        CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Unknown,
     };
     let margin = (experiment.verdict == CostVerdict::NoPenalty).then(|| margin(experiment));
     (tone, word + &margin.flatten().unwrap_or_default())
@@ -217,17 +218,40 @@ fn margin(experiment: &Experiment) -> Option<String> {
 /// The result in a few words: of several experiments the worst.
 pub(super) fn headline(bench: &Bench) -> Headline {
     if bench.envelope.refusal.is_some() || bench.experiments.is_empty() {
-        return Headline::new(Tone::Care, "nothing measured", "");
+        return Headline::new(Tone::Unknown, "nothing measured", "");
     }
     let worst = worst(bench);
-    let (tone, word) = worst.map_or((Tone::Care, String::new()), verdict);
+    let (tone, word) = worst.map_or((Tone::Unknown, String::new()), verdict);
     let interval = worst.and_then(|one| one.comparisons.first()).map(|one| one.interval);
     let ratio = interval.map(|it| format!("ratio {} ({})", ratio_figure(it), ratio_bounds(it)));
     let of = match bench.experiments.len() {
         1 => String::new(),
         many => format!(", the worst of {many}"),
     };
-    Headline::new(tone, word, ratio.unwrap_or_default() + &of)
+    let control = worst.and_then(control).unwrap_or_default();
+    Headline::new(tone, word, ratio.unwrap_or_default() + &control + &of)
+}
+
+/// `; control 1.00 (0.99 to 1.05)`: how far equal arms differ, beside the margin of no penalty.
+fn control(experiment: &Experiment) -> Option<String> {
+    if experiment.verdict != CostVerdict::NoPenalty {
+        return None;
+    }
+    let arm = experiment.arms.iter().find(|arm| is_control(arm))?;
+    let interval = experiment.comparisons.iter().find(|one| one.arm == arm.name)?.interval;
+    Some(format!("; control {} ({})", ratio_figure(interval), ratio_bounds(interval)))
+}
+
+/// The note without the title before it, if it is on `experiment`.
+fn note_on<'a>(experiment: &Experiment, note: &'a str) -> Option<&'a str> {
+    note.strip_prefix(experiment.title.as_str())?.strip_prefix(": ")
+}
+
+/// Notes but for those on the worst experiment, which stand with its verdict.
+fn others_notes(bench: &Bench) -> Vec<String> {
+    let worst = worst(bench).filter(|_| bench.envelope.refusal.is_none());
+    let is_said = |note: &str| worst.is_some_and(|worst| note_on(worst, note).is_some());
+    bench.envelope.notes.iter().filter(|note| !is_said(note)).cloned().collect()
 }
 
 /// The result in a sentence, with what to do next.
@@ -239,7 +263,14 @@ pub(super) fn short_answer(bench: &Bench) -> ShortAnswer {
         return ShortAnswer::new(Rank::Unknown, "Nothing was measured.");
     };
     let (_, reason) = sentences::verdict(worst, words());
-    let what = format!("{}: {}", say(&worst.title), sentence(&say(&reason)));
+    let mut what = format!("{}: {}", say(&worst.title), sentence(&say(&reason)));
+    for note in bench.envelope.notes.iter().filter_map(|note| note_on(worst, note)) {
+        let mut note = sentence(&say(note));
+        if let Some(first) = note.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        what += &format!(" {note}");
+    }
     match worst.verdict {
         CostVerdict::Penalty => {
             let path = &bench.target.path;

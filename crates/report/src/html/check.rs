@@ -70,7 +70,7 @@ fn figure(id: &str, target: &Target) -> Markup {
 /// Returns how good a target is, and its verdict in a word.
 fn answer(target: &Target) -> (Tone, String) {
     if target.refusal.is_some() {
-        return (Tone::Care, "not judged".to_owned());
+        return (Tone::Unknown, "not judged".to_owned());
     }
     let word = target.verdict.words();
     match (has_error(target), target.verdict) {
@@ -85,8 +85,9 @@ fn need(tone: Tone) -> u8 {
     match tone {
         Tone::Good => 0,
         Tone::Plain => 1,
-        Tone::Care => 2,
-        Tone::Bad => 3,
+        Tone::Unknown => 2,
+        Tone::Care => 3,
+        Tone::Bad => 4,
     }
 }
 
@@ -98,7 +99,7 @@ pub(super) fn headline(document: &Document) -> Headline {
     let found =
         if severities.is_empty() { "no findings".to_owned() } else { severities.join(", ") };
     match worst {
-        None => Headline::new(Tone::Care, "no target", ""),
+        None => Headline::new(Tone::Unknown, "no target", ""),
         Some((tone, word)) => {
             let bad = summary.verdicts.of(Verdict::Misaligned);
             let unknown = summary.verdicts.of(Verdict::Unknown);

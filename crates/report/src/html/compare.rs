@@ -83,7 +83,7 @@ fn line(one: &ComparedRow) -> Row {
 fn tone(answer: CompareAnswer) -> Tone {
     match answer {
         CompareAnswer::Same => Tone::Good,
-        CompareAnswer::CannotTell => Tone::Care,
+        CompareAnswer::CannotTell => Tone::Unknown,
         CompareAnswer::Differs => Tone::Bad,
     }
 }

@@ -30,6 +30,8 @@ pub(super) fn time_or_unknown(nanoseconds: Option<u64>) -> String {
 pub(super) enum Tone {
     Plain,
     Good,
+    /// There is no verdict.
+    Unknown,
     Care,
     Bad,
 }
@@ -40,6 +42,7 @@ impl Tone {
         match self {
             Tone::Plain => "plain",
             Tone::Good => "good",
+            Tone::Unknown => "unknown",
             Tone::Care => "care",
             Tone::Bad => "bad",
         }
@@ -86,7 +89,7 @@ pub(super) fn more(left_out: usize, what: &str) -> Markup {
 /// Why something was not done, and what to do: `word` in a frame, the message, the hint.
 pub(super) fn refused(word: &str, message: &str, hint: Option<&str>) -> Markup {
     html! {
-        p { (chip(Tone::Care, word)) " " (say(message)) }
+        p { (chip(Tone::Unknown, word)) " " (say(message)) }
         @if let Some(hint) = hint { p { strong { "Next: " } (say(hint)) } }
     }
 }

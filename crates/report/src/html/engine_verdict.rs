@@ -32,7 +32,7 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
             p.quiet { "The engine's write pattern: " (say(&verdict.pattern)) (each(verdict)) }
         }
         @if !verdict.limits.is_empty() {
-            (table("Limits", &["Verdict above", "Quantile", "Limit", "Means", "Source"],
+            (table("Limits", &["Verdict", "Quantile", "When above", "Means", "Source"],
                 verdict.limits.iter().take(ROWS_MAX).map(limit)))
         }
         @if !verdict.ceilings.is_empty() {
@@ -69,7 +69,8 @@ fn decisive<'a>(verdict: &'a FsyncVerdict, measured: &Tail) -> Option<&'a Engine
 pub(super) fn limit_lines(verdict: &FsyncVerdict) -> Vec<Limit> {
     const LINES: usize = 3;
     let line = |limit: &EngineLimit| {
-        (format!("{} {}", limit.grade.word(), chosen_time(limit.limit_ns, words())), limit.limit_ns)
+        let name = format!("{} {}", limit.grade.word(), chosen_time(limit.limit_ns, words()));
+        (name, limit.limit_ns, if limit.grade == Fitness::Fail { Tone::Bad } else { Tone::Care })
     };
     verdict.limits.iter().take(LINES).map(line).collect()
 }
@@ -80,7 +81,7 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
         Fitness::Pass => (Tone::Good, "PASS".to_owned()),
         Fitness::Warn => (Tone::Care, "WARN".to_owned()),
         Fitness::Fail => (Tone::Bad, "FAIL".to_owned()),
-        Fitness::NotEnough => (Tone::Care, "not enough evidence".to_owned()),
+        Fitness::NotEnough => (Tone::Unknown, "not enough evidence".to_owned()),
     }
 }
 

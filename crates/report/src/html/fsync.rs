@@ -1,7 +1,6 @@
 //! A result of `straddle fsync` on the page.
 
 use maud::{Markup, html};
-use measure::durable::RowGroup;
 
 use super::chart::{self, CURVES_MAX, Caption, Curve, Dot, pace, slowest, strips};
 use super::elements::{
@@ -15,7 +14,7 @@ use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, named, rest, row, table, told};
 use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
-use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained, title};
+use crate::fsync::{Fsync, FsyncRow, RowComparison, RowMethod, Sustained, title};
 use crate::quantity_words::count_of;
 
 /// The most rows of a table.
@@ -49,7 +48,7 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     if fsync.rows.is_empty() {
         return Markup::default();
     }
-    let shown = || fsync.rows.iter().filter(|row| row.median_ns.is_some());
+    let shown = || fsync.rows.iter().filter(|row| row.median_ns.is_some() && is_synced(row));
     let limits = fsync.verdict.as_ref().map(engine_verdict::limit_lines).unwrap_or_default();
     let rows: Vec<&FsyncRow> = shown().collect();
     let is_many = rows.len() > CURVES_MAX;
@@ -60,7 +59,7 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     };
     let of_rows = caption(
         &format!("{id}-r"),
-        "Latency of every row",
+        "Latency of every durable row",
         "A dot for the median, a line up to p99.",
     );
     let dot = |row: &&FsyncRow| {
@@ -73,8 +72,8 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
         "Slowest write over the run",
         match is_many {
             true => {
-                "The higher a bar, the longer the slowest write took beside the median of \
-                 its row. Bars above each other: all rows were slow at once."
+                "Each bar is the slowest write of that moment. Bars above each other: all rows \
+                 were slow at once."
             }
             false => {
                 "Time since the start to the right. Peaks side by side: slow writes came in a \
@@ -85,28 +84,47 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     // Few rows are seen better as curves alone.
     let few = if is_many { Markup::default() } else { slowest(&over_time, &rows, &limits) };
     // Rows without figures stand last.
-    let none = fsync.rows.iter().filter(|row| row.median_ns.is_none());
+    let none = fsync.rows.iter().filter(|row| row.median_ns.is_none() && is_synced(row));
+    let other: Vec<&FsyncRow> = fsync.rows.iter().filter(|row| !is_synced(row)).collect();
     html! {
-        div {
+        @if other.len() < fsync.rows.len() { div {
             h3 { "Durable writes" }
             (latencies(&format!("{id}-l"), &curves(&rows), &limits, &few))
-        }
+        } }
         @if is_many {
             div.charts {
                 (chart::latencies(&of_rows, &dots))
                 (strips(&over_time, &rows))
             }
         }
-        div {
-            (table("Latencies of each row", &HEADS,
-                shown().chain(none).take(ROWS_MAX).map(one)))
-            (more(fsync.rows.len().saturating_sub(ROWS_MAX), "rows"))
-        }
+        @if other.len() < fsync.rows.len() { div { (figures_of(shown().chain(none).collect())) } }
+        @if !other.is_empty() { div {
+            h3 { "Writes that are not durable" }
+            (figures_of(other))
+        } }
     }
 }
 
-/// Few rows in one chart; of many those of a group in each. Writes without a sync are in the table:
-/// they are too fast to share an axis.
+/// Returns whether a write of `row` is on the drive when it ends, as far as the kernel promises.
+fn is_synced(row: &FsyncRow) -> bool {
+    !matches!(row.method, RowMethod::None | RowMethod::SyncFileRange)
+}
+
+/// The table of `rows`.
+fn figures_of(rows: Vec<&FsyncRow>) -> Markup {
+    let lacks = |row: &&FsyncRow| row.median_ns.is_some() && row.p999_ns.is_none();
+    let caption = match rows.iter().any(lacks) {
+        true => "Latencies of each row; -: too few writes for that percentile",
+        false => "Latencies of each row",
+    };
+    let left_out = rows.len().saturating_sub(ROWS_MAX);
+    html! {
+        (table(caption, &HEADS, rows.into_iter().take(ROWS_MAX).map(one)))
+        (more(left_out, "rows"))
+    }
+}
+
+/// Few rows in one chart; of many those of a group in each.
 fn curves<'a>(rows: &[&'a FsyncRow]) -> Vec<CurveGroup<'a>> {
     if rows.len() <= CURVES_MAX {
         let title = match rows {
@@ -116,8 +134,7 @@ fn curves<'a>(rows: &[&'a FsyncRow]) -> Vec<CurveGroup<'a>> {
         return vec![together(&title, rows)];
     }
     let groups = rows.chunk_by(|one, next| one.group == next.group);
-    let synced = groups.filter(|rows| rows[0].group != RowGroup::NonSynced);
-    synced.map(|rows| together(title(rows[0].group), rows)).collect()
+    groups.map(|rows| together(title(rows[0].group), rows)).collect()
 }
 
 fn together<'a>(title: &str, rows: &[&'a FsyncRow]) -> CurveGroup<'a> {
@@ -255,7 +272,7 @@ pub(super) fn headline(fsync: &Fsync) -> Headline {
                     Headline { figures: format!("{usual}; {rows}"), ..durable }
                 }
                 (None, Some(usual)) => Headline::new(Tone::Plain, usual, rows),
-                (None, None) => Headline::new(Tone::Care, rows, ""),
+                (None, None) => Headline::new(Tone::Unknown, rows, ""),
             }
         }
     }

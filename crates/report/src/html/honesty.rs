@@ -52,11 +52,11 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
 pub(super) fn word(honesty: &Honesty) -> (Tone, String) {
     match honesty.grade {
         Grade::Consistent if is_in_guest(honesty) => {
-            (Tone::Care, "looks durable, host not visible".to_owned())
+            (Tone::Unknown, "looks durable, hypervisor not visible".to_owned())
         }
         Grade::Consistent => (Tone::Good, "looks durable".to_owned()),
-        Grade::Unproven => (Tone::Care, "unproven".to_owned()),
-        Grade::Opaque => (Tone::Care, "opaque layer".to_owned()),
+        Grade::Unproven => (Tone::Unknown, "unproven".to_owned()),
+        Grade::Opaque => (Tone::Unknown, "opaque layer".to_owned()),
         Grade::Suspect => (Tone::Bad, "suspect".to_owned()),
         Grade::NotDurable => (Tone::Bad, "not durable".to_owned()),
     }
@@ -124,7 +124,7 @@ fn of_process(process: &ProcessWord) -> Markup {
         }
         (notes(&process.suppressors))
         @if !process.unknown.is_empty() {
-            p { (chip(Tone::Care, "not known")) " Parts that could not be read:" }
+            p { (chip(Tone::Unknown, "not known")) " Parts that could not be read:" }
             (notes(&process.unknown))
         }
         @if !process.looked_at.is_empty() {

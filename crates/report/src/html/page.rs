@@ -1,5 +1,7 @@
 //! The page around all parts: head, contents, what could not be read, and the bound of it all.
 
+use std::cmp::Reverse;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::copies::FileCopy;
@@ -64,6 +66,8 @@ struct KeptResult {
     heading: String,
     headline: Headline,
     short_answer: ShortAnswer,
+    /// The quantile that an engine's verdict is of.
+    measured_ns: Option<u64>,
     /// Name of its part on the page.
     id: String,
     /// The result in full; `None` where the page has no more room.
@@ -82,6 +86,7 @@ impl Draft {
             heading: result_parts::heading(source),
             headline: result_parts::headline(source),
             short_answer: result_parts::short_answer(source),
+            measured_ns: result_parts::measured_ns(source),
             id,
             part: Some(part),
         });
@@ -99,10 +104,10 @@ impl Draft {
         }
     }
 
-    /// All results, those that need attention first.
+    /// All results, those that need attention first, and of one rank the slower ones.
     fn ranked(&self) -> Vec<&KeptResult> {
         let mut all: Vec<&KeptResult> = self.entries.iter().collect();
-        all.sort_by_key(|entry| std::cmp::Reverse(entry.short_answer.rank));
+        all.sort_by_key(|entry| Reverse((entry.short_answer.rank, entry.measured_ns)));
         all
     }
 
@@ -237,7 +242,7 @@ fn short(draft: &Draft, view: &View) -> Markup {
         of: of.as_str(),
         at: Some(at.clone()),
     });
-    let of_files = draft.entries.iter().map(|entry| PlacedAnswer {
+    let of_files = draft.ranked().into_iter().map(|entry| PlacedAnswer {
         short_answer: &entry.short_answer,
         word: &entry.headline.word,
         of: &entry.heading,
@@ -258,12 +263,14 @@ fn overview(draft: &Draft) -> Markup {
     html! {
         section {
             h2 { "Results" }
-            (table("Every file, the worst first", &["Result", "Answer", "File"],
+            (table("Every file, those that need attention first", &["Result", "Answer", "File"],
                 entries.iter().take(NAMED_MAX).map(|entry| file(entry))))
             @if left_out > 0 { p.quiet { "And " (left_out) " more files." } }
             @if shown < entries.len() {
-                p { "The page shows " (count_of(shown, "result")) " in full, the worst. To see \
-                    another in full: straddle report FILE." }
+                p {
+                    "The page shows " (count_of(shown, "result")) " in full, those that need "
+                    "attention first. To see another in full: straddle report FILE."
+                }
             }
             (copies::section(&draft.copies))
         }

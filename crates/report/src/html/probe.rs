@@ -194,7 +194,7 @@ fn compared(one: &ProbeComparison) -> table::Row {
 /// The result in a few words, for the table of all files.
 pub(super) fn headline(probe: &Probe) -> Headline {
     if probe.envelope.refusal.is_some() || probe.dry_run {
-        return Headline::new(Tone::Care, "nothing probed", "");
+        return Headline::new(Tone::Unknown, "nothing probed", "");
     }
     match &probe.answers.alignment.value {
         Some(found) => {
@@ -203,7 +203,7 @@ pub(super) fn headline(probe: &Probe) -> Headline {
             let but = if lies { "not what is reported" } else { "" };
             Headline::new(tone, format!("granule {}", words().exact(found.bytes)), but)
         }
-        None => Headline::new(Tone::Care, "cannot tell", "the granule"),
+        None => Headline::new(Tone::Unknown, "cannot tell", "the granule"),
     }
 }
 

@@ -70,6 +70,12 @@ pub(super) fn short_answer(source: &ResultFile) -> ShortAnswer {
     }
 }
 
+/// The quantile that the verdict of an engine is of, in nanoseconds.
+pub(super) fn measured_ns(source: &ResultFile) -> Option<u64> {
+    let FileContent::Fsync(fsync) = &source.content else { return None };
+    Some(fsync.verdict.as_ref()?.quantile.as_ref()?.value_ns)
+}
+
 /// All of a result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, source: &ResultFile) -> Markup {
     match &source.content {

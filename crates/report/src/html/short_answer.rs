@@ -12,7 +12,7 @@ pub(super) use crate::text::sentence;
 
 /// The most that is said at the head of a page besides the first, and the most results of which
 /// one thing is said.
-const NAMED_MAX: usize = 7;
+const NAMED_MAX: usize = 12;
 const LINKS_MAX: usize = 6;
 
 /// Rank of a result by the attention that it needs.
@@ -123,13 +123,11 @@ pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], causes: usize, unread: usiz
     Headline::new(tone(*worst), first, others.join(", ")).large(",")
 }
 
-/// List of what is wrong of `all`, the worst first, and what is the same of many once; where
-/// nothing is wrong, of what has no verdict.
+/// List of what is wrong of `all` and then of what has no verdict, the worst first, and what is the
+/// same of many once.
 pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>) -> Markup {
     all.sort_by_key(|told| std::cmp::Reverse(told.short_answer.rank));
-    let wrong = all.iter().any(|told| told.short_answer.rank >= Rank::Care);
-    let least = if wrong { Rank::Care } else { Rank::Unknown };
-    all.retain(|told| told.short_answer.rank >= least);
+    all.retain(|told| told.short_answer.rank >= Rank::Unknown);
     let named = same(&all);
     let Some((first, others)) = named.split_first() else { return Markup::default() };
     let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
@@ -147,12 +145,15 @@ pub(super) fn head(mut all: Vec<PlacedAnswer<'_>>) -> Markup {
     }
 }
 
-/// Those of which the same is said together, in the order of the first of each.
+/// Those of which the same is said together, in the order of the first of each. Of those without a
+/// verdict the next step counts: what they lack differs by figures.
 fn same<'a, 'b>(all: &'b [PlacedAnswer<'a>]) -> Vec<Vec<&'b PlacedAnswer<'a>>> {
     let mut places: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
     let mut groups: Vec<Vec<&PlacedAnswer<'_>>> = Vec::new();
     for told in all {
-        let key = (told.short_answer.what.as_str(), told.short_answer.next.as_deref());
+        let ShortAnswer { rank, what, next } = told.short_answer;
+        let is_open = *rank == Rank::Unknown && next.is_some();
+        let key = (if is_open { told.word } else { what }, next.as_deref());
         match places.get(&key) {
             Some(&place) => groups[place].push(told),
             None => {
@@ -167,6 +168,8 @@ fn same<'a, 'b>(all: &'b [PlacedAnswer<'a>]) -> Vec<Vec<&'b PlacedAnswer<'a>>> {
 fn one(group: &[&PlacedAnswer<'_>]) -> Markup {
     let Some(first) = group.first() else { return Markup::default() };
     let left_out = group.len().saturating_sub(LINKS_MAX);
+    let what = &first.short_answer.what;
+    let is_same = group.iter().all(|told| told.short_answer.what == *what);
     html! {
         (chip(tone(first.short_answer.rank), first.word)) " "
         @for (number, PlacedAnswer { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
@@ -177,7 +180,7 @@ fn one(group: &[&PlacedAnswer<'_>]) -> Markup {
             }
         }
         @if left_out > 0 { " and " (left_out) " more" }
-        ": " strong { (after(first.word, &first.short_answer.what)) }
+        ":" @if is_same { " " strong { (after(first.word, what)) } }
         @if let Some(next) = &first.short_answer.next { " Next: " (next) }
     }
 }
@@ -186,7 +189,8 @@ fn tone(rank: Rank) -> Tone {
     match rank {
         Rank::Good => Tone::Good,
         Rank::Plain => Tone::Plain,
-        Rank::Guest | Rank::Unknown | Rank::Care => Tone::Care,
+        Rank::Guest | Rank::Unknown => Tone::Unknown,
+        Rank::Care => Tone::Care,
         Rank::Failing | Rank::Loss => Tone::Bad,
     }
 }
@@ -196,7 +200,7 @@ fn counted(rank: Rank) -> &'static str {
     match rank {
         Rank::Good => "good",
         Rank::Plain => "without a question",
-        Rank::Guest => "good (host not visible)",
+        Rank::Guest => "good (hypervisor not visible)",
         Rank::Unknown => "without a verdict",
         Rank::Care => "with a warning",
         Rank::Failing => "failing",

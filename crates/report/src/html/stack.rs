@@ -118,8 +118,10 @@ fn problems(layer: &LayerReport) -> Markup {
 pub(super) fn of_verdict(verdict: Verdict, target: &Target) -> Tone {
     match verdict {
         Verdict::Aligned => Tone::Good,
-        Verdict::ChunkOnly | Verdict::NotExpressible | Verdict::Undefined => Tone::Care,
-        Verdict::Empty | Verdict::Unknown => Tone::Plain,
+        Verdict::Empty => Tone::Plain,
+        Verdict::ChunkOnly | Verdict::NotExpressible | Verdict::Undefined | Verdict::Unknown => {
+            Tone::Unknown
+        }
         Verdict::Misaligned if has_error(target) => Tone::Bad,
         Verdict::Misaligned => Tone::Care,
     }

@@ -144,7 +144,7 @@ fn cost(trace: &Trace) -> Markup {
             @for (name, effort, _) in efforts {
                 @for one in effort.untold.iter().take(UNTOLD_MAX) {
                     p {
-                        (chip(Tone::Care, "unknown")) " for " (one.ios) " " (name) ": "
+                        (chip(Tone::Unknown, "unknown")) " for " (one.ios) " " (name) ": "
                         (say(&one.reason))
                     }
                 }
@@ -199,7 +199,7 @@ fn of_extent(trace: &Trace, extent: &TraceExtent) -> Row {
 /// The result in a few words, for the table of all files.
 pub(super) fn headline(trace: &Trace) -> Headline {
     if trace.envelope.refusal.is_some() {
-        return Headline::new(Tone::Care, "not traced", "");
+        return Headline::new(Tone::Unknown, "not traced", "");
     }
     let shares = &trace.total.alignment;
     let off = shares.iter().map(|share| share.misaligned_bytes).max().unwrap_or(0);
@@ -211,7 +211,7 @@ pub(super) fn headline(trace: &Trace) -> Headline {
         (1.., _, _) => Headline::new(Tone::Care, "misaligned", words().size(off)),
         (0, 1.., _) => {
             let figures = format!("{extents}, {} unknown", words().size(unknown));
-            Headline::new(Tone::Care, "unknown", figures)
+            Headline::new(Tone::Unknown, "unknown", figures)
         }
         (0, 0, 0) => Headline::new(Tone::Plain, "nothing to judge", extents),
         (0, 0, _) => Headline::new(Tone::Good, "aligned", extents),

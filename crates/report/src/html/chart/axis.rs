@@ -74,7 +74,14 @@ impl Span {
 
     /// The axis of this span.
     pub(super) fn axis(self) -> Axis {
-        Axis { ends: self.ends(), ticks: self.ticks() }
+        self.axis_of(TICKS_MAX)
+    }
+
+    /// The axis of this span with at most `most` values named.
+    pub(super) fn axis_of(self, most: usize) -> Axis {
+        let ticks = self.ticks(most);
+        let stride = ticks.len().div_ceil(most).max(1);
+        Axis { ends: self.ends(), ticks: ticks.into_iter().step_by(stride).collect() }
     }
 
     /// The ends of the axis, as they are drawn.
@@ -83,14 +90,14 @@ impl Span {
     }
 
     /// Returns where the values that are named stand.
-    fn ticks(self) -> Vec<f64> {
+    fn ticks(self, most: usize) -> Vec<f64> {
         let is_narrow = self.high / self.low < 6.0;
-        let round = if is_narrow { even(self.low, self.high) } else { self.decades() };
+        let round = if is_narrow { even(self.low, self.high) } else { self.decades(most) };
         round.into_iter().map(f64::ln).collect()
     }
 
     /// 1, 2 and 5 of each power of ten, or powers of ten alone, or some of these.
-    fn decades(self) -> Vec<f64> {
+    fn decades(self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
         for (factors, stride) in [
             (&[1.0, 2.0, 5.0][..], 1.0),
@@ -108,7 +115,7 @@ impl Span {
                 power += stride;
             }
             values.retain(|value| (self.low..=self.high).contains(value));
-            if values.len() <= TICKS_MAX {
+            if values.len() <= most {
                 return values;
             }
         }
@@ -134,7 +141,7 @@ mod tests {
     fn ticks(values: &[f64]) -> Vec<f64> {
         let span = Span::of(values.iter().copied(), 1.2).unwrap();
         let shown = |value: f64| (value.exp() * 1000.0).round() / 1000.0;
-        span.ticks().into_iter().map(shown).collect()
+        span.axis().ticks.into_iter().map(shown).collect()
     }
 
     #[test]
@@ -143,6 +150,8 @@ mod tests {
         assert_eq!(ticks(&[8.35, 33.4]), [10.0, 20.0, 30.0]);
         assert_eq!(ticks(&[0.9, 1.3]), [0.9, 1.0, 1.1, 1.2, 1.3]);
         assert_eq!(ticks(&[1.0, 1e9]), [1.0, 1e2, 1e4, 1e6, 1e8]);
+        let few = |high| Span::of([1.0, high].into_iter(), 1.2).unwrap().axis_of(3).ticks.len();
+        assert_eq!([few(2.0), few(10.0), few(1e4)], [3, 3, 3]);
     }
 
     #[test]
@@ -155,7 +164,7 @@ mod tests {
         for values in [[1e300, f64::MIN_POSITIVE], [1.0, 1.0], [1e19, 1e19]] {
             let span = Span::of(values.into_iter(), 1.2).unwrap().roomy();
             assert!(span.ends().start.is_finite() && span.ends().start < span.ends().end);
-            assert!(span.ticks().len() <= TICKS_MAX + 1, "{values:?}");
+            assert!(span.axis().ticks.len() <= TICKS_MAX + 1, "{values:?}");
         }
     }
 }

@@ -73,6 +73,8 @@ fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Mark
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     let is_long = rows.iter().any(|row| text::width(&row.name) > NAME_MAX);
     let letters = if is_long { LONG_MAX } else { NAME_MAX };
+    // Names of latencies are wide.
+    let ticks = if are_factors || is_long { 5 } else { 3 };
     let (row_height, beside) = if is_long { (ROW * 2, 6) } else { (ROW, NAMES) };
     figure(caption, count * u32::from(row_height) + REST, |area| -> Drawn {
         let mut chart = ChartBuilder::on(area)
@@ -81,7 +83,7 @@ fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Mark
             .x_label_area_size(24)
             .y_label_area_size(u32::from(beside))
             .build_cartesian_2d(
-                span.axis(),
+                span.axis_of(ticks),
                 Axis { ends: f64::from(count) - 0.4..-0.6, ticks: Vec::new() },
             )?;
         chart

@@ -30,8 +30,8 @@ pub(super) struct Line<'a> {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// A value that is drawn as a level line, with its name.
-pub(super) type Level = (String, f64);
+/// A value that is drawn as a level line, with its name and color.
+pub(super) type Level = (String, f64, RGBColor);
 
 /// Axes of a chart, and what is drawn behind its lines.
 pub(super) struct Frame<'a> {
@@ -94,10 +94,10 @@ pub(super) fn chart(caption: &Caption, frame: Frame<'_>, lines: &[Line<'_>]) -> 
             .x_label_formatter(&|value| across_name(*value))
             .y_label_formatter(&|value| up_name(value.exp()))
             .draw()?;
-        for (name, value) in levels {
+        for (name, value, color) in levels {
             let line = [(ends.start, span.at(*value)), (ends.end, span.at(*value))];
             // What has no name is what the axis is about.
-            let (color, wide) = if name.is_empty() { (INK, 1) } else { (MARK, 2) };
+            let wide = if name.is_empty() { 1 } else { 2 };
             chart.draw_series([PathElement::new(line, color.stroke_width(wide))])?;
         }
         let mut names: Vec<EndName> = Vec::new();
@@ -109,9 +109,9 @@ pub(super) fn chart(caption: &Caption, frame: Frame<'_>, lines: &[Line<'_>]) -> 
             names.push(EndName { down, words: words.next().unwrap_or_default(), color });
             chart.draw_series(LineSeries::new(drawn, color.stroke_width(2)))?;
         }
-        for ((_, value), words) in levels.iter().zip(words) {
-            let down = chart.backend_coord(&(ends.start, span.at(*value))).1;
-            names.push(EndName { down, words, color: MARK });
+        for (&(_, value, color), words) in levels.iter().zip(words) {
+            let down = chart.backend_coord(&(ends.start, span.at(value))).1;
+            names.push(EndName { down, words, color });
         }
         names.retain(|name| !name.words.is_empty());
         spread(&mut names, height);

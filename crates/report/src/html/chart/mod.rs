@@ -24,7 +24,7 @@ pub(super) use over_time::{pace, pair_by_pair, slowest, sustained};
 pub(super) use percentiles::{CURVES_MAX, Curve, Scales, percentiles};
 pub(super) use strips::strips;
 
-use super::elements::{say, words};
+use super::elements::{Tone, say, words};
 use crate::bench::figure_rounding::chosen_time;
 use crate::text;
 use units::number::{real, whole};
@@ -46,6 +46,8 @@ const LINES: [RGBColor; 8] = [
     RGBColor(0x6a, 0x5d, 0x00),
     RGBColor(0x5b, 0x5b, 0x5b),
 ];
+/// Color of a limit that a warning begins at.
+const CARE: RGBColor = RGBColor(0x9a, 0x67, 0x00);
 /// Color of what stands out.
 const MARK: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
 
@@ -64,11 +66,14 @@ pub(super) struct Caption {
     pub(super) description: String,
 }
 
-/// A latency that is drawn as a level line, in nanoseconds, with its name.
-pub(super) type Limit = (String, u64);
+/// A latency that is drawn as a level line, in nanoseconds, with its name and how bad
+/// it is to be above.
+pub(super) type Limit = (String, u64, Tone);
 
 fn levels(limits: &[Limit]) -> Vec<lines::Level> {
-    limits.iter().map(|(name, limit_ns)| (name.clone(), real(*limit_ns))).collect()
+    let color = |tone: Tone| if tone == Tone::Care { CARE } else { MARK };
+    let level = |(name, limit_ns, tone): &Limit| (name.clone(), real(*limit_ns), color(*tone));
+    limits.iter().map(level).collect()
 }
 
 /// A latency on an axis as a person writes it: `5 ms`, not `5.00 ms`.

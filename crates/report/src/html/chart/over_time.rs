@@ -6,7 +6,7 @@ use units::number::{real, whole, wide};
 
 use super::axis::even;
 use super::lines::{Frame, Level, Line, chart};
-use super::{Axis, Caption, Limit, Span, label, levels};
+use super::{Axis, Caption, INK, Limit, Span, label, levels};
 use crate::bench::Comparison;
 use crate::bench::figure_rounding::{chosen_time, number};
 use crate::fsync::{FsyncRow, SlowestWrites, Sustained, SustainedPoint};
@@ -115,7 +115,7 @@ pub(in crate::html) fn pair_by_pair(
         across_name: &|pair| format!("{pair:.0}"),
         up_name: &number,
         held: Vec::new(),
-        levels: vec![(String::new(), 1.0)],
+        levels: vec![(String::new(), 1.0, INK)],
         mark: None,
     };
     course.drawn(caption, last, &lines)

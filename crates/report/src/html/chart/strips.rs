@@ -2,7 +2,6 @@
 //! bar: the higher, the more times the median of its row. What slowed all rows is a column.
 
 use maud::Markup;
-use measure::durable::RowGroup;
 use plotters::chart::ChartBuilder;
 use plotters::element::{Polygon, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -13,6 +12,7 @@ use super::axis::even;
 use super::dots::{NAME_MAX, NAMES, REST, ROWS_MAX};
 use super::over_time::clock;
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, figure, short};
+use crate::bench::figure_rounding::number;
 use crate::fsync::{FsyncRow, SlowestWrites};
 
 /// Distance of two strips.
@@ -31,11 +31,8 @@ struct Strip<'a> {
 }
 
 impl<'a> Strip<'a> {
-    /// Those of `row`; `None` where it does not tell of them, or syncs nothing.
+    /// Those of `row`; `None` where it does not tell of them.
     fn of(row: &'a FsyncRow) -> Option<Strip<'a>> {
-        if row.group == RowGroup::NonSynced {
-            return None;
-        }
         let (writes, median_ns) = (row.slowest.as_ref()?, row.median_ns?);
         Some(Strip { name: row.short_id(), writes, median_ns: real(median_ns.max(1)) })
     }
@@ -75,7 +72,16 @@ pub(in crate::html) fn strips(caption: &Caption, rows: &[&FsyncRow]) -> Markup {
     }
     let most = strips.iter().flat_map(Strip::times).flatten().fold(TIMES_MIN, f64::max);
     let count = u32::try_from(strips.len()).unwrap_or(u32::MAX);
-    figure(caption, count * ROW + REST, |area| -> Drawn {
+    let caption = Caption {
+        id: caption.id.clone(),
+        title: caption.title.clone(),
+        description: format!(
+            "{} A bar of full height is {} times the median of its row; the scale is logarithmic.",
+            caption.description,
+            number(most)
+        ),
+    };
+    figure(&caption, count * ROW + REST, |area| -> Drawn {
         let mut chart = ChartBuilder::on(area)
             .margin(6)
             .margin_right(30)

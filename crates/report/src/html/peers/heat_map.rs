@@ -34,9 +34,9 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
     for (_, outlier) in fleet.groups.iter().flat_map(PeerGroup::outliers) {
         odd.entry(outlier.host.clone()).or_insert(outlier);
     }
+    let figure = if few { "each latency, and its" } else { "for each latency the" };
     let caption = format!(
-        "{}, the slowest first. Figures: times the median of all. ▲ (slower) and ▼ (faster) stand \
-         out.",
+        "{}, the slowest first: {figure} ratio to the median of these hosts.",
         count_of(fleet.hosts.len(), "host")
     );
     html! {
@@ -46,23 +46,39 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
                 thead { tr {
                     th scope="col" { "Host" }
                     @for column in &columns { th scope="col" { span { (column.head) } } }
-                    th scope="col" { "Verdict" }
+                    @if !odd.is_empty() { th scope="col" { "Verdict" } }
                 } }
                 tbody {
                     @for host in fleet.hosts.iter().take(HOSTS_MAX) {
                         tr id=(fleet.row_id(number, host)) {
                             th scope="row" { (host) (runs(&columns, host)) }
                             @for column in &columns { (cell(column, host, few)) }
-                            td {
-                                @if let Some(odd) = odd.get(host) { (chip(tone(odd), word(odd))) }
+                            @if !odd.is_empty() {
+                                td.word {
+                                    @if let Some(odd) = odd.get(host) {
+                                        (chip(tone(odd), word(odd)))
+                                    }
+                                }
                             }
                         }
                     }
                 }
             }
         }
+        (key(!odd.is_empty()))
         (more(fleet.hosts.len().saturating_sub(HOSTS_MAX), "hosts"))
         (more(fleet.groups.len().saturating_sub(COLUMNS_MAX), "works"))
+    }
+}
+
+/// Shades and signs of the map in one line: those of [`warmth`].
+fn key(has_signs: bool) -> Markup {
+    html! {
+        p.quiet.key {
+            "Shades: slower from " span.s1 { "1.25×" } " " span.s2 { "2×" } " " span.s3 { "5×" }
+            ", faster from " span.f1 { "0.8×" } " " span.f2 { "0.5×" } " " span.f3 { "0.2×" } "."
+            @if has_signs { " ▲ slower, ▼ faster: stands out." }
+        }
     }
 }
 

@@ -320,10 +320,10 @@ impl Ruled {
                 cause.as_ref().filter(|it| it.places.contains(&place)).map_or(0.0, |it| it.rise);
         }
         let (answer, middle) = outlier_rule::answer(&values);
+        let places = |odd: Vec<usize>| odd.into_iter().map(|at| known[at].0).collect();
         let answer = match answer {
-            GroupAnswer::Some(odd) => {
-                GroupAnswer::Some(odd.into_iter().map(|at| known[at].0).collect())
-            }
+            GroupAnswer::Some(odd) => GroupAnswer::Some(places(odd)),
+            GroupAnswer::Mixed(odd) => GroupAnswer::Mixed(places(odd)),
             other => other,
         };
         let mut times = vec![None; hosts.len()];

@@ -37,8 +37,8 @@ pub(super) enum GroupAnswer {
     TooFew,
     /// Nobody stands out.
     Nobody,
-    /// So many differ that none of them is an exception: how many.
-    Mixed(usize),
+    /// So many differ that none of them is an exception: the places of those, in order.
+    Mixed(Vec<usize>),
     /// The places of those that stand out, in order.
     Some(Vec<usize>),
 }
@@ -55,7 +55,7 @@ pub(super) fn answer(logarithms: &[f64]) -> (GroupAnswer, f64) {
     let odd: Vec<usize> = (0..away.len()).filter(|&place| away[place] > limit).collect();
     let answer = match odd.len() {
         0 => GroupAnswer::Nobody,
-        count if count * SHARE > logarithms.len() => GroupAnswer::Mixed(count),
+        count if count * SHARE > logarithms.len() => GroupAnswer::Mixed(odd),
         _ => GroupAnswer::Some(odd),
     };
     (answer, middle)
@@ -96,7 +96,7 @@ mod tests {
     fn nobody_is_named_where_all_are_slow_or_two_kinds_meet_or_few_are_there() {
         assert_eq!(odd(&[200e6; 20]), GroupAnswer::Nobody);
         let halves: Vec<f64> = (0..20).map(|at| if at < 9 { 200e6 } else { 2e6 }).collect();
-        assert_eq!(odd(&halves), GroupAnswer::Mixed(9));
+        assert_eq!(odd(&halves), GroupAnswer::Mixed((0..9).collect()));
         assert_eq!(odd(&[2e6, 2e6, 2e6, 200e6]), GroupAnswer::TooFew);
         assert_eq!(answer(&[]), (GroupAnswer::TooFew, 0.0));
     }

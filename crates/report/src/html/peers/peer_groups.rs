@@ -6,6 +6,7 @@ use super::heat_map::heat_map;
 use super::host_rows::{FLEETS_MAX, Fleet, ID, fleets};
 use super::named_outliers::{NamedOutlier, advice, by_host, cause_answer, sentence, word};
 use super::outlier_rule::{DEVIATIONS, FACTOR_MIN, GroupAnswer, HOSTS_MIN};
+use super::shared_cause::Explanation;
 use super::{MeasuredOn, PeerGroup, Peers, SharedCause, causes};
 use crate::html::elements::{folded, more};
 use crate::html::short_answer::{Rank, ShortAnswer};
@@ -13,8 +14,9 @@ use crate::quantity_words::count_of;
 
 /// The most groups of which is said why nobody of them is named.
 const SAID_MAX: usize = 8;
-/// The most places that are named in a list.
+/// The most places that are named in a list, and the most hosts in a sentence.
 const NAMED_MAX: usize = 40;
+const IN_SENTENCE_MAX: usize = 12;
 
 /// All that peers say: what is worth the head of the page, and the section.
 pub(in crate::html) struct View {
@@ -66,6 +68,14 @@ impl View {
         self.named.iter().map(rank).collect()
     }
 
+    /// Returns whether hosts were compared, and none of them differs.
+    fn is_uniform(&self) -> bool {
+        let mut groups = self.fleets.iter().flat_map(|fleet| &fleet.groups).peekable();
+        let is_compared = groups.peek().is_some();
+        let is_named = !self.named.is_empty() || !self.causes.is_empty();
+        is_compared && !is_named && groups.all(|group| differing(group).is_none())
+    }
+
     /// The section; `None` where nothing could be compared: there is one host, or none.
     pub(in crate::html) fn section(&self) -> Option<Markup> {
         if self.fleets.is_empty() && self.strangers.len() < 2 {
@@ -74,7 +84,7 @@ impl View {
         Some(html! {
             section id=(ID) {
                 h2 { "Hosts side by side" }
-                @if self.named.is_empty() && self.causes.is_empty() && !self.fleets.is_empty() {
+                @if self.is_uniform() {
                     p { "No host stands out among its peers." }
                 }
                 @for (number, fleet) in self.fleets.iter().take(FLEETS_MAX).enumerate() {
@@ -133,23 +143,37 @@ fn one(number: usize, fleet: &Fleet) -> Markup {
     }
 }
 
+/// Returns the places of hosts that are too many to be exceptions, what they differ in, and what
+/// explains a part of it.
+fn differing(group: &PeerGroup) -> Option<(&'static str, &[usize], Option<&Explanation>)> {
+    group.measures().into_iter().find_map(|(measure, ruled, _)| match &ruled.answer {
+        GroupAnswer::Mixed(places) => Some((measure, places.as_slice(), ruled.cause.as_ref())),
+        _ => None,
+    })
+}
+
+/// The hosts at `places`, by name.
+fn names(group: &PeerGroup, places: &[usize]) -> String {
+    let names = places.iter().filter_map(|place| group.hosts.get(*place));
+    let names: Vec<&str> = names.map(|host| host.name.as_str()).take(IN_SENTENCE_MAX).collect();
+    let more = places.len() - names.len();
+    names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
 /// Returns why nobody of a group can be named; `None` where the rule can tell.
 fn said(group: &PeerGroup) -> Option<String> {
-    let mixed = group.measures().into_iter().find_map(|(measure, ruled, _)| match ruled.answer {
-        GroupAnswer::Mixed(differ) => Some((measure, differ, ruled.cause.as_ref())),
-        _ => None,
-    });
     let hosts = count_of(group.hosts.len(), "host");
-    if let Some((measure, differ, cause)) = mixed {
+    if let Some((measure, places, cause)) = differing(group) {
         let reason = match cause {
-            Some(cause) => format!("{} is not the only reason", cause.what),
-            None => "no kernel or machine type explains it".to_owned(),
+            Some(cause) => format!("The {} is not the only reason", cause.what),
+            None => "No kernel or machine type explains it".to_owned(),
         };
         return Some(format!(
-            "{}: {differ} of {hosts} differ from the others in their {measure}: too many to be \
-             exceptions, and {reason}. Look for what they share: image, slot, link speed, \
-             controller.",
-            group.kind.head
+            "{}: no single host stands out by its {measure}, but {} of {hosts} differ from the \
+             others: {}. {reason}. Look for what these share: image, slot, link speed, controller.",
+            group.kind.head,
+            places.len(),
+            names(group, places)
         ));
     }
     let few = matches!(group.median.answer, GroupAnswer::TooFew);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use measure::durable::RowGroup;
 use measure::engine_verdict::Fitness;
 use report::bench::Bench;
-use report::fsync::{DataPath, EngineLimit, Fsync, FsyncVerdict};
+use report::fsync::{DataPath, EngineLimit, Fsync, FsyncRow, FsyncVerdict, RowMethod};
 use report::html::{FileContent, Report, ResultFile, page};
 
 use crate::bench::sample::{disk, no_penalty};
@@ -23,7 +23,7 @@ fn of_rows(count: usize) -> String {
         row(&id, RowGroup::Wal, "fdatasync", DataPath::Buffered)
     };
     let limit = |grade, limit_ns| EngineLimit { grade, limit_ns, ..EngineLimit::default() };
-    let limits = vec![limit(Fitness::Warn, 10_000_000)];
+    let limits = vec![limit(Fitness::Warn, 10_000_000), limit(Fitness::Fail, 100_000_000)];
     let verdict = Some(FsyncVerdict { limits, ..FsyncVerdict::default() });
     let fsync = Fsync { rows: (0..count).map(one).collect(), verdict, ..Fsync::default() };
     shown(FileContent::Fsync(Box::new(fsync)))
@@ -68,9 +68,39 @@ fn slow_writes_stand_at_their_time_beside_the_limit() {
     let few = of_rows(2);
     let timeline = chart(&few, "Slowest write over the run");
     assert!(timeline.contains("warn 10 ms") && timeline.contains("20 ms"), "{timeline}");
+    for (color, name) in [("#9A6700", "warn 10 ms"), ("#B3261E", "fail 100 ms")] {
+        let named = between(timeline, &format!("fill=\"{color}\""), "</text>");
+        assert!(named.iter().any(|text| text.contains(name)), "{name}: {timeline}");
+        assert!(timeline.contains(&format!("stroke=\"{color}\"")), "{name}");
+    }
     let many = of_rows(9);
     let strips = chart(&many, "Slowest write over the run");
     assert_eq!(strips.matches("<polygon").count(), 9, "a strip for each: {strips}");
+    assert!(strips.contains("A bar of full height is 20.0 times the median"), "{strips}");
+}
+
+#[test]
+fn writes_that_are_not_durable_stand_apart_and_a_missing_percentile_is_explained() {
+    let mut rows: Vec<FsyncRow> = ["one.fdatasync", "one.write", "wal.range"]
+        .map(|id| row(id, RowGroup::Wal, "a row", DataPath::Buffered))
+        .into();
+    rows[1].method = RowMethod::None;
+    rows[2].method = RowMethod::SyncFileRange;
+    let explained = "-: too few writes for that percentile";
+    let shown_of = |rows: &[FsyncRow]| {
+        let fsync = Fsync { rows: rows.to_vec(), ..Fsync::default() };
+        shown(FileContent::Fsync(Box::new(fsync)))
+    };
+    let page = shown_of(&rows);
+    let (durable, rest) = page.split_once("Writes that are not durable").expect("a heading");
+    let durable = durable.split_once("Durable writes").expect("a heading").1;
+    for id in ["one.write", "wal.range"] {
+        assert!(!durable.contains(id) && rest.contains(id), "{id}: {page}");
+    }
+    assert!(durable.contains("one.fdatasync") && !page.contains(explained), "{page}");
+    rows[0].p999_ns = None;
+    assert!(shown_of(&rows).contains(explained));
+    assert!(!shown_of(&rows[1..]).contains("Durable writes"));
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
     let many = (0..40).flat_map(|_| all.clone()).collect();
     let text = page(&Report { sources: many, unread: Vec::new() });
     assert!(text.len() < 3 * PAGE_BYTES_MAX, "{}", text.len());
-    assert!(text.contains("in full, the worst."));
+    assert!(text.contains("in full, those that need attention first."));
     for (long, left_out) in all.into_iter().zip([
         "more targets",
         "more experiments",

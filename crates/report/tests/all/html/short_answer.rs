@@ -118,14 +118,16 @@ fn a_virtual_disk_is_never_called_good_without_its_host() {
     let honesty = result.honesty.as_mut().expect("it has one");
     honesty.evidence = vec![Evidence { code: "virtual-drive".to_owned(), ..Evidence::default() }];
     let one = page(&Report { sources: vec![source.clone()], unread: Vec::new() });
-    assert!(one.contains("<span class=\"verdict care\">PASS for etcd</span>"), "{one}");
-    assert!(one.contains("<span class=\"chip care\">looks durable, host not visible</span>"));
+    assert!(one.contains("<span class=\"verdict unknown\">PASS for etcd</span>"), "{one}");
+    assert!(
+        one.contains("<span class=\"chip unknown\">looks durable, hypervisor not visible</span>")
+    );
     let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
     result.verdict = None;
     let none = short(vec![source.clone()], Vec::new());
-    assert!(none.starts_with("looks durable, host not visible: 0 rows measured"), "{none}");
+    assert!(none.starts_with("looks durable, hypervisor not visible: 0 rows measured"), "{none}");
     let two = short(vec![source, good()], Vec::new());
-    assert!(two.starts_with("1 good (host not visible), 1 good, of 2 results"), "{two}");
+    assert!(two.starts_with("1 good (hypervisor not visible), 1 good, of 2 results"), "{two}");
 }
 
 #[test]
@@ -150,7 +152,38 @@ fn no_penalty_says_within_which_margin() {
     let comparison = &mut bench.experiments[0].comparisons[0];
     comparison.interval = measure::Interval { ratio: 1.0, low: 0.995, high: 1.0141 };
     let text = short(vec![source("b.json", FileContent::Bench(Box::new(bench)))], Vec::new());
-    assert!(text.starts_with("No penalty within 1.5 %: ratio 1.00 (0.99 to 1.01)"), "{text}");
+    let first = "No penalty within 1.5 %: ratio 1.00 (0.99 to 1.01); control 1.00 (0.98 to 1.02)";
+    assert!(text.starts_with(first), "{text}");
+}
+
+#[test]
+fn a_note_that_limits_the_verdict_stands_with_it_and_not_below() {
+    let mut bench = disk();
+    bench.experiments = vec![no_penalty()];
+    let limits = "the journal may hide a part of the penalty";
+    let title = &bench.experiments[0].title;
+    bench.envelope.notes = vec![format!("{title}: {limits}"), "another note".to_owned()];
+    let source = source("b.json", FileContent::Bench(Box::new(bench)));
+    let text = short(vec![source.clone()], Vec::new());
+    assert!(text.contains(" The journal may hide a part of the penalty."), "{text}");
+    let page = page(&Report { sources: vec![source], unread: Vec::new() });
+    assert!(!page.contains(limits) && page.contains("<li>another note</li>"), "{page}");
+}
+
+#[test]
+fn of_one_rank_the_slower_result_comes_first() {
+    let slow = |p99_ns: u64| {
+        let mut source = fsync(Grade::Consistent, Fitness::Warn);
+        let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+        let verdict = result.verdict.as_mut().expect("it has one");
+        verdict.quantile = Some(crate::fsync::tail(99.0, [p99_ns, p99_ns / 2, p99_ns * 2]));
+        source
+    };
+    let sources = vec![slow(12_000_000), slow(17_000_000), good()];
+    let page = page(&Report { sources, unread: Vec::new() });
+    let table = &page[page.find("those that need attention first").expect("a table")..];
+    assert!(table.find("p99 17.0 ms") < table.find("p99 12.0 ms"), "{table}");
+    assert!(table.find("p99 12.0 ms") < table.find("good.raw"), "{table}");
 }
 
 #[test]
@@ -189,6 +222,31 @@ fn what_is_the_same_of_many_results_is_said_once() {
     let text = short(sources, Vec::new());
     assert_eq!(text.matches("WARN for etcd").count(), 1, "{text}");
     assert!(text.contains(" on db-02 and 14 more: too slow"), "{text}");
+}
+
+#[test]
+fn those_without_a_verdict_follow_what_is_wrong_with_their_next_step() {
+    let open = |reason: &str, next: &str| {
+        let mut source = fsync(Grade::Consistent, Fitness::NotEnough);
+        let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+        let verdict = result.verdict.as_mut().expect("it has one");
+        (verdict.sentence, verdict.next) = (reason.to_owned(), next.to_owned());
+        source
+    };
+    let sources = vec![
+        open("472 writes", "--seconds 16"),
+        open("451 writes", "--seconds 16"),
+        open("9 writes", "--seconds 8"),
+        fsync(Grade::Consistent, Fitness::Warn),
+    ];
+    let text = short(sources.clone(), Vec::new());
+    let found = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    let both = found("on db-02, fsync in  on db-02: Next: --seconds 16.");
+    assert!(found("WARN for etcd") < both, "{text}");
+    found("on db-02: 9 writes. Next: --seconds 8.");
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("<span class=\"chip unknown\">not enough evidence for etcd</span>"));
+    assert!(page.contains("<span class=\"chip care\">WARN for etcd</span>"), "amber is a warning");
 }
 
 #[test]

@@ -40,11 +40,11 @@ fn a_trace_that_knows_no_address_is_not_called_aligned() {
     let reason = "compressed by the file system".to_owned();
     let unknown = vec![TraceUnknown { bytes: 4 << 20, reason }];
     let row = traced(TraceTotal { unknown, unvisited_bytes: 0, ..total.clone() });
-    assert!(row.contains("4 MiB unknown") && row.contains("verdict care"), "{row}");
+    assert!(row.contains("4 MiB unknown") && row.contains("verdict unknown"), "{row}");
     let row = traced(TraceTotal { unknown: Vec::new(), unvisited_bytes: 0, ..total.clone() });
     assert!(row.contains("nothing to judge") && !row.contains("verdict good"), "{row}");
     let row = traced(TraceTotal { unknown: Vec::new(), unvisited_bytes: 1 << 20, ..total });
-    assert!(row.contains("1 MiB unknown") && row.contains("verdict care"), "{row}");
+    assert!(row.contains("1 MiB unknown") && row.contains("verdict unknown"), "{row}");
 }
 
 #[test]
