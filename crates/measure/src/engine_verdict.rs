@@ -131,8 +131,8 @@ fn not_enough(profile: &Profile, tail: &Tail) -> FitnessAnswer {
     let samples = samples.filter(|samples| *samples <= most);
     let why = match tail.high_ns {
         None => format!(
-            "No upper bound for the {quantile} yet: {} durable writes count as {} independent \
-             ones, since slow writes come in groups; {} independent ones are needed",
+            "Too few writes to bound the {quantile} from above: slow writes come in groups, so the \
+             {} durable writes tell as much as {} independent ones; {} are needed",
             tail.samples, tail.effective_samples, tail.needed_samples
         ),
         Some(_) => format!("The {quantile} may be on either side of the limit"),
@@ -224,7 +224,8 @@ mod tests {
         let open = of(Some(2), None);
         assert_eq!(open.fitness, Fitness::NotEnough);
         assert!(
-            open.sentence.contains("No upper bound for the p99 yet: 2000 durable writes"),
+            open.sentence.contains("Too few writes to bound the p99 from above")
+                && open.sentence.contains("the 2000 durable writes tell as much as"),
             "{open:?}"
         );
         assert!(open.samples_to_settle.is_some());

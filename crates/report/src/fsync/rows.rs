@@ -169,13 +169,16 @@ impl FsyncRow {
 }
 
 impl RowComparison {
+    /// Returns whether there were too few rounds for any conclusion.
+    pub(crate) fn has_too_few_rounds(&self) -> bool {
+        holds_one(self.interval).is_none() && self.conclusion == Difference::NoDifferenceDetected
+    }
+
     /// Returns the conclusion in words.
     pub(crate) fn result(&self) -> String {
-        match holds_one(self.interval) {
-            None if self.conclusion == Difference::NoDifferenceDetected => {
-                "too few rounds to tell".to_owned()
-            }
-            _ => self.conclusion.word().replace('-', " "),
+        match self.has_too_few_rounds() {
+            true => "too few rounds to tell".to_owned(),
+            false => self.conclusion.word().replace('-', " "),
         }
     }
 }

@@ -200,6 +200,7 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
     let (_, word) = sentences::verdict_word(experiment.verdict);
     let tone = match experiment.verdict {
         CostVerdict::Penalty => Tone::Bad,
+        CostVerdict::NoPenalty if is_noisy(experiment) => Tone::Unknown,
         CostVerdict::NoPenalty => Tone::Good,
         CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Unknown,
     };
@@ -210,9 +211,22 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
 /// ` within 1.5 %`: how far from 1 the ratio may be, never rounded down; `None` while it is not
 /// known.
 fn margin(experiment: &Experiment) -> Option<String> {
-    let Interval { low, high, .. } = experiment.comparisons.first()?.interval;
-    let tenths = ((high - 1.0).max(1.0 - low) * 1000.0).ceil();
+    let tenths = (reach(experiment.comparisons.first()?.interval) * 1000.0).ceil();
     tenths.is_finite().then(|| format!(" within {:.1} %", tenths.max(1.0) / 10.0))
+}
+
+/// Returns how far from 1 a ratio may be.
+fn reach(Interval { low, high, .. }: Interval) -> f64 {
+    (high - 1.0).max(1.0 - low)
+}
+
+/// Returns whether equal arms may differ by more than those that are compared: the drive was too
+/// uneven for a verdict that stands out as good.
+fn is_noisy(experiment: &Experiment) -> bool {
+    let compared = experiment.comparisons.first().map(|one| reach(one.interval));
+    compared
+        .zip(control_interval(experiment).map(reach))
+        .is_some_and(|(own, control)| control > own)
 }
 
 /// The result in a few words: of several experiments the worst.
@@ -237,9 +251,14 @@ fn control(experiment: &Experiment) -> Option<String> {
     if experiment.verdict != CostVerdict::NoPenalty {
         return None;
     }
-    let arm = experiment.arms.iter().find(|arm| is_control(arm))?;
-    let interval = experiment.comparisons.iter().find(|one| one.arm == arm.name)?.interval;
+    let interval = control_interval(experiment)?;
     Some(format!("; control {} ({})", ratio_figure(interval), ratio_bounds(interval)))
+}
+
+/// Interval of the ratio of equal arms.
+fn control_interval(experiment: &Experiment) -> Option<Interval> {
+    let arm = experiment.arms.iter().find(|arm| is_control(arm))?;
+    experiment.comparisons.iter().find(|one| one.arm == arm.name).map(|one| one.interval)
 }
 
 /// The note without the title before it, if it is on `experiment`.

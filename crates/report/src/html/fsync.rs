@@ -60,11 +60,11 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     let of_rows = caption(
         &format!("{id}-r"),
         "Latency of every durable row",
-        "A dot for the median, a line up to p99.",
+        "A dot for the median, a line up to p99, or up to p90 while p99 is not known.",
     );
     let dot = |row: &&FsyncRow| {
         let median_ns = row.median_ns.unwrap_or_default();
-        Dot::latency(row.short_id().to_owned(), median_ns, row.p99_ns)
+        Dot::latency(row.short_id().to_owned(), median_ns, row.p99_ns.or(row.p90_ns))
     };
     let dots: Vec<Dot> = rows.iter().map(dot).collect();
     let over_time = caption(
@@ -165,11 +165,16 @@ fn one(of: &FsyncRow) -> Row {
 }
 
 fn comparisons(comparisons: &[RowComparison]) -> Markup {
-    html! {
-        h3 { "Rows against each other" }
-        (table("Time of the first row divided by that of the second", &COMPARED_HEADS,
-            comparisons.iter().take(ROWS_MAX).map(compared)))
+    let all = table(
+        "Time of the first row divided by that of the second",
+        &COMPARED_HEADS,
+        comparisons.iter().take(ROWS_MAX).map(compared),
+    );
+    if comparisons.iter().all(RowComparison::has_too_few_rounds) {
+        let title = "Rows against each other: too few rounds to tell (more with --seconds)";
+        return folded(title, &all);
     }
+    html! { h3 { "Rows against each other" } (all) }
 }
 
 fn compared(one: &RowComparison) -> Row {

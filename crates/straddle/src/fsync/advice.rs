@@ -60,7 +60,10 @@ fn longer(pace: Pace, wanted: u64) -> String {
     let (options, wanted) = (pace.options(wanted), rounded(wanted));
     match options {
         Some(options) => {
-            format!("measure longer, for about {wanted} durable writes: {options}")
+            format!(
+                "measure longer, for about {wanted} durable writes even at half this pace: \
+                 {options}"
+            )
         }
         None if is_beyond_a_run => format!(
             "treat it as WARN: about {wanted} durable writes are needed, more than a run can judge"
@@ -111,7 +114,8 @@ mod tests {
         };
         assert_eq!(
             longer(seen, 560),
-            "measure longer, for about 560 durable writes: --seconds 31 --bytes-max 27M"
+            "measure longer, for about 560 durable writes even at half this pace: --seconds 31 \
+             --bytes-max 27M"
         );
     }
 }

@@ -44,9 +44,12 @@ impl Fleet {
         for group in &groups {
             odd.extend(group.outliers().into_iter().map(|(_, outlier)| outlier.host));
             for host in &group.hosts {
-                let times = real(host.median_ns).max(1.0) / group.median.middle_ns.max(1.0);
+                // The slower of its latencies counts: a fast median hides no slow writes.
+                let times = group.measures().into_iter().filter_map(|(_, ruled, latency)| {
+                    Some(real(latency(host)?).max(1.0) / ruled.middle_ns.max(1.0))
+                });
                 let (sum, count) = away.entry(&host.name).or_default();
-                *sum += times.ln();
+                *sum += times.fold(0.0, f64::max).max(f64::MIN_POSITIVE).ln();
                 *count += 1.0;
             }
         }

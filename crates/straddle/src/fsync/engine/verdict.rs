@@ -154,7 +154,7 @@ mod tests {
         );
         check(etcd(3000, 150_000_000, 200_000_000), Fitness::Fail, "expect late heartbeats");
         check(etcd(3000, 300_000, 200_000_000), Fitness::Warn, "Rare stalls");
-        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "No upper bound");
+        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "Too few writes to bound");
         check(etcd(0, 1, 1), Fitness::NotEnough, "No durable write was measured");
     }
 

@@ -240,7 +240,7 @@ fn too_few_writes_end_in_an_option_to_type_that_is_more_than_was_given() {
     assert_eq!(verdict["verdict"], "not-enough-evidence", "{verdict}");
     // The profile wants 100 writes; more than the usual seconds lift that.
     let next = verdict["next"].as_str().expect("a text");
-    let (_, behind) = next.split_once("durable writes: --seconds ").expect(next);
+    let (_, behind) = next.split_once("at half this pace: --seconds ").expect(next);
     let seconds = behind.split(' ').next().and_then(|word| word.parse::<u64>().ok());
     assert!(seconds >= Some(16) && next.starts_with("measure longer, for about "), "{next}");
 }
