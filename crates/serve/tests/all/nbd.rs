@@ -107,6 +107,7 @@ fn fio_verifies_what_it_wrote_at_depth() {
             "--size=8m",
             "--iodepth=32",
             "--verify=crc32c",
+            "--verify_state_save=0",
             "--fsync=50",
             "--randseed=7",
         ];
