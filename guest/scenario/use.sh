@@ -104,6 +104,8 @@ need mount -t ext4 -o ro $(part $(disk parted)) /mnt/parted
 need mkswap $(part $(disk partswap))
 need swapon $(part $(disk partswap))
 sync
+# Seconds after the last write of an array, its metadata still becomes clean.
+mdadm --wait-clean /dev/md126
 since "in use"
 
 # refused NAME [NODE]: what each command that writes says of a node, and whether its bytes are as before;
