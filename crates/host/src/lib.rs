@@ -3,7 +3,7 @@
 //! Disks that are looked at are opened for reading only. Five rooms write: [`scratch`] fills a file
 //! of its own that has no name, `loops` shows such a file as a device, `suite` fills a file system
 //! that was made for it, `table_disk` writes partition tables on images and claimed devices, and
-//! [`engine`] does what it is told to the files that it is given. A block
+//! [`engine`] carries out commands on the files that it is given. A block
 //! device that exists already is opened for writing in [`claim`] and nowhere else.
 //!
 //! `format` and `stack` see the world through `device`'s traits; this crate stands behind them on a

@@ -1,4 +1,4 @@
-//! The kernel is told of the partitions of a disk, one by one, and each of its answers kept.
+//! Tells the kernel which partitions of a disk changed, one by one, and keeps each answer.
 //!
 //! `BLKRRPART` would read the table again, and refuses as a whole where one partition is in use;
 //! `BLKPG` adds, removes and resizes single ones.

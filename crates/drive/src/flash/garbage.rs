@@ -1,9 +1,9 @@
 //! Additional work of a write by garbage collection, as the host's pattern makes it.
 //!
-//! What is written in order fills blocks that become empty by themselves. What is written at random
-//! shares the spare flash, and costs what [`amplification`] says for its share. How it is shared is
-//! the policy that chooses which block is collected: [`Victim`]. What is not written at all lies in
-//! full blocks that nobody collects, and takes no share. The drive is in the steady state of its
+//! Data written in order fills blocks that become empty by themselves. Data written at random
+//! shares the spare flash, and costs what [`amplification`] says for its share. The policy that
+//! chooses the block to collect decides the shares: [`Victim`]. Data that is not written again lies
+//! in full blocks that nobody collects, and takes no share. The drive is in the steady state of its
 //! pattern, once that is known.
 
 use super::FlashPlan;

@@ -46,7 +46,7 @@ impl DriveProfile {
     /// built-in one.
     ///
     /// # Errors
-    /// As [`DriveProfile::parse`].
+    /// The same errors as [`DriveProfile::parse`].
     pub fn parse_with(
         file: &str,
         text: &str,

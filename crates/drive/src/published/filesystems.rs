@@ -193,7 +193,7 @@ impl Of {
 }
 
 /// By how many times `step` takes longer misaligned: in the mean over places of the partition that
-/// begin at other angles of the platter, as the article's disk had one of which nobody knows.
+/// begin at other angles of the platter: the article does not say where its partition began.
 fn ratio(system: System, step: SuiteStep) -> f64 {
     let trace = entries(system, step);
     let mean_ns = |start_bytes: u64| {

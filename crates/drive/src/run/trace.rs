@@ -54,7 +54,7 @@ impl TraceLayout {
 }
 
 /// A trace, replayed as fast as the drive goes, or with [`TraceReplay::timed`] at its own times.
-/// What a sync was is a flush.
+/// A sync becomes a flush.
 #[derive(Clone, Debug)]
 pub struct TraceReplay<'a, I> {
     entries: I,

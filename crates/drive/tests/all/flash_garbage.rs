@@ -51,7 +51,7 @@ const DRIVE: FlashPlan = FlashPlan {
 };
 
 /// A translation layer that keeps every unit's place, and collects the block with the least valid.
-/// What it moves has a block of its own.
+/// Units that it moves go to a block of their own.
 struct Layer {
     /// Block of each unit.
     place: Vec<usize>,

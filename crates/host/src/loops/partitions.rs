@@ -1,5 +1,5 @@
-//! Partitions of a loop device, which the kernel is told of one by one: not every kernel reads
-//! partition tables by itself.
+//! Partitions of a loop device, added and removed one by one: not every kernel reads partition
+//! tables by itself.
 //!
 //! Source: Linux `include/uapi/linux/blkpg.h`.
 
@@ -83,7 +83,7 @@ fn asked(
     let length = i32::try_from(size_of::<PartitionWords>()).map_err(|_| Errno::OVERFLOW)?;
     let mut asked = Asked { operation, flags: 0, length, data: &mut words };
     // SAFETY: blkpg.h defines the argument as a struct blkpg_ioctl_arg, whose layout Asked has; its
-    // data is a struct blkpg_partition, of the length that is told; the kernel copies both
+    // data is a struct blkpg_partition, of the length in it; the kernel copies both
     // (block/ioctl.c, blkpg_ioctl).
     unsafe { ioctl::ioctl(device, StructIoctl::<BLKPG, Asked<'_>>(&mut asked)) }.map(drop)
 }

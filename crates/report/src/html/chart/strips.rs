@@ -62,7 +62,7 @@ impl<'a> Strip<'a> {
     }
 }
 
-/// The chart of `rows`; nothing where none of them tells of its slowest writes.
+/// The chart of `rows`; empty where none of them has its slowest writes.
 pub(in crate::html) fn strips(caption: &Caption, rows: &[&FsyncRow]) -> Markup {
     let strips: Vec<Strip<'_>> =
         rows.iter().take(ROWS_MAX).filter_map(|row| Strip::of(row)).collect();

@@ -7,7 +7,7 @@
 //! | `guard` | the process that pulls the drive when this one cannot, as seen from here |
 //! | `watchman` | that process |
 //! | `record` | what a drive leaves on the machine, so that `drive detach` finds it |
-//! | `counts` | what is told of it: at the end, and meanwhile |
+//! | `counts` | its counts: at the end, and meanwhile |
 //! | `runtime_directory` | the place of sockets |
 
 mod counts;

@@ -83,7 +83,8 @@ impl Held {
         Held { control: None, device: None, point }
     }
 
-    /// Takes over a mount, or attaches a loop device; with what the serving process is told.
+    /// Takes over a mount, or attaches a loop device; also returns the answer to the serving
+    /// process.
     fn take(asked: &DriveGuard) -> anyhow::Result<(Held, String)> {
         if let Some(point) = &asked.point {
             let directory = std::fs::File::open(point)?;
