@@ -5,6 +5,7 @@
 
 mod arms;
 mod dry_run;
+pub(crate) mod evenness;
 pub(crate) mod figure_rounding;
 mod fio_json;
 pub(crate) mod grid;

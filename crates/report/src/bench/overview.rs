@@ -182,7 +182,7 @@ impl OverviewLine<'_> {
     }
 
     fn verdict(&self) -> Cell {
-        let (style, word) = verdict_word(self.experiment.verdict);
+        let (style, word) = verdict_word(self.experiment);
         (style, word.to_lowercase())
     }
 

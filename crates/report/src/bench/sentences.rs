@@ -2,10 +2,11 @@
 
 use measure::{CostVerdict, Regime};
 
+use super::evenness::is_uneven;
 use super::figure_rounding::time;
 use super::grid::Cell;
 use super::{Effort, Experiment, Predicted};
-use crate::colored_line::{BAD, CARE, GOOD};
+use crate::colored_line::{BAD, CARE, GOOD, NAME};
 use crate::quantity_words::{ViewWords, count};
 use crate::text::sentence;
 
@@ -13,9 +14,10 @@ use crate::text::sentence;
 const REGIMES_MAX: usize = 6;
 
 /// The word of a verdict as it starts a sentence, and its color.
-pub(crate) fn verdict_word(verdict: CostVerdict) -> Cell {
-    match verdict {
+pub(crate) fn verdict_word(experiment: &Experiment) -> Cell {
+    match experiment.verdict {
         CostVerdict::Penalty => (BAD, "Penalty".to_owned()),
+        CostVerdict::NoPenalty if is_uneven(experiment) => (NAME, "No penalty".to_owned()),
         CostVerdict::NoPenalty => (GOOD, "No penalty".to_owned()),
         CostVerdict::Small => (CARE, "Small difference".to_owned()),
         CostVerdict::Inconclusive => (CARE, "No verdict".to_owned()),
@@ -25,7 +27,7 @@ pub(crate) fn verdict_word(verdict: CostVerdict) -> Cell {
 
 /// The verdict, and its reason as one sentence.
 pub(crate) fn verdict(experiment: &Experiment, words: ViewWords<'_>) -> (Cell, String) {
-    let (style, word) = verdict_word(experiment.verdict);
+    let (style, word) = verdict_word(experiment);
     let reason = words.text(&experiment.reason);
     // A reason may be a whole sentence that begins with the verdict.
     let bare = reason.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(&word));

@@ -9,7 +9,7 @@ use measure::{CostVerdict, Interval, Tail};
 
 use super::{Measure, Measurement, RunValue};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
-use crate::fsync::{Fsync, FsyncRow, grade_words, title};
+use crate::fsync::{Fsync, FsyncRow, title};
 use crate::probe::{Answers, FoundDepth, Probe, ProbeAnswer};
 
 /// A figure of a result.
@@ -152,7 +152,7 @@ fn of_fsync(fsync: &Fsync) -> Vec<Figure> {
     }
     if let Some(honesty) = &fsync.honesty {
         let because = Some(honesty.sentence.clone());
-        let grade = Some(grade_words(honesty.grade));
+        let grade = Some(honesty.words());
         figures.push(Figure {
             is_open: matches!(honesty.grade, Grade::Unproven | Grade::Opaque),
             ..said("syncs", "durability", grade, because)

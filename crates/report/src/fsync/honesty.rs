@@ -24,6 +24,28 @@ pub struct Honesty {
     pub process: Option<ProcessWord>,
 }
 
+/// Code of the evidence that a disk is virtual.
+const VIRTUAL_DRIVE: &str = "virtual-drive";
+
+impl Honesty {
+    /// Returns whether a disk is virtual: its host may drop what the guest has synced.
+    #[must_use]
+    pub fn is_in_guest(&self) -> bool {
+        self.evidence.iter().any(|one| one.code == VIRTUAL_DRIVE)
+    }
+
+    /// Returns the grade in words: `looks durable`, `not durable`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.grade {
+            Grade::Consistent if self.is_in_guest() => "looks durable as far as a guest can see",
+            Grade::Consistent => "looks durable",
+            grade => return grade.word().replace('-', " "),
+        }
+        .to_owned()
+    }
+}
+
 /// One thing that was seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

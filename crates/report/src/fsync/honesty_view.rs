@@ -16,7 +16,7 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
         Grade::Unproven => "no evidence against durability, but not all could be checked.",
         _ => &honesty.sentence,
     };
-    prose(grade(honesty.grade), &words.text(sentence), limit, text);
+    prose(grade(honesty), &words.text(sentence), limit, text);
     for evidence in &honesty.evidence {
         let style = match evidence.direction {
             Direction::Against => BAD,
@@ -51,22 +51,15 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
     }
 }
 
-fn grade(grade: Grade) -> Cell {
-    let style = match grade {
+fn grade(honesty: &Honesty) -> Cell {
+    let style = match honesty.grade {
+        Grade::Consistent if honesty.is_in_guest() => NAME,
         Grade::Consistent => GOOD,
         Grade::NotDurable => BAD,
         Grade::Unproven | Grade::Opaque | Grade::Suspect => CARE,
     };
-    let is = if grade == Grade::Consistent { "" } else { "is " };
-    (style, format!("sync {is}{}:", grade_words(grade)))
-}
-
-/// The words for a grade: `looks durable`, `not durable`.
-pub(crate) fn grade_words(grade: Grade) -> String {
-    match grade {
-        Grade::Consistent => "looks durable".to_owned(),
-        _ => grade.word().replace('-', " "),
-    }
+    let is = if honesty.grade == Grade::Consistent { "" } else { "is " };
+    (style, format!("sync {is}{}:", honesty.words()))
 }
 
 /// A row for each layer.

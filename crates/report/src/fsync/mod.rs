@@ -24,7 +24,6 @@ pub use engine_verdict::{Ceiling, EngineLimit, FsyncVerdict};
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
-pub(crate) use honesty_view::grade_words;
 pub use json::{fsync_json, fsync_parse};
 pub use plugin::{fsync_plugin, fsync_severity};
 pub use progress::{doing, measuring};

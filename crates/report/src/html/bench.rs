@@ -15,7 +15,7 @@ use super::table::{Row, figure, head, row, table};
 use crate::bench::figure_rounding::{
     UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns,
 };
-use crate::bench::is_control;
+use crate::bench::evenness::{control_interval, is_uneven, reach};
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Comparison, Experiment, ScratchFacts, WorkloadOrder};
 use crate::refusal::Refusal;
@@ -197,10 +197,10 @@ fn work(experiment: &Experiment) -> [(&'static str, Option<String>); 12] {
 
 /// A verdict as its word and how good that is.
 pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
-    let (_, word) = sentences::verdict_word(experiment.verdict);
+    let (_, word) = sentences::verdict_word(experiment);
     let tone = match experiment.verdict {
         CostVerdict::Penalty => Tone::Bad,
-        CostVerdict::NoPenalty if is_noisy(experiment) => Tone::Unknown,
+        CostVerdict::NoPenalty if is_uneven(experiment) => Tone::Unknown,
         CostVerdict::NoPenalty => Tone::Good,
         CostVerdict::Small | CostVerdict::Inconclusive | CostVerdict::Void => Tone::Unknown,
     };
@@ -213,20 +213,6 @@ pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
 fn margin(experiment: &Experiment) -> Option<String> {
     let tenths = (reach(experiment.comparisons.first()?.interval) * 1000.0).ceil();
     tenths.is_finite().then(|| format!(" within {:.1} %", tenths.max(1.0) / 10.0))
-}
-
-/// Returns how far from 1 a ratio may be.
-fn reach(Interval { low, high, .. }: Interval) -> f64 {
-    (high - 1.0).max(1.0 - low)
-}
-
-/// Returns whether equal arms may differ by more than those that are compared: the drive was too
-/// uneven for a verdict that stands out as good.
-fn is_noisy(experiment: &Experiment) -> bool {
-    let compared = experiment.comparisons.first().map(|one| reach(one.interval));
-    compared
-        .zip(control_interval(experiment).map(reach))
-        .is_some_and(|(own, control)| control > own)
 }
 
 /// The result in a few words: of several experiments the worst.
@@ -253,12 +239,6 @@ fn control(experiment: &Experiment) -> Option<String> {
     }
     let interval = control_interval(experiment)?;
     Some(format!("; control {} ({})", ratio_figure(interval), ratio_bounds(interval)))
-}
-
-/// Interval of the ratio of equal arms.
-fn control_interval(experiment: &Experiment) -> Option<Interval> {
-    let arm = experiment.arms.iter().find(|arm| is_control(arm))?;
-    experiment.comparisons.iter().find(|one| one.arm == arm.name).map(|one| one.interval)
 }
 
 /// The note without the title before it, if it is on `experiment`.

@@ -81,8 +81,16 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
         Fitness::Pass => (Tone::Good, "PASS".to_owned()),
         Fitness::Warn => (Tone::Care, "WARN".to_owned()),
         Fitness::Fail => (Tone::Bad, "FAIL".to_owned()),
+        Fitness::NotEnough if is_near(verdict) => (Tone::Care, "close to WARN".to_owned()),
         Fitness::NotEnough => (Tone::Unknown, "not enough evidence".to_owned()),
     }
+}
+
+/// Returns whether something was measured, and no longer run would settle on which side of the
+/// limit it is: to be treated as a warning.
+fn is_near(verdict: &FsyncVerdict) -> bool {
+    let is_bounded = |tail: &Tail| tail.high_ns.is_some();
+    verdict.samples_to_settle.is_none() && verdict.quantile.as_ref().is_some_and(is_bounded)
 }
 
 fn measured(quantile: &Tail) -> String {
@@ -132,6 +140,7 @@ pub(super) fn rank(verdict: &FsyncVerdict) -> Rank {
         Fitness::Pass => Rank::Good,
         Fitness::Warn => Rank::Care,
         Fitness::Fail => Rank::Failing,
+        Fitness::NotEnough if is_near(verdict) => Rank::Care,
         Fitness::NotEnough => Rank::Unknown,
     }
 }

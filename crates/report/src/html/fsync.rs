@@ -14,7 +14,7 @@ use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, named, rest, row, table, told};
 use crate::bench::figure_rounding::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
-use crate::fsync::{Fsync, FsyncRow, RowComparison, RowMethod, Sustained, title};
+use crate::fsync::{Fsync, FsyncRow, Honesty, RowComparison, RowMethod, Sustained, title};
 use crate::quantity_words::count_of;
 
 /// The most rows of a table.
@@ -251,7 +251,7 @@ fn method(fsync: &Fsync) -> Markup {
 /// The result in a few words: the worse of the two verdicts first.
 pub(super) fn headline(fsync: &Fsync) -> Headline {
     let judged = fsync.verdict.as_ref().map(engine_verdict::headline);
-    let is_in_guest = fsync.honesty.as_ref().is_some_and(honesty::is_in_guest);
+    let is_in_guest = fsync.honesty.as_ref().is_some_and(Honesty::is_in_guest);
     let durable = fsync.honesty.as_ref().map(|honesty| {
         let (tone, word) = honesty::word(honesty);
         Headline::new(tone, word, "")
@@ -273,6 +273,9 @@ pub(super) fn headline(fsync: &Fsync) -> Headline {
             let usual = usual(fsync).map(figures);
             match (durable, usual) {
                 (Some(durable), None) => Headline { figures: rows, ..durable },
+                (Some(durable), Some(usual)) if is_in_guest => {
+                    Headline::new(durable.tone, usual, format!("{}; {rows}", durable.word))
+                }
                 (Some(durable), Some(usual)) => {
                     Headline { figures: format!("{usual}; {rows}"), ..durable }
                 }

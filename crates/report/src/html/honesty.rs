@@ -10,8 +10,6 @@ use crate::bench::figure_rounding::{UNKNOWN, number};
 use crate::fsync::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
 
 const ROWS_MAX: usize = 40;
-/// Code of the evidence that a disk is virtual.
-const VIRTUAL_DRIVE: &str = "virtual-drive";
 const LAYER_HEADS: [&str; 10] = [
     "Layer",
     "Kind",
@@ -50,21 +48,13 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
 
 /// The grade in words, and how good that is.
 pub(super) fn word(honesty: &Honesty) -> (Tone, String) {
-    match honesty.grade {
-        Grade::Consistent if is_in_guest(honesty) => {
-            (Tone::Unknown, "looks durable, hypervisor not visible".to_owned())
-        }
-        Grade::Consistent => (Tone::Good, "looks durable".to_owned()),
-        Grade::Unproven => (Tone::Unknown, "unproven".to_owned()),
-        Grade::Opaque => (Tone::Unknown, "opaque layer".to_owned()),
-        Grade::Suspect => (Tone::Bad, "suspect".to_owned()),
-        Grade::NotDurable => (Tone::Bad, "not durable".to_owned()),
-    }
-}
-
-/// Returns whether a disk is virtual: the host may drop what the guest has synced.
-pub(super) fn is_in_guest(honesty: &Honesty) -> bool {
-    honesty.evidence.iter().any(|one| one.code == VIRTUAL_DRIVE)
+    let tone = match honesty.grade {
+        Grade::Consistent if honesty.is_in_guest() => Tone::Unknown,
+        Grade::Consistent => Tone::Good,
+        Grade::Unproven | Grade::Opaque => Tone::Unknown,
+        Grade::Suspect | Grade::NotDurable => Tone::Bad,
+    };
+    (tone, honesty.words())
 }
 
 fn evidence(one: &Evidence) -> Row {
@@ -136,7 +126,7 @@ fn of_process(process: &ProcessWord) -> Markup {
 /// Returns how much the grade wants to be looked at.
 pub(super) fn rank(honesty: &Honesty) -> Rank {
     match honesty.grade {
-        Grade::Consistent if is_in_guest(honesty) => Rank::Guest,
+        Grade::Consistent if honesty.is_in_guest() => Rank::Guest,
         Grade::Consistent => Rank::Good,
         Grade::Suspect | Grade::NotDurable => Rank::Loss,
         Grade::Unproven | Grade::Opaque => Rank::Unknown,

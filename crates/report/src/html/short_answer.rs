@@ -200,7 +200,7 @@ fn counted(rank: Rank) -> &'static str {
     match rank {
         Rank::Good => "good",
         Rank::Plain => "without a question",
-        Rank::Guest => "good (hypervisor not visible)",
+        Rank::Guest => "good as far as a guest can see",
         Rank::Unknown => "without a verdict",
         Rank::Care => "with a warning",
         Rank::Failing => "failing",

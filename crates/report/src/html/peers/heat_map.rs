@@ -52,7 +52,7 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
                     @for host in fleet.hosts.iter().take(HOSTS_MAX) {
                         tr id=(fleet.row_id(number, host)) {
                             th scope="row" { (host) (runs(&columns, host)) }
-                            @for column in &columns { (cell(column, host, few)) }
+                            @for column in &columns { (cell(column, host, few, odd.get(host))) }
                             @if !odd.is_empty() {
                                 td.word {
                                     @if let Some(odd) = odd.get(host) {
@@ -109,14 +109,15 @@ fn runs(columns: &[Column<'_>], host: &str) -> Markup {
     }
 }
 
-fn cell(column: &Column<'_>, host: &str, few: bool) -> Markup {
-    let (_, ruled, latency) = column.measure;
+fn cell(column: &Column<'_>, host: &str, few: bool, odd: Option<&Outlier>) -> Markup {
+    let (measure, ruled, latency) = column.measure;
     let known = column.hosts.get(host).and_then(|(place, host)| Some((place, latency(host)?)));
     let Some((place, latency_ns)) = known else { return html! { td { (UNKNOWN) } } };
     let times = real(latency_ns) / ruled.middle_ns.max(1.0);
     let stands_out = match &ruled.answer {
         GroupAnswer::Some(places) => places.contains(place),
-        _ => false,
+        GroupAnswer::Mixed(_) => odd.is_some_and(|it| it.measure == measure),
+        GroupAnswer::TooFew | GroupAnswer::Nobody => false,
     };
     let judged = ruled.times.get(*place).copied().flatten().unwrap_or(times);
     let sign = match (stands_out, Odd::of(judged)) {

@@ -248,8 +248,15 @@ impl PeerGroup {
     fn outliers(&self) -> Vec<(usize, Outlier)> {
         let mut found: Vec<(usize, Outlier)> = Vec::new();
         for (measure, told, latency) in self.measures() {
-            let GroupAnswer::Some(places) = &told.answer else { continue };
+            let (places, is_exception) = match &told.answer {
+                GroupAnswer::Some(places) => (places, true),
+                GroupAnswer::Mixed(places) => (places, false),
+                GroupAnswer::TooFew | GroupAnswer::Nobody => continue,
+            };
             for &place in places {
+                if !is_exception && !self.is_doubtful(place, told) {
+                    continue;
+                }
                 let Some(host) = self.hosts.get(place) else { continue };
                 let Some(latency_ns) = latency(host) else { continue };
                 if found.iter().any(|(other, _)| *other == place) {
@@ -271,6 +278,16 @@ impl PeerGroup {
             }
         }
         found
+    }
+
+    /// Returns whether a host of many that differ is so fast that its writes may not be durable, as
+    /// few of them are: the others are slow, and these are doubted.
+    fn is_doubtful(&self, place: usize, told: &Ruled) -> bool {
+        let is_fast = |times: &Option<f64>| times.is_some_and(outlier_rule::is_implausible);
+        let fast = told.times.iter().filter(|times| is_fast(times)).count();
+        self.kind.is_durable
+            && is_fast(&told.times[place])
+            && outlier_rule::is_few(fast, &told.times)
     }
 
     /// Returns the throughput of a host, and the most of those that do not stand out, where it is

@@ -30,6 +30,11 @@ pub(super) fn is_implausible(times: f64) -> bool {
     times > 0.0 && times * f64::from(DURABLE_APART) < 1.0 - 1e-6
 }
 
+/// Returns whether `count` of the hosts with a time among `times` are few enough to be exceptions.
+pub(super) fn is_few(count: usize, times: &[Option<f64>]) -> bool {
+    count * SHARE <= times.iter().flatten().count()
+}
+
 /// Findings of the rule for a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum GroupAnswer {

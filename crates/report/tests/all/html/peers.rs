@@ -117,6 +117,19 @@ fn where_two_kinds_meet_those_that_differ_are_named_and_no_sign_is_promised() {
 }
 
 #[test]
+fn a_host_that_is_too_fast_to_believe_is_doubted_also_where_many_differ() {
+    // Six are slow, too many to be exceptions; one is far faster than all.
+    let fast = |host: u64| if host == 9 { 20_000 } else { 2_000_000 };
+    let sources = fleet(20, |host| if host < 6 { 200_000_000 } else { fast(host) });
+    assert_eq!(names(&sources), ["db-09"]);
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("implausibly fast") && page.contains("differ from the others"));
+    // Six that are fast may be the better half.
+    let halves = fleet(20, |host| if host < 6 { 20_000 } else { 2_000_000 });
+    assert_eq!(names(&halves), Vec::<String>::new());
+}
+
+#[test]
 fn a_slow_model_accuses_none_of_its_hosts() {
     let model = |host: u64| if host < 10 { ("HDD 4T", 90_000_000) } else { ("SSD 960", 2_000_000) };
     let sources: Vec<ResultFile> =

@@ -120,14 +120,14 @@ fn a_virtual_disk_is_never_called_good_without_its_host() {
     let one = page(&Report { sources: vec![source.clone()], unread: Vec::new() });
     assert!(one.contains("<span class=\"verdict unknown\">PASS for etcd</span>"), "{one}");
     assert!(
-        one.contains("<span class=\"chip unknown\">looks durable, hypervisor not visible</span>")
+        one.contains("<span class=\"chip unknown\">looks durable as far as a guest can see</span>")
     );
     let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
     result.verdict = None;
     let none = short(vec![source.clone()], Vec::new());
-    assert!(none.starts_with("looks durable, hypervisor not visible: 0 rows measured"), "{none}");
+    assert!(none.starts_with("looks durable as far as a guest can see: 0 rows measured"), "{none}");
     let two = short(vec![source, good()], Vec::new());
-    assert!(two.starts_with("1 good (hypervisor not visible), 1 good, of 2 results"), "{two}");
+    assert!(two.starts_with("1 good as far as a guest can see, 1 good, of 2 results"), "{two}");
 }
 
 #[test]
@@ -247,6 +247,20 @@ fn those_without_a_verdict_follow_what_is_wrong_with_their_next_step() {
     let page = page(&Report { sources, unread: Vec::new() });
     assert!(page.contains("<span class=\"chip unknown\">not enough evidence for etcd</span>"));
     assert!(page.contains("<span class=\"chip care\">WARN for etcd</span>"), "amber is a warning");
+}
+
+#[test]
+fn a_quantile_so_near_the_limit_that_no_run_settles_it_is_a_warning() {
+    let mut source = fsync(Grade::Consistent, Fitness::NotEnough);
+    let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+    let verdict = result.verdict.as_mut().expect("it has one");
+    verdict.quantile = Some(crate::fsync::tail(99.0, [9_900_000, 9_000_000, 11_000_000]));
+    let near = short(vec![source.clone(), good()], Vec::new());
+    assert!(near.starts_with("1 with a warning, 1 good, of 2 results"), "{near}");
+    let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
+    result.verdict.as_mut().expect("it has one").samples_to_settle = Some(72_000);
+    let open = short(vec![source, good()], Vec::new());
+    assert!(open.starts_with("1 without a verdict, 1 good, of 2 results"), "{open}");
 }
 
 #[test]
