@@ -10,6 +10,7 @@
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
 //! and `unsafe` are found here and in the binary only.
 
+mod blkpg;
 pub mod block_events;
 mod block_ioctls;
 mod btrfs;

@@ -1,19 +1,8 @@
 //! Tells the kernel which partitions of a disk changed, one by one, and keeps each answer.
-//!
-//! `BLKRRPART` would read the table again, and refuses as a whole where one partition is in use;
-//! `BLKPG` adds, removes and resizes single ones.
-//!
-//! Source: Linux `include/uapi/linux/blkpg.h`, `block/ioctl.c` (`blkpg_do_ioctl`).
 
-use std::os::fd::AsRawFd as _;
-
-use rustix::io::Errno;
-
+use crate::blkpg::{self, Change};
 use crate::claim::Claim;
 use crate::errno::words_of;
-
-/// `_IO(0x12, 105)`.
-const BLKPG: libc::Ioctl = 0x1269;
 
 /// A partition as the kernel shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,31 +24,6 @@ pub struct KernelAnswer {
     pub asked: &'static str,
     /// The kernel's words where it refused.
     pub answer: Result<(), String>,
-}
-
-#[derive(Clone, Copy)]
-enum Request {
-    Add = 1,
-    Delete = 2,
-    Resize = 3,
-}
-
-/// `struct blkpg_partition`.
-#[repr(C)]
-struct Described {
-    start: i64,
-    length: i64,
-    number: libc::c_int,
-    names: [u8; 128],
-}
-
-/// `struct blkpg_ioctl_arg`.
-#[repr(C)]
-struct Argument {
-    op: libc::c_int,
-    flags: libc::c_int,
-    length: libc::c_int,
-    data: *mut Described,
 }
 
 /// Partitions of the claimed disk that the kernel shows, in order of number.
@@ -94,15 +58,17 @@ pub fn tell_partitions(claim: &mut Claim, wanted: &[ToldPartition]) -> Vec<Kerne
     claim.release_partitions();
     let claim = &*claim;
     let mut answers = Vec::new();
-    let mut ask = |request, asked, one: &ToldPartition| {
-        let answer = told(claim, request, one).map_err(words_of);
+    let mut ask = |change, asked, one: &ToldPartition| {
+        let answer =
+            blkpg::ask(claim.fd(), change, one.number, [one.start_bytes, one.length_bytes])
+                .map_err(words_of);
         answers.push(KernelAnswer { number: one.number, asked, answer });
     };
     let same_place = |one: &&ToldPartition, other: &ToldPartition| {
         one.number == other.number && one.start_bytes == other.start_bytes
     };
     let goes = |one: &&ToldPartition| !wanted.iter().any(|other| same_place(one, other));
-    now.iter().filter(goes).for_each(|one| ask(Request::Delete, "removed", one));
+    now.iter().filter(goes).for_each(|one| ask(Change::Delete, "removed", one));
     // A partition grows into the place of another only when that has shrunk.
     let shrinks = |one: &&ToldPartition| {
         now.iter().any(|old| same_place(&old, one) && old.length_bytes > one.length_bytes)
@@ -110,30 +76,9 @@ pub fn tell_partitions(claim: &mut Claim, wanted: &[ToldPartition]) -> Vec<Kerne
     let grows = |one: &&ToldPartition| {
         now.iter().any(|old| same_place(&old, one) && old.length_bytes < one.length_bytes)
     };
-    wanted.iter().filter(shrinks).for_each(|one| ask(Request::Resize, "resized", one));
-    wanted.iter().filter(grows).for_each(|one| ask(Request::Resize, "resized", one));
+    wanted.iter().filter(shrinks).for_each(|one| ask(Change::Resize, "resized", one));
+    wanted.iter().filter(grows).for_each(|one| ask(Change::Resize, "resized", one));
     let comes = |one: &&ToldPartition| !now.iter().any(|old| same_place(one, old));
-    wanted.iter().filter(comes).for_each(|one| ask(Request::Add, "added", one));
+    wanted.iter().filter(comes).for_each(|one| ask(Change::Add, "added", one));
     answers
-}
-
-#[expect(unsafe_code, reason = "BLKPG takes a pointer to a description that points to another")]
-fn told(claim: &Claim, request: Request, one: &ToldPartition) -> Result<(), Errno> {
-    let number = |bytes: u64| i64::try_from(bytes).map_err(|_| Errno::OVERFLOW);
-    let mut described = Described {
-        start: number(one.start_bytes)?,
-        length: number(one.length_bytes)?,
-        number: libc::c_int::try_from(one.number).map_err(|_| Errno::OVERFLOW)?,
-        names: [0; 128],
-    };
-    let length = libc::c_int::try_from(size_of::<Described>()).map_err(|_| Errno::OVERFLOW)?;
-    let mut argument =
-        Argument { op: request as libc::c_int, flags: 0, length, data: &raw mut described };
-    // SAFETY: the argument and what it points to are laid out as blkpg.h says and outlive the call,
-    // which only reads them.
-    let answer = unsafe { libc::ioctl(claim.fd().as_raw_fd(), BLKPG, &raw mut argument) };
-    match answer {
-        0 => Ok(()),
-        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
-    }
 }

@@ -12,10 +12,10 @@ use super::latency::{CurveGroup, latencies};
 use super::run_facts;
 use super::short_answer::{Rank, ShortAnswer, sentence};
 use super::table::{Row, figure, head, row, table};
+use crate::bench::evenness::{control_interval, is_uneven, reach};
 use crate::bench::figure_rounding::{
     UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns,
 };
-use crate::bench::evenness::{control_interval, is_uneven, reach};
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Comparison, Experiment, ScratchFacts, WorkloadOrder};
 use crate::refusal::Refusal;
