@@ -81,7 +81,9 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
         Fitness::Pass => (Tone::Good, "PASS".to_owned()),
         Fitness::Warn => (Tone::Care, "WARN".to_owned()),
         Fitness::Fail => (Tone::Bad, "FAIL".to_owned()),
-        Fitness::NotEnough if is_near(verdict) => (Tone::Care, "close to WARN".to_owned()),
+        Fitness::NotEnough if is_near(verdict) => {
+            (Tone::Care, "not enough evidence, near WARN".to_owned())
+        }
         Fitness::NotEnough => (Tone::Unknown, "not enough evidence".to_owned()),
     }
 }

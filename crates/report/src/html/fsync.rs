@@ -22,7 +22,18 @@ const ROWS_MAX: usize = 120;
 /// The row of the method that PostgreSQL and etcd sync by on Linux.
 const USUAL: &str = "pg.one.fdatasync";
 /// Heads of the tables of rows, and of two rows.
-const HEADS: [&str; 8] = ["Row", "Path", "Operations/s", "p50", "p90", "p99", "p99.9", "Greatest"];
+const HEADS: [&str; 3] = ["Row", "Path", "Operations/s"];
+/// Latency as a column: its head, and what it is of one row.
+type LatencyColumn = (&'static str, fn(&FsyncRow) -> Option<u64>);
+
+/// Columns of latencies; those that no row has are left out.
+const LATENCIES: [LatencyColumn; 5] = [
+    ("p50", |row| row.median_ns),
+    ("p90", |row| row.p90_ns),
+    ("p99", |row| row.p99_ns),
+    ("p99.9", |row| row.p999_ns),
+    ("Greatest", |row| row.greatest_ns),
+];
 const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "Conclusion"];
 
 /// All of one result; `id` makes names unique on the page.
@@ -97,10 +108,10 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
                 (strips(&over_time, &rows))
             }
         }
-        @if other.len() < fsync.rows.len() { div { (figures_of(shown().chain(none).collect())) } }
+        @if other.len() < fsync.rows.len() { div { (figures_of(&shown().chain(none).collect::<Vec<_>>())) } }
         @if !other.is_empty() { div {
             h3 { "Writes that are not durable" }
-            (figures_of(other))
+            (figures_of(&other))
         } }
     }
 }
@@ -111,15 +122,18 @@ fn is_synced(row: &FsyncRow) -> bool {
 }
 
 /// The table of `rows`.
-fn figures_of(rows: Vec<&FsyncRow>) -> Markup {
+fn figures_of(rows: &[&FsyncRow]) -> Markup {
     let lacks = |row: &&FsyncRow| row.median_ns.is_some() && row.p999_ns.is_none();
     let caption = match rows.iter().any(lacks) {
         true => "Latencies of each row; -: too few writes for that percentile",
         false => "Latencies of each row",
     };
     let left_out = rows.len().saturating_sub(ROWS_MAX);
+    let is_known = |time: &LatencyColumn| rows.iter().any(|row| time.1(row).is_some());
+    let times: Vec<LatencyColumn> = LATENCIES.into_iter().filter(is_known).collect();
+    let heads: Vec<&str> = HEADS.into_iter().chain(times.iter().map(|time| time.0)).collect();
     html! {
-        (table(caption, &HEADS, rows.into_iter().take(ROWS_MAX).map(one)))
+        (table(caption, &heads, rows.iter().take(ROWS_MAX).map(|row| one(row, &times))))
         (more(left_out, "rows"))
     }
 }
@@ -146,7 +160,7 @@ fn label(row: &FsyncRow) -> String {
     format!("{} ({})", say(&row.label), title(row.group))
 }
 
-fn one(of: &FsyncRow) -> Row {
+fn one(of: &FsyncRow, times: &[LatencyColumn]) -> Row {
     let mut cells = vec![
         named(html! { (say(&of.label)) " " span.quiet { (say(&of.id)) } }),
         told(of.path.word()),
@@ -157,9 +171,8 @@ fn one(of: &FsyncRow) -> Row {
         cells.push(rest(html! { (chip(Tone::Bad, "failed")) " " (say(error)) }));
     } else {
         let rate = of.operations_per_second.map_or(UNKNOWN.to_owned(), number);
-        let times = [of.median_ns, of.p90_ns, of.p99_ns, of.p999_ns, of.greatest_ns];
         cells.push(figure(rate));
-        cells.extend(times.map(|time| figure(time_or_unknown(time))));
+        cells.extend(times.iter().map(|(_, time)| figure(time_or_unknown(time(of)))));
     }
     row(cells)
 }

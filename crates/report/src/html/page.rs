@@ -176,8 +176,7 @@ fn harmless(page: String) -> String {
 fn whole(draft: &Draft) -> Markup {
     let view = View::of(&draft.peers);
     let title = title(draft);
-    let (ranks, odd) = (draft.ranks(), view.odd_ranks());
-    let verdict = short_answer::of_all(&ranks, &odd, view.causes(), draft.unread.len());
+    let verdict = short_answer::of_all(&draft.ranks(), &view, draft.unread.len());
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::elements::{Tone, chip, say};
 use super::headline::Headline;
+use super::peers::View;
 use crate::quantity_words::count_of;
 use crate::refusal::Refusal;
 pub(super) use crate::text::sentence;
@@ -92,18 +93,23 @@ fn after<'a>(word: &str, what: &'a str) -> &'a str {
 enum Subject {
     Result,
     Host,
+    /// Hosts that are too many to be exceptions.
+    Many,
     /// Hosts that share a kernel or a type of machine.
     Hosts,
 }
 
-/// The verdict on results of `ranks`, on those of their `hosts` that stand out, and on so many
-/// `causes` that slow hosts share, as the first line of a page: the worst first. Of `unread` files
-/// nothing is known.
-pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], causes: usize, unread: usize) -> Markup {
+/// The verdict on results of `ranks` and on the hosts they are of, as the first line of a page: the
+/// worst first. Of `unread` files nothing is known.
+pub(super) fn of_all(ranks: &[Rank], peers: &View, unread: usize) -> Markup {
+    let (hosts, causes) = (peers.odd_ranks(), peers.causes());
     let mut told: BTreeMap<(Rank, Subject), usize> = BTreeMap::new();
     ranks.iter().for_each(|rank| *told.entry((*rank, Subject::Result)).or_default() += 1);
     if let Some(worst) = hosts.iter().max() {
         told.insert((*worst, Subject::Host), hosts.len());
+    }
+    if peers.slow() > 0 {
+        told.insert((Rank::Failing, Subject::Many), peers.slow());
     }
     if causes > 0 {
         told.insert((Rank::Failing, Subject::Hosts), causes);
@@ -111,6 +117,7 @@ pub(super) fn of_all(ranks: &[Rank], hosts: &[Rank], causes: usize, unread: usiz
     let word = |(&(rank, subject), &count): (&(Rank, Subject), &usize)| match subject {
         Subject::Result => format!("{count} {}", counted(rank)),
         Subject::Host => format!("{} standing out", count_of(count, "host")),
+        Subject::Many => format!("{} slower than the others", count_of(count, "host")),
         Subject::Hosts => format!("{} to slow hosts", count_of(count, "common cause")),
     };
     let mut words = told.iter().rev().map(word);

@@ -35,8 +35,12 @@ pub(super) fn heat_map(number: usize, fleet: &Fleet) -> Markup {
         odd.entry(outlier.host.clone()).or_insert(outlier);
     }
     let figure = if few { "each latency, and its" } else { "for each latency the" };
+    let order = match odd.is_empty() {
+        true => "the slowest first",
+        false => "those that stand out first, then the slowest",
+    };
     let caption = format!(
-        "{}, the slowest first: {figure} ratio to the median of these hosts.",
+        "{}, {order}: {figure} ratio to the median of these hosts.",
         count_of(fleet.hosts.len(), "host")
     );
     html! {

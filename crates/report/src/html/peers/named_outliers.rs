@@ -29,9 +29,11 @@ pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
             "look for what it does not share with its peers: slot, link speed, write cache, the \
              drive's health",
         )),
-        Odd::Faster if outlier.is_implausible => {
-            Some((Rank::Care, "straddle fsync on it says whether a completed sync is real there"))
-        }
+        Odd::Faster if outlier.is_implausible => Some((
+            Rank::Care,
+            "compare its write cache, mount options and host with those of a peer; only a \
+                 power cut proves that its syncs are real",
+        )),
         Odd::Faster => None,
     }
 }

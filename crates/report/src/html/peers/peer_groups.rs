@@ -24,6 +24,9 @@ pub(in crate::html) struct View {
     strangers: Vec<MeasuredOn>,
     named: Vec<NamedOutlier>,
     causes: Vec<SharedCause>,
+    /// Numbers of hosts, too many to be exceptions, that are slower than the rest of their group,
+    /// each with what is said of them; one of a fleet.
+    slow: Vec<(usize, ShortAnswer)>,
 }
 
 impl View {
@@ -33,7 +36,9 @@ impl View {
         let fleets = fleets(groups);
         let named = by_host(&fleets);
         let strangers = peers.strangers.iter().cloned().collect();
-        View { fleets, strangers, named, causes }
+        let slow = fleets.iter().filter_map(|fleet| fleet.groups.iter().find_map(many_slow));
+        let slow = slow.collect();
+        View { fleets, strangers, named, causes, slow }
     }
 
     /// Returns what is said of what slow hosts share, then of each host that stands out in a way
@@ -54,7 +59,16 @@ impl View {
         };
         let cause =
             |it: &SharedCause| (cause_answer(it), "common cause", it.what.clone(), ID.to_owned());
-        self.causes.iter().map(cause).chain(self.named.iter().filter_map(told)).collect()
+        let many = |(count, answer): &(usize, ShortAnswer)| {
+            (answer.clone(), "slow", count_of(*count, "host"), ID.to_owned())
+        };
+        let common = self.causes.iter().map(cause).chain(self.slow.iter().map(many));
+        common.chain(self.named.iter().filter_map(told)).collect()
+    }
+
+    /// Returns the number of hosts that are slower than their peers, and too many to be exceptions.
+    pub(in crate::html) fn slow(&self) -> usize {
+        self.slow.iter().map(|(count, _)| count).sum()
     }
 
     /// Returns the number of kernels and types of machine of which all hosts are slow.
@@ -143,13 +157,33 @@ fn one(number: usize, fleet: &Fleet) -> Markup {
     }
 }
 
-/// Returns the places of hosts that are too many to be exceptions, what they differ in, and what
-/// explains a part of it.
-fn differing(group: &PeerGroup) -> Option<(&'static str, &[usize], Option<&Explanation>)> {
-    group.measures().into_iter().find_map(|(measure, ruled, _)| match &ruled.answer {
-        GroupAnswer::Mixed(places) => Some((measure, places.as_slice(), ruled.cause.as_ref())),
-        _ => None,
+/// Hosts of a group that are too many to be exceptions.
+struct Differing<'a> {
+    measure: &'static str,
+    /// Places of those that are slower, and of those that are faster; doubted ones are named apart.
+    slower: Vec<usize>,
+    faster: Vec<usize>,
+    /// Kernel or type of machine that explains a part of it.
+    cause: Option<&'a Explanation>,
+}
+
+fn differing(group: &PeerGroup) -> Option<Differing<'_>> {
+    group.measures().into_iter().find_map(|(measure, ruled, _)| {
+        let GroupAnswer::Mixed(places) = &ruled.answer else { return None };
+        let is_slower = |place: &usize| ruled.times[*place].is_some_and(|times| times > 1.0);
+        let (slower, mut faster): (Vec<usize>, Vec<usize>) =
+            places.iter().partition(|it| is_slower(it));
+        faster.retain(|place| !group.is_doubtful(*place, ruled));
+        Some(Differing { measure, slower, faster, cause: ruled.cause.as_ref() })
     })
+}
+
+/// Returns how many hosts are slower than their peers, where they are too many to be exceptions,
+/// and what is said of them.
+fn many_slow(group: &PeerGroup) -> Option<(usize, ShortAnswer)> {
+    let slower = differing(group)?.slower.len();
+    let answer = ShortAnswer::new(Rank::Failing, said(group)?);
+    (slower > 0).then_some((slower, answer))
 }
 
 /// The hosts at `places`, by name.
@@ -163,17 +197,22 @@ fn names(group: &PeerGroup, places: &[usize]) -> String {
 /// Returns why nobody of a group can be named; `None` where the rule can tell.
 fn said(group: &PeerGroup) -> Option<String> {
     let hosts = count_of(group.hosts.len(), "host");
-    if let Some((measure, places, cause)) = differing(group) {
+    if let Some(Differing { measure, slower, faster, cause }) = differing(group) {
         let reason = match cause {
             Some(cause) => format!("The {} is not the only reason", cause.what),
             None => "No kernel or machine type explains it".to_owned(),
         };
+        let some = |places: &[usize], word: &str| match places {
+            [] => None,
+            _ => Some(format!("{} {word}: {}", places.len(), names(group, places))),
+        };
+        let both: Vec<String> =
+            [some(&slower, "slower"), some(&faster, "faster")].into_iter().flatten().collect();
         return Some(format!(
-            "{}: no single host stands out by its {measure}, but {} of {hosts} differ from the \
-             others: {}. {reason}. Look for what these share: image, slot, link speed, controller.",
+            "{}: of {hosts}, too many differ in their {measure} to be exceptions: {}. {reason}. \
+             Look for what these share: image, slot, link speed, controller.",
             group.kind.head,
-            places.len(),
-            names(group, places)
+            both.join("; "),
         ));
     }
     let few = matches!(group.median.answer, GroupAnswer::TooFew);
