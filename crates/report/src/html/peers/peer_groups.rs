@@ -199,20 +199,23 @@ fn said(group: &PeerGroup) -> Option<String> {
     let hosts = count_of(group.hosts.len(), "host");
     if let Some(Differing { measure, slower, faster, cause }) = differing(group) {
         let reason = match cause {
-            Some(cause) => format!("The {} is not the only reason", cause.what),
-            None => "No kernel or machine type explains it".to_owned(),
+            Some(cause) => format!("the {} is not the only reason", cause.what),
+            None => "no kernel or machine type explains it".to_owned(),
         };
         let some = |places: &[usize], word: &str| match places {
-            [] => None,
-            _ => Some(format!("{} {word}: {}", places.len(), names(group, places))),
+            [] => String::new(),
+            _ => format!(
+                "{} of {hosts} have a {word} {measure} than the rest: {}. ",
+                places.len(),
+                names(group, places)
+            ),
         };
-        let both: Vec<String> =
-            [some(&slower, "slower"), some(&faster, "faster")].into_iter().flatten().collect();
         return Some(format!(
-            "{}: of {hosts}, too many differ in their {measure} to be exceptions: {}. {reason}. \
-             Look for what these share: image, slot, link speed, controller.",
+            "{}: {}{}These are too many to be exceptions, and {reason}. Look for what they share: \
+             image, slot, link speed, controller.",
             group.kind.head,
-            both.join("; "),
+            some(&slower, "slower"),
+            some(&faster, "faster"),
         ));
     }
     let few = matches!(group.median.answer, GroupAnswer::TooFew);
