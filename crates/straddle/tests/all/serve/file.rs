@@ -1,10 +1,11 @@
 //! A file of FUSE that is a served drive.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _, chown};
 use std::path::Path;
+use std::process::Command;
 
-use testkit::running_program::{Going, until};
+use testkit::running_program::{Going, by_signals, until};
 use testkit::scratch::text;
 use testkit::{Scratch, need_tools, skip, tool};
 
@@ -139,4 +140,37 @@ fn what_both_killed_processes_leave_is_detached_as_stale() {
     let ran = testkit::running_program::Ran::of(straddle(&["detach"]).arg("--stale"));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(!is_mounted(&point), "{ran:?}");
+}
+
+#[test]
+fn an_ordinary_user_serves_a_file_and_leaves_nothing() {
+    need_tools!("fusermount3", "setpriv");
+    if !can_mount() || !host::is_root() {
+        return skip("needs FUSE, and root to become somebody else");
+    }
+    const USER: u32 = 65534;
+    let scratch = Scratch::new();
+    let [point, own] = ["point", "own"].map(|name| {
+        let directory = scratch.path().join(name);
+        std::fs::create_dir(&directory).expect("a new directory");
+        chown(&directory, Some(USER), Some(USER)).expect("root may");
+        directory
+    });
+    // Its way there is open to all.
+    std::fs::set_permissions(scratch.path(), Permissions::from_mode(0o755)).expect("root may");
+    let mut command = by_signals("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    command.arg(env!("CARGO_BIN_EXE_straddle")).args(["drive", "serve", "--timing", "off"]);
+    command.args(["--profile", "hdd-7200-512e", "--as", "file", "--mount", text(&point)]);
+    let mut going = Going::with(command.env("XDG_RUNTIME_DIR", &own).env("LC_ALL", "C.UTF-8"));
+    going.until("it is mounted", || is_mounted(&point));
+    // Only that user may look into it.
+    let typed = format!("printf 1234 | dd of={}/disk conv=notrunc,fsync status=none", text(&point));
+    let mut writer = Command::new("setpriv");
+    writer.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", &typed]);
+    let wrote = writer.output().expect("it runs");
+    assert!(wrote.status.success(), "{wrote:?}");
+    let ran = interrupted(going);
+    assert!(ran.out.contains("1 flush"), "{ran:?}");
+    assert!(!is_mounted(&point));
 }
