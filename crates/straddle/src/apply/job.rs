@@ -19,6 +19,9 @@ use crate::arguments::Apply;
 use crate::shared::printer::shown;
 use crate::shared::table_document;
 
+/// Hint where a plan cannot be used.
+const AGAIN: &str = "make a plan of the disk as it is now: straddle plan DISK -o plan.json";
+
 /// A change that is carried out, or undone.
 struct Job<'a> {
     apply: &'a Apply,
@@ -34,7 +37,7 @@ struct Job<'a> {
 pub(super) fn done(apply: &Apply) -> Result<String, ApplyEnd> {
     let name = shown(&apply.plan);
     let text = host::read_input(&apply.plan, FILE_BYTES_MAX)
-        .map_err(|error| Refusal::new(format!("cannot read {name}: {error}"), None))?;
+        .map_err(|error| Refusal::hinted(format!("cannot read {name}: {error}"), AGAIN))?;
     let Some(job) = Job::of(apply, &String::from_utf8_lossy(&text))? else {
         return Ok(format!("{name}: nothing to change\n"));
     };
@@ -59,8 +62,7 @@ impl<'a> Job<'a> {
             let undo = UndoFile { path: apply.plan.clone(), record: Some(record) };
             return Ok(Some(Job { apply, document, undo, to: Side::Old }));
         }
-        let again = "make a plan of the disk as it is now: straddle plan DISK -o plan.json";
-        let plan = Layout::parse(text).map_err(|reason| wrong(&reason, Some(again)))?;
+        let plan = Layout::parse(text).map_err(|reason| wrong(&reason, Some(AGAIN)))?;
         if let Some(refusal) = plan.envelope.refusal {
             return Err(wrong(&refusal.message, refusal.hint.as_deref()));
         }
@@ -73,11 +75,11 @@ impl<'a> Job<'a> {
                 shell_word(&plan.target)
             );
             return Err(match plan.not_applied_because.as_str() {
-                "" => wrong("an older straddle wrote it, without the writes", Some(again)),
+                "" => wrong("an older straddle wrote it, without the writes", Some(AGAIN)),
                 reason => wrong(reason, Some(&script)),
             });
         };
-        let document = sealed(document).map_err(|why| wrong(why, Some(again)))?;
+        let document = sealed(document).map_err(|why| wrong(why, Some(AGAIN)))?;
         let path = apply.undo_file.clone().unwrap_or_else(|| beside(&apply.plan));
         let undo = UndoFile::at(&path)?;
         let typed = shell_word(&shown(&path));
