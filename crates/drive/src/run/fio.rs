@@ -1,7 +1,7 @@
 //! fio's jobs as streams of commands.
 
 use units::random::Random;
-use workload::job::{self, Job};
+use workload::job::{self, Job, JobPace};
 
 use super::source::{AccessOrder, OperationStream, Region};
 
@@ -12,6 +12,8 @@ pub struct FioStream {
     pub stream: OperationStream,
     /// Number of operations it has in flight.
     pub lanes: u16,
+    /// When its operations come.
+    pub pace: JobPace,
 }
 
 /// Why a job cannot be simulated.
@@ -70,7 +72,8 @@ pub fn streams(job: &Job, region: Region, seed: u64) -> Result<Vec<FioStream>, F
     let clone = |number: u64| {
         let start_bytes = region.start_bytes + offset + number * apart;
         let own = Region { start_bytes, length_bytes: each };
-        FioStream { stream: stream(job, own, seed ^ (number << 32)), lanes: lanes(job) }
+        let stream = stream(job, own, seed ^ (number << 32));
+        FioStream { stream, lanes: lanes(job), pace: job.pace }
     };
     Ok((0..clones).map(clone).collect())
 }

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 pub use fio::{FioFault, FioStream, streams};
 pub use source::{
-    AccessOrder, AtRate, CommandPart, Ext4Sync, OperationSource, OperationStream, Region,
+    AccessOrder, CommandPart, Ext4Sync, OperationSource, OperationStream, Paced, Region,
 };
 pub use trace::{TraceLayout, TraceReplay};
 
@@ -78,7 +78,11 @@ struct JobTurn {
     in_flight: usize,
     /// The lane whose flush waits, or is under way.
     flushes: Option<usize>,
-    /// The lanes that wait for it.
+    /// Nanoseconds that the job rests when nothing is in flight any more.
+    rests_ns: Option<u64>,
+    /// Until when it rests.
+    until_ns: u64,
+    /// The lanes that wait for the flush, or for what is in flight.
     parked: Vec<usize>,
 }
 
@@ -170,6 +174,21 @@ impl AllLanes {
             return None;
         }
         if one.begins() {
+            turn.rests_ns = turn.rests_ns.or_else(|| jobs[one.job].source.rests_ns());
+            if let Some(rests_ns) = turn.rests_ns {
+                turn.parked.push(lane);
+                if turn.in_flight == 0 {
+                    turn.rests_ns = None;
+                    turn.until_ns = now_ns.saturating_add(rests_ns);
+                    let parked = turn.parked.drain(..);
+                    self.ready.extend(parked.map(|lane| Reverse((turn.until_ns, lane))));
+                }
+                return None;
+            }
+            if turn.until_ns > now_ns {
+                self.ready.push(Reverse((turn.until_ns, lane)));
+                return None;
+            }
             let arrives_ns = jobs[one.job].source.arrives_ns().unwrap_or(now_ns);
             if arrives_ns > now_ns {
                 self.ready.push(Reverse((arrives_ns, lane)));

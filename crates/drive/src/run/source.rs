@@ -1,6 +1,7 @@
 //! Sources of operations.
 
 use units::random::Random;
+use workload::job::JobPace;
 
 use crate::CommandKind;
 
@@ -26,32 +27,56 @@ pub trait OperationSource {
     fn arrives_ns(&mut self) -> Option<u64> {
         None
     }
-}
 
-/// Operations that arrive at a rate, whatever the drive does: an open loop.
-#[derive(Clone, Debug)]
-pub struct AtRate<S> {
-    inner: S,
-    per_second: u64,
-    number: u64,
-}
-
-impl<S: OperationSource> AtRate<S> {
-    /// The operations of `inner`, so many a second, at least 1; evenly.
-    pub fn new(inner: S, per_second: u64) -> AtRate<S> {
-        AtRate { inner, per_second: per_second.max(1), number: 0 }
+    /// Nanoseconds that it rests before the next operation, once those in flight have
+    /// ended; told once for each rest, `None` where it goes on.
+    fn rests_ns(&mut self) -> Option<u64> {
+        None
     }
 }
 
-impl<S: OperationSource> OperationSource for AtRate<S> {
+/// Operations that arrive at a rate, whatever the drive does (an open loop), or with rests.
+#[derive(Clone, Debug)]
+pub struct Paced<S> {
+    inner: S,
+    pace: JobPace,
+    number: u64,
+    rested_at: u64,
+}
+
+impl<S: OperationSource> Paced<S> {
+    /// The operations of `inner` when `pace` says.
+    pub fn new(inner: S, pace: JobPace) -> Paced<S> {
+        Paced { inner, pace, number: 0, rested_at: 0 }
+    }
+
+    /// The operations of `inner`, so many a second, at least 1; evenly.
+    pub fn at_rate(inner: S, per_second: u64) -> Paced<S> {
+        let most = Some((per_second.max(1), 1_000_000_000));
+        Paced::new(inner, JobPace { most, ..JobPace::default() })
+    }
+}
+
+impl<S: OperationSource> OperationSource for Paced<S> {
     fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
         self.number += 1;
         self.inner.next(pieces)
     }
 
     fn arrives_ns(&mut self) -> Option<u64> {
-        let ns = u128::from(self.number) * 1_000_000_000 / u128::from(self.per_second);
-        u64::try_from(ns).ok()
+        let (operations, ns) = self.pace.most?;
+        let arrives = u128::from(self.number) * u128::from(ns) / u128::from(operations.max(1));
+        u64::try_from(arrives).ok()
+    }
+
+    fn rests_ns(&mut self) -> Option<u64> {
+        let (ns, every) = self.pace.rest?;
+        let is_due = self.number.is_multiple_of(u64::from(every.get()));
+        if !is_due || self.rested_at == self.number {
+            return None;
+        }
+        self.rested_at = self.number;
+        Some(ns)
     }
 }
 

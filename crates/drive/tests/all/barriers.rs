@@ -1,9 +1,12 @@
 //! A replayed flush covers what was in flight before it.
 
+use std::num::NonZeroU32;
+
 use drive::run::{
-    AtRate, CommandPart, DriveJob, OperationSource, OperationStream, Region, RunLimits, run,
+    CommandPart, DriveJob, OperationSource, OperationStream, Paced, Region, RunLimits, run,
 };
 use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
+use workload::job::JobPace;
 
 /// A drive that takes 10 us for everything and looks whether flushes are alone.
 #[derive(Default)]
@@ -130,7 +133,7 @@ fn operations_arrive_at_their_rate_whatever_the_drive_does() {
         let mut model = drive::profile::called("m4-256").expect("built in").model().unwrap();
         let place = Region { start_bytes: 0, length_bytes: 1 << 30 };
         let reads = OperationStream::reads(place, 4096).at_random(1);
-        let mut source = AtRate::new(reads, per_second);
+        let mut source = Paced::at_rate(reads, per_second);
         let mut jobs = [DriveJob { source: &mut source, lanes: 4, has_barriers: false }];
         let limits = RunLimits { operations: 2000, time_ns: u64::MAX, turnaround_ns: 0 };
         let (mut sum_ns, mut first) = (0, None);
@@ -146,4 +149,22 @@ fn operations_arrive_at_their_rate_whatever_the_drive_does() {
     // 30 000 a second is its most: at 40 000 the last waits for a quarter of the run.
     let (fast_ns, _, elapsed_ns) = mean_ns(40_000);
     assert!(elapsed_ns > 2000 * 33_000 && fast_ns > 7_000_000, "{fast_ns} {elapsed_ns}");
+}
+
+/// A job that thinks after every second operation has nothing in flight meanwhile.
+#[test]
+fn a_job_rests_for_its_think_time_once_its_operations_have_ended() {
+    let ends_ns = |lanes: u16| {
+        let mut watch = Watch::default();
+        let reads = OperationStream::reads(Region { start_bytes: 0, length_bytes: 1 << 20 }, 4096);
+        let rest = Some((1_000_000, NonZeroU32::new(2).expect("it is 2")));
+        let mut source = Paced::new(reads, JobPace { most: None, rest });
+        let mut jobs = [DriveJob { source: &mut source, lanes, has_barriers: false }];
+        let limits = RunLimits { operations: 6, time_ns: u64::MAX, turnaround_ns: 0 };
+        let mut ends_ns = Vec::new();
+        run(&mut watch, &mut jobs, limits, &mut |one| ends_ns.push(one.to_ns));
+        ends_ns
+    };
+    assert_eq!(ends_ns(1), [10_000, 20_000, 1_030_000, 1_040_000, 2_050_000, 2_060_000]);
+    assert_eq!(ends_ns(2), [10_000, 10_000, 1_020_000, 1_020_000, 2_030_000, 2_030_000]);
 }

@@ -96,6 +96,7 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     let few = if is_many { Markup::default() } else { slowest(&over_time, &rows, &limits) };
     // Rows without figures stand last.
     let none = fsync.rows.iter().filter(|row| row.median_ns.is_none() && is_synced(row));
+    let durable: Vec<&FsyncRow> = shown().chain(none).collect();
     let other: Vec<&FsyncRow> = fsync.rows.iter().filter(|row| !is_synced(row)).collect();
     html! {
         @if other.len() < fsync.rows.len() { div {
@@ -108,7 +109,7 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
                 (strips(&over_time, &rows))
             }
         }
-        @if other.len() < fsync.rows.len() { div { (figures_of(&shown().chain(none).collect::<Vec<_>>())) } }
+        @if other.len() < fsync.rows.len() { div { (figures_of(&durable)) } }
         @if !other.is_empty() { div {
             h3 { "Writes that are not durable" }
             (figures_of(&other))

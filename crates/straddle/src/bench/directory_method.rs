@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use units::text::escape;
 use workload::JobFile;
+use workload::job::JobPace;
 
 use super::file_system::recipe;
 use super::method_budget::MethodBudget;
@@ -40,6 +42,13 @@ impl DirectoryMethod {
         let bench = session.bench;
         if let Some(path) = &bench.job {
             let file = job_file::read(path, &bench.set)?;
+            let paced = file.jobs.iter().filter(|job| job.pace != JobPace::default());
+            for name in paced.map(|job| escape(job.name.as_bytes())) {
+                session.note(format!(
+                    "{name}: rate, rate_iops and thinktime are not kept: each job runs as fast as \
+                     it can"
+                ));
+            }
             job::mixed_are_plain(&file.jobs, |job| job::file_system_of(bench, job).is_some())?;
             let inside = job::fits_inside(&file.jobs) && bench.fs.is_none();
             if !inside {

@@ -64,6 +64,10 @@ impl OperationSource for LayerWorkload<'_> {
     fn arrives_ns(&mut self) -> Option<u64> {
         self.inner.arrives_ns()
     }
+
+    fn rests_ns(&mut self) -> Option<u64> {
+        self.inner.rests_ns()
+    }
 }
 
 impl LayerWorkload<'_> {

@@ -66,10 +66,17 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
             document.arms.push(done);
         }
     }
-    let rates: Vec<f64> = document.arms.iter().map(|arm| arm.operations_per_second).collect();
-    for arm in &mut document.arms {
-        let against = usize::try_from(arm.against).ok().and_then(|index| rates.get(index));
-        let ratio = against.map(|rate| rate / arm.operations_per_second);
+    // Operations that come at times of their own come as often wherever they are.
+    let is_paced = workload.is_paced(asked);
+    let cost = |arm: &SimulatedArm, against: &SimulatedArm| match is_paced {
+        true => real(arm.mean_ns) / real(against.mean_ns),
+        false => against.operations_per_second / arm.operations_per_second,
+    };
+    for index in 0..document.arms.len() {
+        let against = usize::try_from(document.arms[index].against).ok();
+        let against = against.and_then(|index| document.arms.get(index));
+        let ratio = against.map(|against| cost(&document.arms[index], against));
+        let arm = &mut document.arms[index];
         arm.ratio = ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
     }
     let text = match asked.document.json {

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
 use drive::run::{
-    AccessOrder, AtRate, DriveJob, FioStream, OperationSource, OperationStream, Region,
-    TraceReplay, streams,
+    AccessOrder, DriveJob, FioStream, OperationSource, OperationStream, Paced, Region, TraceReplay,
+    streams,
 };
 use units::prefix::Size;
 use units::text::escape;
+use workload::job::JobPace;
 
 use super::layer_workload::{Descent, LayerBytes, LayerWorkload};
 use super::recorded_trace::RecordedTrace;
@@ -100,6 +101,15 @@ impl Workload {
         }
     }
 
+    /// Returns whether its operations come at times of their own, or with rests.
+    pub(super) fn is_paced(&self, asked: &Simulate) -> bool {
+        let is_job_paced = match &self.what {
+            What::Jobs(jobs) => jobs.iter().any(|job| job.pace != JobPace::default()),
+            What::Told | What::RecordedTrace(_) => false,
+        };
+        is_job_paced || asked.rate.is_some() || asked.recorded_times
+    }
+
     /// Returns whether it may have flushes.
     pub(super) fn may_flush(&self, asked: &Simulate) -> bool {
         match self.what {
@@ -136,7 +146,8 @@ impl Workload {
             };
             let flushed = if asked.read || asked.no_sync { plain } else { plain.flushed() };
             let stream = if asked.random { flushed.at_random(asked.seed) } else { flushed };
-            return Ok(vec![(String::new(), FioStream { stream, lanes: asked.depth })]);
+            let pace = JobPace::default();
+            return Ok(vec![(String::new(), FioStream { stream, lanes: asked.depth, pace })]);
         };
         let mut all = Vec::new();
         for job in jobs {
@@ -167,11 +178,14 @@ impl Workload {
         asked: &Simulate,
     ) -> anyhow::Result<Vec<Program<'a>>> {
         let What::RecordedTrace(recorded) = &self.what else {
-            let program = |(name, FioStream { stream, lanes })| Program {
+            let program = |(name, FioStream { stream, lanes, pace })| Program {
                 name,
                 source: match asked.rate {
-                    Some(rate) => Box::new(AtRate::new(stream, rate)),
-                    None => Box::new(stream) as Box<dyn OperationSource>,
+                    Some(rate) => Box::new(Paced::at_rate(stream, rate)),
+                    None if pace == JobPace::default() => {
+                        Box::new(stream) as Box<dyn OperationSource>
+                    }
+                    None => Box::new(Paced::new(stream, pace)),
                 },
                 lanes,
                 has_barriers: false,
@@ -198,7 +212,7 @@ impl Workload {
         let (entries, layout) = (recorded.entries()?, &recorded.layout);
         let replay = TraceReplay::new(entries, layout, place.start_bytes, sector_bytes);
         let source: Box<dyn OperationSource> = match (asked.rate, asked.recorded_times) {
-            (Some(rate), _) => Box::new(AtRate::new(replay, rate)),
+            (Some(rate), _) => Box::new(Paced::at_rate(replay, rate)),
             (None, true) => Box::new(replay.timed()),
             (None, false) => Box::new(replay),
         };

@@ -428,3 +428,19 @@ fn the_same_words_give_the_same_bytes() {
         assert_eq!(is_alike, profile == "gp2-100", "{profile}");
     }
 }
+
+#[test]
+fn a_job_with_a_rate_costs_time_and_not_operations() {
+    let scratch = Scratch::new();
+    let job = "[x]\nrw=randwrite\nbs=4k\nfsync=1\ndirect=1\nrate_iops=5\n";
+    let job = scratch.file("job.fio", job.as_bytes());
+    let base = ["simulate", "--json", "--profile", "hdd-7200-512e", "--operations", "100"];
+    let document = drive(&[&base[..], &["--job", text(&job)]].concat()).document();
+    let arms = document["arms"].as_array().expect("a list");
+    for arm in arms {
+        let rate = arm["operations_per_second"].as_f64().expect("a number");
+        assert!((rate - 5.0).abs() < 0.1, "{arm}");
+    }
+    assert!(arms[1]["ratio"].as_f64() > Some(1.3), "{document:#}");
+    assert!(document["notes"].as_array().expect("a list").is_empty(), "{document:#}");
+}

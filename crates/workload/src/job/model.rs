@@ -66,6 +66,17 @@ impl JobLength {
     }
 }
 
+/// When a job's operations come; each clone has it for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobPace {
+    /// So many operations in so many nanoseconds, evenly, and no more (`rate`, `rate_iops`), each
+    /// at least 1; `None`: as fast as they go.
+    pub most: Option<(u64, u64)>,
+    /// Nanoseconds that it rests once what it has in flight has ended (`thinktime`), and
+    /// after how many operations it does (`thinktime_blocks`).
+    pub rest: Option<(u64, NonZeroU32)>,
+}
+
 /// One job. Clones by `numjobs` are not counted out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -105,6 +116,8 @@ pub struct Job {
     pub depth: u32,
     /// Number of clones of it run at once; 1 to [`JOBS_MAX`].
     pub numjobs: u32,
+    /// When its operations come.
+    pub pace: JobPace,
     /// True if it waits for all jobs before it (`stonewall`).
     pub stonewall: bool,
     /// The seed that was told; fio's own sequence is not reproduced.

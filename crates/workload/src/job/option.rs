@@ -204,6 +204,22 @@ pub const OPTIONS: &[OptionRow] = &[
             Ok(())
         }
     ),
+    row!(
+        "rate", None, Size, "bytes a second at most, in drive simulate; bench names it and goes on",
+        it => rate_bytes = it.two_sizes(0, u64::MAX)?
+    ),
+    row!(
+        "rate_iops", None, Count, "operations a second at most, in drive simulate, as rate",
+        it => rate_iops = it.two_sizes(0, u64::MAX)?
+    ),
+    row!(
+        "thinktime", None, Time, "rest after operations, in drive simulate; a number alone: us",
+        it => think_ns = it.rest_ns()?
+    ),
+    row!(
+        "thinktime_blocks", None, Count, "operations before each thinktime; default 1",
+        it => think_every = NonZeroU32::new(it.count(1, u32::MAX)?).expect("it is at least 1")
+    ),
     row!("thread", None, Flag, "accepted: clones are never processes", |it| it.flag().map(drop)),
     row!(
         "runtime",

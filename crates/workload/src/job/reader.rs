@@ -46,8 +46,13 @@ impl OptionReader<'_> {
     pub(crate) fn two_sizes(&mut self, least: u64, most: u64) -> Result<[u64; 2], InputError> {
         let mut parts = self.text.split(',');
         let first = parts.next().unwrap_or_default();
-        let read = self.bytes_of(first, least, most)?;
+        // A limit may be of one direction alone: `rate=,500k`.
+        let read = match first {
+            "" if least == 0 => 0,
+            _ => self.bytes_of(first, least, most)?,
+        };
         let write = match parts.next() {
+            Some("") if least == 0 => 0,
             None | Some("") => read,
             Some(part) => self.bytes_of(part, least, most)?,
         };
@@ -85,6 +90,14 @@ impl OptionReader<'_> {
     /// A time in nanoseconds.
     pub(crate) fn duration_ns(&mut self) -> Result<u64, InputError> {
         number::duration_ns(self.text).map_err(|fault| self.problem(fault, TIME))
+    }
+
+    /// A time in nanoseconds; without a unit, microseconds.
+    pub(crate) fn rest_ns(&mut self) -> Result<u64, InputError> {
+        match number::plain(self.text) {
+            Ok(us) => us.checked_mul(1000).ok_or_else(|| self.out_of_range(0, u64::MAX / 1000)),
+            Err(_) => self.duration_ns(),
+        }
     }
 
     /// 0 or 1.

@@ -1,7 +1,9 @@
 //! Settings of a job so far, and the job that they make.
 
+use std::num::NonZeroU32;
+
 use super::engine::Engine;
-use super::model::{Durability, Job, JobDirection, JobLength, JobOrder};
+use super::model::{Durability, Job, JobDirection, JobLength, JobOrder, JobPace};
 use super::number::KbBase;
 use super::remark::{Remark, SettingPlace};
 use crate::InputError;
@@ -17,6 +19,11 @@ pub(crate) struct Settings {
     pub(crate) operation_bytes: [u64; 2],
     /// Of reads and of writes.
     pub(crate) align_bytes: Option<[u64; 2]>,
+    /// Most operations a second and most bytes a second, each of reads and of writes; 0: no limit.
+    pub(crate) rate_iops: [u64; 2],
+    pub(crate) rate_bytes: [u64; 2],
+    pub(crate) think_ns: u64,
+    pub(crate) think_every: NonZeroU32,
     /// Settings that go into the job as they are.
     pub(crate) job: Job,
 }
@@ -42,6 +49,7 @@ impl Default for Settings {
             fdatasync_every: None,
             depth: 1,
             numjobs: 1,
+            pace: JobPace::default(),
             stonewall: false,
             seed: None,
             filename: None,
@@ -53,6 +61,10 @@ impl Default for Settings {
             read_percent: 50,
             operation_bytes: [operation_bytes; 2],
             align_bytes: None,
+            rate_iops: [0; 2],
+            rate_bytes: [0; 2],
+            think_ns: 0,
+            think_every: NonZeroU32::MIN,
             job,
         }
     }
@@ -76,6 +88,7 @@ impl Settings {
         let operation_bytes = self.one_of(self.operation_bytes, "bs", &mut remark);
         let align_bytes = self.align_bytes.map(|sizes| self.one_of(sizes, "ba", &mut remark));
         let align_bytes = align_bytes.unwrap_or(operation_bytes);
+        let pace = self.pace(operation_bytes);
         let mut job = self.job;
         if let Some(JobLength::Bytes(size_bytes)) = job.size
             && size_bytes < operation_bytes
@@ -102,8 +115,41 @@ impl Settings {
             },
             operation_bytes,
             align_bytes,
+            pace,
             ..job
         })
+    }
+
+    /// When operations of so many bytes come. Of a job that reads and writes, the direction that is
+    /// the slower for its share holds up the other.
+    fn pace(&self, operation_bytes: u64) -> JobPace {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let read_percent = match self.job.action {
+            JobDirection::Read => 100,
+            JobDirection::Write => 0,
+            JobDirection::Mixed { .. } => u64::from(self.read_percent),
+        };
+        // Of 100 operations, so many are of the direction.
+        let limit = |operations: u64, ns: u64, share: u64| {
+            let is_limited = operations > 0 && share > 0;
+            is_limited.then(|| (operations.saturating_mul(100), ns.saturating_mul(share)))
+        };
+        let shares = [read_percent, 100 - read_percent];
+        let limits = (0..2).flat_map(|way| {
+            let bytes_ns = SECOND_NS.saturating_mul(operation_bytes);
+            [
+                limit(self.rate_iops[way], SECOND_NS, shares[way]),
+                limit(self.rate_bytes[way], bytes_ns, shares[way]),
+            ]
+        });
+        let slower = |one: &(u64, u64), other: &(u64, u64)| {
+            let scaled = |operations: u64, ns: u64| u128::from(operations) * u128::from(ns);
+            scaled(one.0, other.1).cmp(&scaled(other.0, one.1))
+        };
+        JobPace {
+            most: limits.flatten().min_by(slower),
+            rest: (self.think_ns > 0).then_some((self.think_ns, self.think_every)),
+        }
     }
 
     /// Of the size of reads and that of writes, the one that counts here. A mixed job has one size,

@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use super::{
-    Durability, Engine, Job, JobDirection, JobFile, JobLength, JobOrder, RemarkKind, TEXT_BYTES_MAX,
+    Durability, Engine, Job, JobDirection, JobFile, JobLength, JobOrder, JobPace, RemarkKind,
+    TEXT_BYTES_MAX,
 };
 use crate::InputError;
 
@@ -262,4 +263,27 @@ fn hostile_text_is_refused_or_read_and_never_more() {
     assert!(error.to_string().contains("4097 jobs are more than 4096"), "{error}");
     let hidden = parse("[a\u{202e}]\nnice=\u{202e}\n").unwrap();
     assert!(!hidden.remarks[0].to_string().contains('\u{202e}'));
+}
+
+#[test]
+fn the_pace_of_a_job_is_that_of_its_slower_limit() {
+    let pace = |options: &str| job(&format!("bs=8k\n{options}")).pace;
+    assert_eq!(pace("rw=read"), JobPace::default());
+    // As (operations, nanoseconds): 50 a second; a megabyte a second is 128 of 8 KiB.
+    let per_second = |options: &str| {
+        let (operations, ns) = pace(options).most.expect("a limit");
+        u128::from(operations) * 1_000_000_000 / u128::from(ns)
+    };
+    assert_eq!(per_second("rw=read\nrate_iops=50"), 50);
+    assert_eq!(per_second("rw=write\nrate=1m"), 128);
+    assert_eq!(per_second("rw=write\nrate=1m\nrate_iops=50"), 50);
+    assert_eq!(per_second("rw=write\nrate_iops=50,20"), 20);
+    assert_eq!(per_second("rw=write\nrate_iops=,20"), 20);
+    assert_eq!(pace("rw=write\nrate_iops=20,"), JobPace::default(), "of reads alone");
+    // Three of four read: 30 reads a second allow 10 writes beside them.
+    assert_eq!(per_second("rw=rw\nrwmixread=75\nrate_iops=30,20"), 40);
+    let rest = |ns, every| Some((ns, NonZeroU32::new(every).expect("not 0")));
+    assert_eq!(pace("thinktime=20").rest, rest(20_000, 1), "microseconds, as in fio");
+    assert_eq!(pace("thinktime=2ms\nthinktime_blocks=8").rest, rest(2_000_000, 8));
+    assert_eq!(pace("thinktime=0").rest, None);
 }

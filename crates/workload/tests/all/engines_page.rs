@@ -1,6 +1,6 @@
 //! The documentation of engines is made from their profiles.
 //!
-//! With `STRADDLE_WRITE` set, this test writes it.
+//! With `STRADDLE_UPDATE_DOCS` set, this test writes it.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,12 @@ use workload::engine::{Engines, page};
 fn the_page_of_engines_is_made_from_the_profiles() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/engines.md");
     let wanted = page::document(&Engines::built_in());
-    if std::env::var_os("STRADDLE_WRITE").is_some() {
+    if std::env::var_os("STRADDLE_UPDATE_DOCS").is_some() {
         fs::write(&path, &wanted).expect("docs/engines.md can be written");
         return;
     }
     let page = fs::read_to_string(&path).unwrap_or_default();
-    assert!(page == wanted, "docs/engines.md is old: run this test with STRADDLE_WRITE=1");
+    assert!(page == wanted, "docs/engines.md is old: run this test with STRADDLE_UPDATE_DOCS=1");
 }
 
 #[test]

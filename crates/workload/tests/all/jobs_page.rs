@@ -1,6 +1,6 @@
 //! The documentation of job files says what the reader does: its tables are the reader's.
 //!
-//! With `STRADDLE_WRITE` set, this test writes them.
+//! With `STRADDLE_UPDATE_DOCS` set, this test writes them.
 
 use std::fs;
 use std::path::Path;
@@ -16,11 +16,11 @@ fn the_tables_of_the_page_are_those_of_the_reader() {
     let page = fs::read_to_string(&path).expect("docs/jobs.md can be read");
     let words = &page[..page.find(HEAD).unwrap_or(page.len())];
     let wanted = format!("{words}{}", job::tables());
-    if std::env::var_os("STRADDLE_WRITE").is_some() {
+    if std::env::var_os("STRADDLE_UPDATE_DOCS").is_some() {
         fs::write(&path, &wanted).expect("docs/jobs.md can be written");
         return;
     }
-    assert!(page == wanted, "docs/jobs.md is old: run this test with STRADDLE_WRITE=1");
+    assert!(page == wanted, "docs/jobs.md is old: run this test with STRADDLE_UPDATE_DOCS=1");
 }
 
 #[test]

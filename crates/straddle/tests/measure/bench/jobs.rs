@@ -171,7 +171,9 @@ fn an_option_that_is_not_honored_is_named_with_its_line() {
     need_loops!();
     need_tools!("mkfs.ext4");
     let notes = notes(&ran("[x]\nrw=write\nbs=4k\nfsync=1\nrate_iops=5\n", &[]));
-    assert!(notes.contains("rate_iops") && notes.contains('5'), "{notes}");
+    assert!(notes.contains("x: rate, rate_iops and thinktime are not kept"), "{notes}");
+    let notes = super::jobs::notes(&ran("[x]\nrw=write\nbs=4k\nfsync=1\nrate_iops_min=5\n", &[]));
+    assert!(notes.contains("rate_iops_min") && notes.contains('5'), "{notes}");
 }
 
 #[test]
