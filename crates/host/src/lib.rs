@@ -66,7 +66,8 @@ pub use extents::{FileFacts, file_facts};
 pub use file_identity::{PathIdentity, have_same_room, identity, neither_follow_nor_wait};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use fuse::{
-    DetachedFuse, FuseControl, FuseRoot, is_fuse_mounted, serve_under_memory_pressure, unmount,
+    DetachedFuse, FuseControl, FuseRoot, is_fuse_mounted, release_output,
+    serve_under_memory_pressure, unmount,
 };
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use image_files::ImageFiles;
