@@ -16,6 +16,8 @@ pub(super) enum Owner {
     Flight(usize),
     /// A stripe that is being written.
     Stripe(usize),
+    /// A piece of a rebuild.
+    Rebuild(usize),
 }
 
 /// A run of a member's bytes, from the start of its data, with what is to be done to it.

@@ -332,7 +332,8 @@ impl<'a> Tracer<'a> {
         let own = Path::new("/").join(serve::file::DISK_NAME);
         let is_own = self.backing_file(name).is_ok_and(|path| path == own);
         let node = Path::new("/dev").join(name);
-        is_own && host::loop_file(&node).is_ok_and(|file| host::FuseControl::is_there(file.device))
+        let is_fuse = |file: host::LoopFile| host::FuseControl::is_there(file.device);
+        is_own && host::loop_file(&node).is_ok_and(is_fuse)
     }
 
     fn is_in_memory(&mut self, name: &str) -> bool {

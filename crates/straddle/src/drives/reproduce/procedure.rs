@@ -9,7 +9,7 @@
 
 use drive::published::Article;
 
-/// What is done for an article.
+/// Steps for an article.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Procedure {
     pub(super) article: Article,
@@ -24,11 +24,11 @@ pub(super) struct Procedure {
 /// A served drive, and what is done to it for each arm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stand {
-    /// What is typed to serve it.
+    /// Command that serves it.
     pub(super) serve: &'static str,
     pub(super) arms: &'static [Arm],
     pub(super) steps: &'static [Step],
-    /// What is done at the end, once.
+    /// Steps at the end, typed once.
     pub(super) last: &'static [Step],
 }
 

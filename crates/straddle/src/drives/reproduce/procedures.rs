@@ -22,17 +22,13 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
                     Do("parted -s {drive} mkpart primary {start} 50%"),
                     Do("partx --update {drive}"),
                     Measure(
-                        "fio --name=seqwrite_job --filename={drive}p1 --runtime={seconds} --rw=write \
-                     --bs=4k --size=100G --ioengine=psync --fsync=1 --iodepth=1 --numjobs=1 \
-                     --output-format=json",
+                        WRITE_PARTITION,
                         &[(FioRate, "raw, {place}"), (FioSync, "raw, {place}, mean")],
                     ),
                     Do("mkfs.ext4 -q -F {drive}p1"),
                     Do("mount -o noinit_itable,no_prefetch_block_bitmaps {drive}p1 {point}"),
                     Measure(
-                        "fio --name=seqwrite_job --filename={point}/fio-test-file --runtime={seconds} \
-                     --rw=write --bs=4k --size=100G --ioengine=psync --fsync=1 --iodepth=1 \
-                     --numjobs=1 --output-format=json",
+                        WRITE_FILE,
                         &[(FioRate, "ext4, {place}"), (FioSync, "ext4, {place}, mean")],
                     ),
                     Do("umount {point}"),
@@ -45,13 +41,8 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
                 steps: &[],
                 last: &[
                     Show("lsblk -d -o NAME,SIZE,LOG-SEC,PHY-SEC {drive}"),
-                    Show(
-                        "straddle bench --write-device --confirm {drive}={bytes} --seconds 25 {drive}",
-                    ),
-                    Show(
-                        "straddle probe --write-device --confirm {drive}={bytes} --overwrite-data \
-                     --no-save {drive}",
-                    ),
+                    Show(BENCH),
+                    Show(PROBE),
                 ],
             },
         ],
@@ -196,6 +187,16 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
         remarks: &[],
     },
 ];
+
+const WRITE_PARTITION: &str = "fio --name=seqwrite_job --filename={drive}p1 --runtime={seconds} \
+     --rw=write --bs=4k --size=100G --ioengine=psync --fsync=1 --iodepth=1 --numjobs=1 \
+     --output-format=json";
+const WRITE_FILE: &str = "fio --name=seqwrite_job --filename={point}/fio-test-file \
+     --runtime={seconds} --rw=write --bs=4k --size=100G --ioengine=psync --fsync=1 --iodepth=1 \
+     --numjobs=1 --output-format=json";
+const BENCH: &str = "straddle bench --write-device --confirm {drive}={bytes} --seconds 25 {drive}";
+const PROBE: &str = "straddle probe --write-device --confirm {drive}={bytes} --overwrite-data \
+     --no-save {drive}";
 
 const PG_TEST_FSYNC: &str = "pg_test_fsync -s 1 -f {drive}";
 

@@ -29,7 +29,7 @@ pub(super) struct Typist {
     pub(super) numbers: BTreeMap<String, f64>,
 }
 
-/// What placeholders stand for.
+/// Values of the placeholders.
 struct Places {
     drive: String,
     bytes: String,
@@ -164,7 +164,7 @@ impl Places {
 }
 
 impl Step {
-    /// What is typed.
+    /// The command.
     pub(super) fn words(&self) -> &'static str {
         match self {
             Step::Do(words) | Step::Show(words) | Step::Measure(words, _) => words,
