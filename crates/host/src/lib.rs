@@ -39,6 +39,7 @@ mod passthrough;
 mod pinned;
 mod private_mounts;
 pub mod process;
+mod prompt_thread;
 mod realtime;
 pub mod scratch;
 mod scsi;
@@ -81,6 +82,7 @@ pub use loops::{
 pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
+pub use prompt_thread::wake_promptly;
 pub use realtime::is_realtime;
 pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};

@@ -40,7 +40,7 @@ use stripes::Stripes;
 use units::ByteRange;
 use units::stripe::Rotation;
 
-use crate::clock::goes_on;
+use crate::clock::{earliest, goes_on};
 use crate::model::refuses;
 use crate::plan_bounds::PlanFault;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises, Sectors};
@@ -301,8 +301,7 @@ impl<M: Model> Model for Array<M> {
 
     fn next_ns(&self) -> Option<u64> {
         let held = self.stripes.next_ns();
-        let next =
-            [self.members.next_ns(), held, self.rebuild.next_ns()].into_iter().flatten().min();
+        let next = earliest([self.members.next_ns(), held, self.rebuild.next_ns()]);
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 

@@ -199,7 +199,8 @@ pub(crate) struct Simulate {
     )]
     pub(crate) depth: u16,
 
-    /// Time of the host from the end of an operation to the next: 10 us; 0 shows the drive alone
+    /// Time of the host from the end of an operation to the next, such as 10 us; default: 0, the
+    /// drive alone
     #[arg(
         long,
         value_name = "TIME",

@@ -5,6 +5,7 @@
 //! | `plugged_drive` | a drive with its clock, its counts and its plug |
 //! | `plug` | a way for clients to use it, until it is pulled |
 //! | `nbd_plug`, `file_plug`, `loop_plug` | those ways |
+//! | `fuse_plug` | the last two of them, once they are there |
 //! | `guard` | the process that pulls the drive when this one cannot, as seen from here |
 //! | `watchman` | that process |
 //! | `record` | what a drive leaves on the machine, so that `drive detach` finds it |
@@ -13,6 +14,7 @@
 
 mod counts;
 mod file_plug;
+mod fuse_plug;
 mod guard;
 mod loop_plug;
 mod nbd_plug;

@@ -36,7 +36,11 @@ impl PluggedDrive {
             let _ = host::serve_under_memory_pressure();
         }
         let clock = Arc::clone(&drive);
-        let clock = std::thread::spawn(move || clock.run());
+        let clock = std::thread::spawn(move || {
+            // Without it answers are a little later.
+            let _ = host::wake_promptly();
+            clock.run();
+        });
         let counts = Arc::new(Counts::new(asked, &profile, &drive));
         let plug = plug::insert(asked, &drive, &counts)?;
         counts.found_at(plug.address());
