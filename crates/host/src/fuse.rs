@@ -104,6 +104,13 @@ impl FuseControl {
         Ok(FuseControl { abort, directory })
     }
 
+    /// Returns whether a file system with device number `major`:`minor` is one of FUSE whose
+    /// connection is there; `false` where the kernel shows no control files.
+    #[must_use]
+    pub fn is_there((major, minor): (u32, u32)) -> bool {
+        FuseControl::numbered(rustix::fs::makedev(major, minor)).is_ok()
+    }
+
     /// Number of requests that have no answer; 0 where the connection is gone.
     #[must_use]
     pub fn waiting(&self) -> u64 {
@@ -163,6 +170,15 @@ pub(crate) fn unescaped(text: &str) -> PathBuf {
     let places = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     let plain = |text: String, &(code, mark): &(&str, &str)| text.replace(code, mark);
     PathBuf::from(places.iter().fold(text.to_owned(), plain))
+}
+
+/// Puts `/dev/null` in the place of standard output, so that a file there is not held open.
+///
+/// # Errors
+/// When `/dev/null` cannot be opened.
+pub fn release_output() -> io::Result<()> {
+    let nothing = File::options().write(true).open("/dev/null")?;
+    Ok(rustix::stdio::dup2_stdout(nothing)?)
 }
 
 /// Keeps this process from waiting for its own clients when memory is short: it leaves the memory

@@ -40,6 +40,7 @@ mod passthrough;
 mod pinned;
 mod private_mounts;
 pub mod process;
+mod prompt_thread;
 mod realtime;
 pub mod scratch;
 mod scsi;
@@ -67,7 +68,8 @@ pub use extents::{FileFacts, file_facts};
 pub use file_identity::{PathIdentity, have_same_room, identity, neither_follow_nor_wait};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use fuse::{
-    DetachedFuse, FuseControl, FuseRoot, is_fuse_mounted, serve_under_memory_pressure, unmount,
+    DetachedFuse, FuseControl, FuseRoot, is_fuse_mounted, release_output,
+    serve_under_memory_pressure, unmount,
 };
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use image_files::ImageFiles;
@@ -81,6 +83,7 @@ pub use loops::{
 pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
+pub use prompt_thread::wake_promptly;
 pub use realtime::is_realtime;
 pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};

@@ -16,6 +16,8 @@ pub(super) enum Owner {
     Flight(usize),
     /// A stripe that is being written.
     Stripe(usize),
+    /// A piece of a rebuild.
+    Rebuild(usize),
 }
 
 /// A run of a member's bytes, from the start of its data, with what is to be done to it.
@@ -42,8 +44,6 @@ struct Sent {
 struct ArrayMember<M> {
     model: M,
     offset_bytes: u64,
-    /// When something happens there next.
-    next_ns: Option<u64>,
     /// Pieces that it has not done yet.
     pending: u64,
     /// Behind the last byte that it has done.
@@ -58,6 +58,8 @@ struct ArrayMember<M> {
 #[derive(Clone, Debug)]
 pub(super) struct Members<M> {
     parts: Vec<ArrayMember<M>>,
+    /// When something happens next at each; [`NEVER`] where nothing does.
+    next_ns: Vec<u64>,
     turns: bool,
     /// Commands to be sent.
     outbox: Vec<MemberRun>,
@@ -70,8 +72,8 @@ pub(super) struct Members<M> {
 impl<M: Model> Members<M> {
     /// Members that did nothing yet for an array.
     pub(super) fn new(members: Vec<Member<M>>, turns: bool) -> Members<M> {
+        let next_ns = members.iter().map(|member| next_ns(&member.model)).collect();
         let part = |member: Member<M>| ArrayMember {
-            next_ns: member.model.next_ns(),
             model: member.model,
             offset_bytes: member.offset_bytes,
             pending: 0,
@@ -81,6 +83,7 @@ impl<M: Model> Members<M> {
         };
         Members {
             parts: members.into_iter().map(part).collect(),
+            next_ns,
             turns,
             outbox: Vec::new(),
             sent: Slab::new(),
@@ -208,7 +211,7 @@ impl<M: Model> Members<M> {
             length_bytes: piece.end - piece.start,
         };
         part.model.submit(command, now_ns, &mut self.heard);
-        part.next_ns = part.model.next_ns();
+        self.next_ns[piece.member] = next_ns(&part.model);
     }
 
     /// Calls `each` with the pieces that the members have done since the last call; whether there
@@ -233,15 +236,15 @@ impl<M: Model> Members<M> {
 
     /// When something happens next at a member.
     pub(super) fn next_ns(&self) -> Option<u64> {
-        self.parts.iter().filter_map(|part| part.next_ns).min()
+        self.next_ns.iter().copied().min().filter(|&next_ns| next_ns != NEVER)
     }
 
     /// Advances the members where something happens until `to_ns`.
     pub(super) fn advance(&mut self, to_ns: u64) {
-        for part in &mut self.parts {
-            if part.next_ns.is_some_and(|next_ns| next_ns <= to_ns) {
+        for (part, own_ns) in self.parts.iter_mut().zip(&mut self.next_ns) {
+            if *own_ns <= to_ns {
                 part.model.advance(to_ns, &mut self.heard);
-                part.next_ns = part.model.next_ns();
+                *own_ns = next_ns(&part.model);
             }
         }
     }
@@ -262,6 +265,14 @@ impl<M: Model> Members<M> {
     pub(super) fn most(&self) -> usize {
         self.sent.most()
     }
+}
+
+/// The time of what does not happen.
+const NEVER: u64 = u64::MAX;
+
+/// When something happens next at `model`.
+fn next_ns(model: &impl Model) -> u64 {
+    model.next_ns().unwrap_or(NEVER)
 }
 
 /// The order of what is sent at once.

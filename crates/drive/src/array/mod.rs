@@ -6,6 +6,7 @@
 //! | `members` | what goes to the members, and which of several copies is read |
 //! | `stripes` | the stripes with parity that are being written: a bounded table |
 //! | `writes` | how writes go to such stripes, round by round |
+//! | `rebuild` | a lost member's bytes on a spare, at a rate |
 //! | `parity_update` | what must be read and written for a part of a stripe |
 //! | `ledger` | which write is in which member's write, for power cuts |
 //! | `aftermath` | what the members' media make of the array: the write hole |
@@ -22,6 +23,7 @@ mod ledger;
 mod members;
 mod parity_update;
 mod plan;
+mod rebuild;
 mod stripes;
 mod writes;
 
@@ -33,11 +35,12 @@ use members::{MemberRun, Members, Owner};
 use parity_update::{Chunk, Round};
 use plan::ArrayShape;
 pub use plan::{ArrayPlan, Level, Member, ParityWrite};
+use rebuild::Rebuild;
 use stripes::Stripes;
 use units::ByteRange;
 use units::stripe::Rotation;
 
-use crate::clock::goes_on;
+use crate::clock::{earliest, goes_on};
 use crate::model::refuses;
 use crate::plan_bounds::PlanFault;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, HostPromises, Sectors};
@@ -58,6 +61,9 @@ pub struct Array<M> {
     /// Writes that wait for room among the stripes, in the order in which they came.
     writes: VecDeque<usize>,
     stripes: Stripes,
+    /// The first of the members that are lost are so many.
+    lost: usize,
+    rebuild: Rebuild,
     round: Round,
     /// Completions of the members, to be worked through.
     heard: Vec<(Owner, Result<(), CommandFault>)>,
@@ -99,6 +105,8 @@ impl<M: Model> Array<M> {
             flights: Slab::new(),
             writes: VecDeque::new(),
             stripes: Stripes::new(plan.stripes, plan.hold_ns, shape.stripe.full_bytes()),
+            lost: usize::try_from(plan.lost).unwrap_or(usize::MAX),
+            rebuild: Rebuild::new(&plan, shape.capacity_bytes / plan.data_members()),
             round: Round::default(),
             heard: Vec::new(),
             ended: Vec::new(),
@@ -140,7 +148,9 @@ impl<M: Model> Array<M> {
 
     fn flush(&mut self, place: usize) {
         for member in 0..self.members.count() {
-            self.post(place, member, CommandKind::Flush, (0, 0));
+            if self.is_there(member) {
+                self.post(place, member, CommandKind::Flush, (0, 0));
+            }
         }
     }
 
@@ -155,7 +165,10 @@ impl<M: Model> Array<M> {
         for (group, position) in (0..self.plan.data_members()).enumerate() {
             let Some(share) = self.shape.stripe.share(range, position) else { continue };
             let bytes = (share.start_bytes(), share.end_bytes());
-            let first = group * copies;
+            // Lost copies are the first ones of the first group.
+            let is_gone = |&member: &usize| self.is_lost(member, share.end_bytes());
+            let gone = (group * copies..(group + 1) * copies).take_while(is_gone).count();
+            let (first, copies) = (group * copies + gone, copies - gone);
             if command.action == CommandKind::Read {
                 let member = self.members.copy(first, copies, share);
                 self.post(place, member, command.action, bytes);
@@ -175,10 +188,34 @@ impl<M: Model> Array<M> {
             let at = self.shape.stripe.place(next);
             let bytes = at.left_in_chunk_bytes.min(end - next);
             let member = Chunk::Data(at.position).member(&self.plan, rotation, at.stripe);
-            self.post(place, member, CommandKind::Read, (at.member_bytes, at.member_bytes + bytes));
+            let range = (at.member_bytes, at.member_bytes + bytes);
+            match self.is_lost(member, range.1) {
+                false => self.post(place, member, CommandKind::Read, range),
+                true => self.read_others(place, rotation, next, range),
+            }
             (next, left) = (next + bytes, left - 1);
         }
         self.flights.at(place).next = next;
+    }
+
+    /// Reads what a lost chunk's `range` is worked out from, but for what the command reads anyway;
+    /// the chunk's first byte that is read is `address` of the array.
+    fn read_others(&mut self, place: usize, rotation: Rotation, address: u64, range: (u64, u64)) {
+        let (at, bytes) = (self.shape.stripe.place(address), range.1 - range.0);
+        let command = self.flights.at(place).command;
+        let (from, upto) = (command.offset_bytes, command.offset_bytes + command.length_bytes);
+        let chunk_bytes = self.plan.chunk_bytes;
+        let positions = 0..self.plan.data_members();
+        let read_anyway = positions.filter(|&position| {
+            let start = address - at.position * chunk_bytes + position * chunk_bytes;
+            position != at.position && start >= from && start + bytes <= upto
+        });
+        let read_anyway: Vec<usize> = read_anyway
+            .map(|position| Chunk::Data(position).member(&self.plan, rotation, at.stripe))
+            .collect();
+        for member in self.sources().filter(|member| !read_anyway.contains(member)) {
+            self.post(place, member, CommandKind::Read, range);
+        }
     }
 
     /// Ends a piece.
@@ -186,6 +223,7 @@ impl<M: Model> Array<M> {
         match owner {
             Owner::Flight(place) => self.end_part(place, outcome),
             Owner::Stripe(place) => self.end_stripe_piece(place),
+            Owner::Rebuild(place) => self.end_rebuild(place),
         }
     }
 
@@ -212,6 +250,7 @@ impl<M: Model> Array<M> {
                 self.begin_stripe(place);
             }
             self.write_on();
+            self.rebuild_on();
             self.members.send(self.now_ns);
             let mut heard = std::mem::take(&mut self.heard);
             self.members.hear(|owner, outcome| heard.push((owner, outcome)));
@@ -262,7 +301,7 @@ impl<M: Model> Model for Array<M> {
 
     fn next_ns(&self) -> Option<u64> {
         let held = self.stripes.next_ns();
-        let next = [self.members.next_ns(), held].into_iter().flatten().min();
+        let next = earliest([self.members.next_ns(), held, self.rebuild.next_ns()]);
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 
@@ -294,8 +333,11 @@ impl<M: Model> Model for Array<M> {
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
-        let is_new =
-            self.now_ns == 0 && self.tally() == DriveTally::default() && self.writes.is_empty();
+        // What a cut leaves of an array that lacks a member is not modeled.
+        let is_new = self.lost == 0
+            && self.now_ns == 0
+            && self.tally() == DriveTally::default()
+            && self.writes.is_empty();
         let keeps = is_new && self.members.keep_logs(entries_max);
         self.ledger = keeps.then(Box::default);
         keeps
@@ -335,6 +377,8 @@ mod tests {
         parity_write: ParityWrite::Fewer,
         stripes: 16,
         hold_ns: 1_000_000,
+        lost: 0,
+        rebuild_bytes_per_second: 0,
     };
 
     /// The most things that an array keeps at once while so many commands pass, 32 at once.

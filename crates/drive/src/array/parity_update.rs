@@ -9,6 +9,9 @@
 //! | all | nothing | all data, all parity |
 //! | a part, read-modify-write | what is written, and all parity | the same |
 //! | a part, reconstruct-write | data that is not wholly written | what is written, all parity |
+//!
+//! What would have to be read from a lost member counts as twice the members, so that the other way
+//! is taken; where both ways need it, all that is left is read. Nothing is written to it.
 
 use units::stripe::Rotation;
 
@@ -101,13 +104,18 @@ pub(super) fn join(written: &mut Vec<Written>, new: Written) {
 
 impl Round {
     /// Works out what `written`, in order and apart, needs.
-    pub(super) fn fill(&mut self, rows: &StripeDimensions, written: &[Written]) {
+    pub(super) fn fill(
+        &mut self,
+        rows: &StripeDimensions,
+        written: &[Written],
+        is_lost: impl Fn(Chunk) -> bool,
+    ) {
         self.reads.clear();
         self.writes.clear();
         self.cut(rows, written);
         for place in 1..self.cuts.len() {
             let (start, end) = (self.cuts[place - 1], self.cuts[place]);
-            self.segment(rows, written, start, end);
+            self.segment(rows, written, (start, end), &is_lost);
         }
     }
 
@@ -126,7 +134,13 @@ impl Round {
     }
 
     /// Works out rows that are alike.
-    fn segment(&mut self, rows: &StripeDimensions, written: &[Written], start: u64, end: u64) {
+    fn segment(
+        &mut self,
+        rows: &StripeDimensions,
+        written: &[Written],
+        (start, end): (u64, u64),
+        is_lost: &impl Fn(Chunk) -> bool,
+    ) {
         let cover = |position: u64| {
             let (from, upto) =
                 (position * rows.chunk_bytes + start, position * rows.chunk_bytes + end);
@@ -137,35 +151,49 @@ impl Round {
                 _ => Cover::None,
             }
         };
-        let count = |wanted: fn(Cover) -> bool| {
-            (0..rows.data).map(|position| u64::from(wanted(cover(position)))).sum::<u64>()
-        };
-        let touched = count(|cover| cover != Cover::None);
+        // As `handle_stripe_dirtying`: a read costs 1, of what is lost twice the members.
+        let lost_cost = 2 * (rows.data + rows.parity);
+        let cost = |chunk| if is_lost(chunk) { lost_cost } else { 1 };
+        let (mut touched, mut missing) = (0, 0);
+        let (mut modify_cost, mut rebuild_cost) = (0, 0);
+        for position in 0..rows.data {
+            let cover = cover(position);
+            if cover != Cover::None {
+                (touched, modify_cost) = (touched + 1, modify_cost + cost(Chunk::Data(position)));
+            }
+            if cover != Cover::All {
+                (missing, rebuild_cost) = (missing + 1, rebuild_cost + cost(Chunk::Data(position)));
+            }
+        }
         if touched == 0 {
             return;
         }
-        let missing = count(|cover| cover != Cover::All);
+        modify_cost += (0..rows.parity).map(|turn| cost(Chunk::Parity(turn))).sum::<u64>();
         let modifies = match rows.parity_write {
-            ParityWrite::ReadModify => true,
-            ParityWrite::Reconstruct => false,
-            ParityWrite::Fewer => touched + rows.parity < missing,
+            ParityWrite::ReadModify => modify_cost < lost_cost || rebuild_cost >= lost_cost,
+            ParityWrite::Reconstruct => rebuild_cost >= lost_cost && modify_cost < lost_cost,
+            ParityWrite::Fewer => modify_cost < rebuild_cost,
         };
+        let reads_all = modify_cost.min(rebuild_cost) >= lost_cost && missing > 0;
         let part = |chunk| ChunkPart { chunk, start, end };
         for position in 0..rows.data {
-            let cover = cover(position);
+            let (chunk, cover) = (Chunk::Data(position), cover(position));
+            if is_lost(chunk) {
+                continue;
+            }
             let is_read = if modifies { cover != Cover::None } else { cover != Cover::All };
-            if missing > 0 && is_read {
-                self.reads.push(part(Chunk::Data(position)));
+            if missing > 0 && (is_read || reads_all) {
+                self.reads.push(part(chunk));
             }
             if cover != Cover::None {
-                self.writes.push(part(Chunk::Data(position)));
+                self.writes.push(part(chunk));
             }
         }
-        for turn in 0..rows.parity {
-            if missing > 0 && modifies {
-                self.reads.push(part(Chunk::Parity(turn)));
+        for chunk in (0..rows.parity).map(Chunk::Parity).filter(|&chunk| !is_lost(chunk)) {
+            if missing > 0 && (modifies || reads_all) {
+                self.reads.push(part(chunk));
             }
-            self.writes.push(part(Chunk::Parity(turn)));
+            self.writes.push(part(chunk));
         }
     }
 }
@@ -185,7 +213,7 @@ mod tests {
     /// Bytes read and written for `written`.
     fn check(rows: StripeDimensions, written: &[Written], wanted: (u64, u64)) {
         let mut round = Round::default();
-        round.fill(&rows, written);
+        round.fill(&rows, written, |_| false);
         let sum = |parts: &[ChunkPart]| parts.iter().map(|part| part.end - part.start).sum::<u64>();
         assert_eq!((sum(&round.reads), sum(&round.writes)), wanted, "{rows:?} {written:?}");
     }

@@ -82,6 +82,11 @@ pub struct ArrayPlan {
     /// Time that a partly written stripe waits for the rest. 0: not at all. It does not wait while
     /// others wait for room, either.
     pub hold_ns: u64,
+    /// Number of members that are lost: the first ones.
+    pub lost: u64,
+    /// Bytes of the first lost member that are rebuilt on a spare in a second, at most; 0 for no
+    /// spare.
+    pub rebuild_bytes_per_second: u64,
 }
 
 /// The most members: devices of md's superblock 1 (`drivers/md/md.h`).
@@ -118,6 +123,18 @@ impl ArrayPlan {
             (row || !has_parity, "row", self.row_bytes, "a power of two from 512 to chunk"),
             (stripes || !has_parity, "stripes", self.stripes, "from 1 to 65536"),
             time("hold", self.hold_ns),
+            (
+                self.lost < self.copies() || self.lost <= self.level.parity(),
+                "lost",
+                self.lost,
+                "as many members as the level can lose, at most",
+            ),
+            (
+                self.lost > 0 || self.rebuild_bytes_per_second == 0,
+                "rebuild",
+                self.rebuild_bytes_per_second,
+                "0 where no member is lost",
+            ),
         ];
         check(checks)?;
         Ok(self)

@@ -48,7 +48,8 @@ impl<M: Model> Array<M> {
             let writes = flights.map(|flight| self.flights.at(*flight).number).collect();
             work.round = ledger.round(work.number, writes);
         }
-        self.round.fill(&rows, &work.active.written);
+        let number = work.number;
+        self.fill(place, number);
         self.tally.parity_updates += rows.parity;
         if self.round.reads.is_empty() {
             self.post_stripe(place, Phase::Writes);
@@ -60,9 +61,24 @@ impl<M: Model> Array<M> {
 
     /// Goes on with a round whose reads have ended.
     fn write_stripe(&mut self, place: usize) {
-        let rows = StripeDimensions::of(&self.plan);
-        self.round.fill(&rows, &self.stripes.at(place).active.written);
+        let number = self.stripes.at(place).number;
+        self.fill(place, number);
         self.post_stripe(place, Phase::Writes);
+    }
+
+    /// Works out a round of the stripe `number` at `place`.
+    fn fill(&mut self, place: usize, number: u64) {
+        let rows = StripeDimensions::of(&self.plan);
+        let mut round = std::mem::take(&mut self.round);
+        let written = std::mem::take(&mut self.stripes.at(place).active.written);
+        let rotation = self.plan.level.rotation().expect("only arrays with parity have stripes");
+        let end = (number + 1) * self.plan.chunk_bytes;
+        let is_whole = self.lost == 0;
+        round.fill(&rows, &written, |chunk| {
+            !is_whole && self.is_lost(chunk.member(&self.plan, rotation, number), end)
+        });
+        self.stripes.at(place).active.written = written;
+        self.round = round;
     }
 
     /// Makes pieces of a round's reads or writes.

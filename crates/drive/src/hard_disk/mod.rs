@@ -33,7 +33,7 @@ use scheduling::{Choice, Dirty, WaitingCommand};
 use units::ByteRange;
 use units::random::Random;
 
-use crate::clock::goes_on;
+use crate::clock::{earliest, goes_on};
 use crate::model::refuses;
 use crate::plan_bounds::PlanFault;
 use crate::power::{Data, HostPromises, MediumLog, Sectors};
@@ -66,6 +66,8 @@ pub struct HardDisk {
     random: Random,
     /// Log of what is put on the platter, if somebody asked for it.
     log: Option<Box<MediumLog>>,
+    /// When something happens next, as of the last event.
+    next_ns: Option<u64>,
 }
 
 /// Job of the arm.
@@ -99,6 +101,7 @@ impl HardDisk {
             in_order: (0, 0),
             random: Random::new(0),
             log: None,
+            next_ns: None,
             plan,
         })
     }
@@ -371,6 +374,15 @@ impl HardDisk {
         end_ns.max(self.now_ns)
     }
 
+    /// When something happens next by itself.
+    fn upcoming_ns(&self) -> Option<u64> {
+        let job = self.job.map(|(end_ns, _)| end_ns);
+        let incoming = self.wire.first().filter(|(_, command)| self.lets_in(command));
+        let incoming = incoming.map(|(ready_ns, _)| ready_ns);
+        let idle = (self.job.is_none() && !self.cache.is_empty()).then(|| self.idle_ns());
+        earliest([self.wire.answer_ns(), job, incoming, idle])
+    }
+
     /// Ends what the arm was at.
     fn finish(&mut self, done: &mut Vec<DriveCompletion>) {
         let Some((end_ns, job)) = self.job.take() else { return };
@@ -424,6 +436,7 @@ impl Model for HardDisk {
         self.advance(at_ns, done);
         self.asked_ns = at_ns;
         if refuses(self, &command, at_ns, done) {
+            self.next_ns = self.upcoming_ns();
             return;
         }
         if let (CommandKind::Write { .. }, Some(log)) = (command.action, &mut self.log) {
@@ -431,20 +444,17 @@ impl Model for HardDisk {
         }
         self.wire.send(command, at_ns);
         while self.step(done) {}
+        self.next_ns = self.upcoming_ns();
     }
 
     fn next_ns(&self) -> Option<u64> {
-        let job = self.job.map(|(end_ns, _)| end_ns);
-        let incoming = self.wire.first().filter(|(_, command)| self.lets_in(command));
-        let idle = (self.job.is_none() && !self.cache.is_empty()).then(|| self.idle_ns());
-        let incoming = incoming.map(|(ready_ns, _)| ready_ns);
-        let next = [self.wire.answer_ns(), job, incoming, idle].into_iter().flatten().min();
-        next.map(|next_ns| next_ns.max(self.now_ns))
+        self.next_ns.map(|next_ns| next_ns.max(self.now_ns))
     }
 
     fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
             while self.step(done) {}
+            self.next_ns = self.upcoming_ns();
         }
     }
 

@@ -11,6 +11,8 @@ pub(super) struct Form {
     pub(super) key: &'static str,
     /// Form in which it is written.
     pub(super) quantity: Quantity,
+    /// Its amount where a profile leaves it out; `None` where no profile may.
+    pub(super) otherwise: Option<u64>,
 }
 
 /// A value of a kind's plan: how it is written, and where it goes.
@@ -25,7 +27,16 @@ impl<P> Field<P> {
         quantity: Quantity,
         set: fn(&mut P, u64),
     ) -> Field<P> {
-        Field { form: Form { key, quantity }, set }
+        Field { form: Form { key, quantity, otherwise: None }, set }
+    }
+
+    /// One that is 0 where a profile leaves it out.
+    pub(super) const fn or_zero(
+        key: &'static str,
+        quantity: Quantity,
+        set: fn(&mut P, u64),
+    ) -> Field<P> {
+        Field { form: Form { key, quantity, otherwise: Some(0) }, set }
     }
 }
 

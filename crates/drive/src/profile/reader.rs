@@ -76,7 +76,8 @@ pub(super) fn profile(
         if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
             return value(source, *form, own);
         }
-        let inherited = base.and_then(|base| base.value(form.key)).cloned();
+        let otherwise = form.otherwise.map(|amount| left_out(*form, amount));
+        let inherited = base.and_then(|base| base.value(form.key)).cloned().or(otherwise);
         inherited.ok_or_else(|| {
             let key = form.key;
             let hint =
@@ -174,8 +175,14 @@ fn member(
     }
 }
 
+/// The value of a key that a profile leaves out.
+fn left_out(Form { key, quantity, .. }: Form, amount: u64) -> Value {
+    let source = "unless it is set".to_owned();
+    Value { key, quantity, amount, label: ValueLabel::Assumed, source }
+}
+
 fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, InputError> {
-    let Form { key, quantity } = form;
+    let Form { key, quantity, .. } = form;
     let amount = quantity.read(&raw.value.get_ref().to_string());
     let amount = amount.ok_or_else(|| source.unreadable(key, &raw.value, &quantity.expects()))?;
     let told = source.line("source", &raw.source)?;

@@ -18,6 +18,15 @@ pub enum Article {
 }
 
 impl Article {
+    /// All of them.
+    pub const ALL: [Article; 5] = [
+        Article::AdvancedFormat,
+        Article::SsdAlignment,
+        Article::Fsync,
+        Article::BlocksAlignment,
+        Article::FourKib,
+    ];
+
     /// Its title, with what it is about.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -104,8 +113,14 @@ impl PublishedNumber {
     /// from its nearer end.
     #[must_use]
     pub fn error_percent(&self) -> f64 {
-        let near = self.model.clamp(self.published, self.published_max);
-        if near > 0.0 { (self.model / near - 1.0) * 100.0 } else { 0.0 }
+        self.error_percent_of(self.model)
+    }
+
+    /// The same of another number for this line, such as one that was measured.
+    #[must_use]
+    pub fn error_percent_of(&self, number: f64) -> f64 {
+        let near = number.clamp(self.published, self.published_max);
+        if near > 0.0 { (number / near - 1.0) * 100.0 } else { 0.0 }
     }
 
     /// Returns whether it is within its bound.

@@ -250,6 +250,11 @@ pub(super) const LINES: &[ModelLine] = &[
 ];
 
 impl ModelLine {
+    /// The article that published it.
+    pub(super) fn article(&self) -> Article {
+        self.published.article
+    }
+
     /// The line beside what the model says; `of` gives the figures of a case.
     pub(super) fn compared(&self, of: &mut impl FnMut(Scenario) -> Figures) -> PublishedNumber {
         let (model, profile) = match self.from {

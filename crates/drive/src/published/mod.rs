@@ -29,13 +29,22 @@ use scenario::Scenario;
 /// places of random requests. It takes seconds.
 #[must_use]
 pub fn published(seed: u64) -> Vec<PublishedNumber> {
+    published_of(&Article::ALL, seed)
+}
+
+/// The numbers of some articles, as [`published`] gives them.
+#[must_use]
+pub fn published_of(articles: &[Article], seed: u64) -> Vec<PublishedNumber> {
     let mut done: BTreeMap<Scenario, Figures> = BTreeMap::new();
     let mut of = |case: Scenario| done.entry(case).or_insert_with(|| case.run(seed)).clone();
+    let is_asked = |line: &&figures::ModelLine| articles.contains(&line.article());
     let mut lines: Vec<PublishedNumber> =
-        figures::LINES.iter().map(|line| line.compared(&mut of)).collect();
-    // Behind the last of their own article.
-    let same = |line: &PublishedNumber| line.article == Article::FourKib;
-    let place = lines.iter().rposition(same).map_or(lines.len(), |last| last + 1);
-    lines.splice(place..place, filesystems::compared());
+        figures::LINES.iter().filter(is_asked).map(|line| line.compared(&mut of)).collect();
+    if articles.contains(&Article::FourKib) {
+        // Behind the last of their own article.
+        let same = |line: &PublishedNumber| line.article == Article::FourKib;
+        let place = lines.iter().rposition(same).map_or(lines.len(), |last| last + 1);
+        lines.splice(place..place, filesystems::compared());
+    }
     lines
 }

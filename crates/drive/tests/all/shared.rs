@@ -48,6 +48,8 @@ pub(crate) const RAID5: ArrayPlan = ArrayPlan {
     parity_write: ParityWrite::Fewer,
     stripes: 256,
     hold_ns: 0,
+    lost: 0,
+    rebuild_bytes_per_second: 0,
 };
 
 /// Times that a host saw.

@@ -152,7 +152,7 @@ impl LoopError {
 #[derive(Debug)]
 pub struct LoopDevice {
     /// `None` once it was closed.
-    device: Option<OwnedFd>,
+    pub(super) device: Option<OwnedFd>,
     node: PathBuf,
     number: u32,
     /// `/sys/block/loopN/diskseq`, which no other attachment of the number shares; `None` before

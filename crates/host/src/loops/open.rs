@@ -24,4 +24,17 @@ impl LoopDevice {
         }
         Ok(file)
     }
+
+    /// Holds the device open for reading alone from now on, so that nobody takes this process for
+    /// one that writes to it.
+    ///
+    /// # Errors
+    /// [`LoopError::NoNode`] when the node cannot be opened; it is held as before then.
+    pub fn hold_for_reading(&mut self) -> Result<(), LoopError> {
+        let node = self.node().to_owned();
+        let file = rustix::fs::open(&node, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let failed = |error| LoopError::NoNode { node, reason: crate::errno::text_of(error) };
+        self.device = Some(file.map_err(failed)?);
+        Ok(())
+    }
 }

@@ -294,6 +294,12 @@ pub struct PublishedLine {
     pub within: bool,
     /// Why it is not, or what else a reader should know.
     pub note: Option<String>,
+    /// The number that was measured on a served drive, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<f64>,
+    /// By how many percent that is above what was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_error_percent: Option<f64>,
 }
 
 /// Standing of a published number and the model's to each other.

@@ -52,6 +52,9 @@ pub fn published_table(published: &Published, look: &Look) -> String {
 }
 
 fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
+    if lines.iter().any(|line| line.served.is_some()) {
+        return of_served(lines, look, page);
+    }
     let row = |line: &PublishedLine| SheetRow {
         group: String::new(),
         cells: vec![
@@ -75,6 +78,25 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
         let note = line.note.as_deref().unwrap_or_default();
         labeled(&line.what, vec![cell(note)], look.columns(), page);
     }
+}
+
+/// The same with what was measured on served drives.
+fn of_served(lines: &[PublishedLine], look: &Look, page: &mut String) {
+    let row = |line: &PublishedLine| SheetRow {
+        group: String::new(),
+        cells: vec![
+            line.what.clone(),
+            line.unit.clone(),
+            range(line),
+            published_number(line.model),
+            error_percent(line),
+            line.served.map(published_number).unwrap_or_default(),
+            line.served_error_percent.map(|error| format!("{error:+.1} %")).unwrap_or_default(),
+        ],
+    };
+    let heads = &["", "unit", "published", "simulated", "error", "served", "error"];
+    Sheet { heads, droppable: &[], rows: lines.iter().map(row).collect() }
+        .write(look.columns(), page);
 }
 
 /// By how much the model is above, and the bound where that is outside of it.

@@ -104,6 +104,8 @@ fn line(article: &str, label: LineOrigin, model: f64, within: bool) -> Published
         drive: Some(text("hdd-7200-512e")),
         within,
         note: None,
+        served: None,
+        served_error_percent: None,
     }
 }
 

@@ -18,6 +18,7 @@
 //! | `drives_under` | the drives under one, and where it begins on each |
 //! | `layer_workload` | a workload in a layer, as far as it lies anywhere |
 //! | `leaf_drives` | the drives under a layer as one model |
+//! | `reproduce` | an article's procedure, on served drives |
 //! | `published` | what was published, beside what they say |
 
 mod drives_under;
@@ -29,6 +30,7 @@ mod power_cuts;
 mod profiles;
 mod published;
 mod recorded_trace;
+mod reproduce;
 mod serve;
 mod simulate;
 mod stack_input;
@@ -47,6 +49,7 @@ pub(crate) fn run(drive: &Drive) -> anyhow::Result<CommandOutcome> {
         DriveWhat::List(list) => profiles::list(list),
         DriveWhat::Show(show) => profiles::show(show),
         DriveWhat::Serve(asked) => serve::run(asked),
+        DriveWhat::Reproduce(asked) => reproduce::run(asked),
         DriveWhat::Detach(asked) => serve::detach(asked),
         DriveWhat::Guard(asked) => serve::guard(asked),
         DriveWhat::Simulate(asked) if asked.published => published::run(asked),

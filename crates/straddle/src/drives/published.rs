@@ -34,7 +34,8 @@ fn is_fine(line: &PublishedNumber) -> bool {
     line.is_within() || !line.outside.is_empty() || line.standing == LineOrigin::Fitted
 }
 
-fn line(compared: &PublishedNumber) -> PublishedLine {
+/// The line of a document.
+pub(super) fn line(compared: &PublishedNumber) -> PublishedLine {
     // Nothing but its reason excuses a figure that is outside.
     let notes: &[&str] = match is_fine(compared) {
         true => &[compared.outside, compared.note],
@@ -54,6 +55,8 @@ fn line(compared: &PublishedNumber) -> PublishedLine {
         drive: Some(compared.profile.to_owned()).filter(|profile| !profile.is_empty()),
         within: compared.is_within(),
         note: note.map(|&note| note.to_owned()),
+        served: None,
+        served_error_percent: None,
     }
 }
 

@@ -326,6 +326,16 @@ impl<'a> Tracer<'a> {
         behind
     }
 
+    /// Returns whether a process serves the device: its file is one of `drive serve`, of FUSE and
+    /// mounted nowhere.
+    fn is_served(&self, name: &str) -> bool {
+        let own = Path::new("/").join(serve::file::DISK_NAME);
+        let is_own = self.backing_file(name).is_ok_and(|path| path == own);
+        let node = Path::new("/dev").join(name);
+        let is_fuse = |file: host::LoopFile| host::FuseControl::is_there(file.device);
+        is_own && host::loop_file(&node).is_ok_and(is_fuse)
+    }
+
     fn is_in_memory(&mut self, name: &str) -> bool {
         let Ok(path) = self.backing_file(name) else { return false };
         let Ok(facts) = confirm(name, &path) else { return false };
@@ -333,7 +343,8 @@ impl<'a> Tracer<'a> {
         mount.is_some_and(|mount| off_disk_mount::away(&mount.kind) == Some(Away::Memory))
     }
 
-    /// The loop devices at the bottom of `upper`, and how they lie on the files behind them.
+    /// The loop devices at the bottom of `upper`, and how they lie on the files behind them;
+    /// without those that a process serves, since it is the drive.
     fn behind_loops(&mut self, upper: &Stack) -> Vec<(LayerId, Mapping)> {
         let loops = upper.iter().filter_map(|(id, layer)| match &layer.kind {
             LayerKind::Drive(drive) if matches!(layer.mapping, Mapping::Leaf) => {
@@ -345,6 +356,9 @@ impl<'a> Tracer<'a> {
         let loops: Vec<(LayerId, String)> = loops.collect();
         let mut behind = Vec::new();
         for (id, name) in loops {
+            if self.is_served(&name) {
+                continue;
+            }
             let mapping = self.loop_mapping(&name).unwrap_or_else(|reason| Mapping::Unknown {
                 on: Vec::new(),
                 reason: format!("behind {name}: {reason}"),

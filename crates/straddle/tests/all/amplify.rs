@@ -77,6 +77,8 @@ fn case(random: &mut Random) -> Case {
         parity_write: ParityWrite::Fewer,
         stripes: 256,
         hold_ns: 0,
+        lost: 0,
+        rebuild_bytes_per_second: 0,
     };
     let is_copied = matches!(level, Level::Raid1 | Level::Raid10 { .. });
     let step = *random.choose(&[512, 4096]);

@@ -37,6 +37,21 @@ pub(crate) const WALKS: &[Walk] = &[
         ],
     ),
     (
+        "tests/all/serve/reproduce.rs",
+        "what_would_be_typed_is_shown_and_nothing_is_served",
+        &[("drive reproduce", 0), ("drive reproduce", 2)],
+    ),
+    (
+        "tests/all/serve/reproduce.rs",
+        "a_number_outside_its_bound_and_a_step_that_fails_have_their_codes",
+        &[("drive reproduce", 1), ("drive reproduce", 5)],
+    ),
+    (
+        "tests/all/serve/reproduce.rs",
+        "an_interrupted_or_killed_run_leaves_nothing_mounted_and_no_program",
+        &[("drive reproduce", 130)],
+    ),
+    (
         "tests/exits.rs",
         "every_ending_of_demo_has_its_code_and_leaves_nothing",
         &[("demo", 0), ("demo", 2), ("demo", 130)],

@@ -14,6 +14,8 @@ pub(super) const NULL_NS_MOST: f64 = 100.0;
 
 /// Commands that a drive model should take in a second of a core.
 pub(super) const MODEL_RATE_LEAST: f64 = 1e6;
+/// Commands that a modeled array should take.
+pub(super) const ARRAY_RATE_LEAST: f64 = 5e5;
 
 /// The least rates of served drives without timing, over nbdkit's memory plugin and over a loop
 /// device on a bare passthrough.

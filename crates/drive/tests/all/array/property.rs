@@ -46,6 +46,8 @@ fn plan(random: &mut Random) -> ArrayPlan {
         ]),
         stripes: 1 + random.below(4),
         hold_ns: random.below(3) * 500,
+        lost: 0,
+        rebuild_bytes_per_second: 0,
     }
 }
 
@@ -314,6 +316,8 @@ fn sequential_writes_that_are_held_become_full_stripes_and_read_nothing() {
         parity_write: ParityWrite::Fewer,
         stripes: 4,
         hold_ns: 1_000_000,
+        lost: 0,
+        rebuild_bytes_per_second: 0,
     };
     let written = |hold_ns| {
         let (mut array, _) = array(ArrayPlan { hold_ns, ..plan }, &mut Random::new(3));

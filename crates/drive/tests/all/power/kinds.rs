@@ -101,6 +101,8 @@ fn array(level: Level, members: u64, lies: Lies, random: &mut Random) -> Box<dyn
         parity_write: *random.choose(&[ParityWrite::Fewer, ParityWrite::ReadModify]),
         stripes: 16,
         hold_ns: *random.choose(&[0, 1_000_000]),
+        lost: 0,
+        rebuild_bytes_per_second: 0,
     };
     let mut member = || {
         let disk =

@@ -2,82 +2,50 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use anyhow::anyhow;
 use serve::ServedDrive;
 use serve::file::{CountsText, DISK_NAME, DriveFile};
 
+use super::fuse_plug::FusePlug;
 use super::guard::{Attached, Guard};
-use super::plug::Plug;
 use super::runtime_directory;
 use crate::arguments::Serve;
 use crate::shared::printer::shown;
 
-/// A mounted file, with a guard that takes the mount away when this process cannot.
-pub(super) struct FilePlug {
-    guard: Guard,
-    session: Option<JoinHandle<std::io::Result<()>>>,
-    address: String,
-}
-
-impl FilePlug {
-    /// Mounts `drive` on the directory that is `asked`, else on a new one.
-    ///
-    /// # Errors
-    /// When it cannot be mounted there.
-    pub(super) fn insert(
-        asked: &Serve,
-        drive: &Arc<ServedDrive>,
-        counts: CountsText,
-    ) -> anyhow::Result<FilePlug> {
-        let (point, is_own) = match &asked.mount {
-            Some(point) => (std::path::absolute(point)?, false),
-            None => {
-                let point = runtime_directory::made()?.join(std::process::id().to_string());
-                std::fs::create_dir(&point).map_err(|error| refused(&point, &error))?;
-                (point, true)
-            }
-        };
-        let attached = Attached::Point { point: point.clone(), is_own };
-        let mut guard = Guard::start(&attached, drive, asked.patience, None)?;
-        let owner = (host::user(), host::group());
-        let mounted = DriveFile::new(Arc::clone(drive), counts, owner).mounted(&point);
-        let session = match mounted {
-            Ok(session) => session,
-            Err(error) => {
-                guard.dismiss();
-                return Err(refused(&point, &error));
-            }
-        };
-        let session = std::thread::spawn(move || session.run());
-        guard.begin()?;
-        let address = shown(&point.join(DISK_NAME));
-        Ok(FilePlug { guard, session: Some(session), address })
-    }
-}
-
-impl Plug for FilePlug {
-    fn address(&self) -> &str {
-        &self.address
-    }
-
-    fn is_gone(&self) -> bool {
-        self.guard.is_gone() || self.session.as_ref().is_none_or(JoinHandle::is_finished)
-    }
-
-    fn look(&mut self) {
-        self.guard.tick();
-    }
-
-    /// Unmounts it, when nobody uses it any more.
-    ///
-    /// # Errors
-    /// When it stays.
-    fn pull(&mut self) -> anyhow::Result<()> {
-        // The connection ends with this process, where it has not ended with the mount.
-        self.guard.end()
-    }
+/// Mounts `drive` on the directory that is `asked`, else on a new one, with a guard that takes the
+/// mount away when this process cannot.
+///
+/// # Errors
+/// When it cannot be mounted there.
+pub(super) fn insert(
+    asked: &Serve,
+    drive: &Arc<ServedDrive>,
+    counts: CountsText,
+) -> anyhow::Result<FusePlug> {
+    let (point, is_own) = match &asked.mount {
+        Some(point) => (std::path::absolute(point)?, false),
+        None => {
+            let point = runtime_directory::made()?.join(std::process::id().to_string());
+            std::fs::create_dir(&point).map_err(|error| refused(&point, &error))?;
+            (point, true)
+        }
+    };
+    let attached = Attached::Point { point: point.clone(), is_own };
+    let mut guard = Guard::start(&attached, drive, asked.patience, None)?;
+    let owner = (host::user(), host::group());
+    let mounted = DriveFile::new(Arc::clone(drive), counts, owner).mounted(&point);
+    let session = match mounted {
+        Ok(session) => session,
+        Err(error) => {
+            guard.dismiss();
+            return Err(refused(&point, &error));
+        }
+    };
+    let session = std::thread::spawn(move || session.run());
+    guard.begin()?;
+    let address = shown(&point.join(DISK_NAME));
+    Ok(FusePlug::new(guard, session, address))
 }
 
 fn refused(point: &Path, error: &std::io::Error) -> anyhow::Error {

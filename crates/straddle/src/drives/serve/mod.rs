@@ -2,8 +2,10 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `plugged_drive` | a drive with its clock, its counts and its plug |
 //! | `plug` | a way for clients to use it, until it is pulled |
 //! | `nbd_plug`, `file_plug`, `loop_plug` | those ways |
+//! | `fuse_plug` | the last two of them, once they are there |
 //! | `guard` | the process that pulls the drive when this one cannot, as seen from here |
 //! | `watchman` | that process |
 //! | `record` | what a drive leaves on the machine, so that `drive detach` finds it |
@@ -12,27 +14,28 @@
 
 mod counts;
 mod file_plug;
+mod fuse_plug;
 mod guard;
 mod loop_plug;
 mod nbd_plug;
 mod plug;
+mod plugged_drive;
 mod record;
-mod runtime_directory;
+pub(super) mod runtime_directory;
 mod watchman;
 
 use std::fs::File;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use drive::profile::DriveProfile;
 use host::Interrupt;
 use report::drive::{served_json, served_text};
 use serve::{Pace, ServedDrive, Store, TraceLog};
 
-use self::counts::Counts;
-use super::{profiles, variants};
-use crate::arguments::{Detach, DriveGuard, Protocol, Serve};
+pub(super) use self::plugged_drive::PluggedDrive;
+use super::variants;
+use crate::arguments::{Detach, DriveGuard, Serve};
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, shown};
 
@@ -45,41 +48,23 @@ const CAPACITY_BYTES_MAX: u64 = 256 << 40;
 
 /// Serves a drive until a signal comes.
 pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
-    let profile = variants::changed(profiles::named(&asked.profile)?, &asked.set)?;
-    let drive = Arc::new(drive(asked, &profile)?);
     let interrupt = Interrupt::install()?;
-    if asked.protocol == Protocol::Loop {
-        // Threads take this over, so it comes before them. Where it is refused, the guard is left.
-        let _ = host::serve_under_memory_pressure();
-    }
-    let clock = Arc::clone(&drive);
-    let clock = std::thread::spawn(move || clock.run());
-    let counts = Arc::new(Counts::new(asked, &profile, &drive));
-    let mut plug = plug::insert(asked, &drive, &counts)?;
-    counts.found_at(plug.address());
+    let mut plugged = PluggedDrive::insert(asked)?;
     let ready = match asked.document.json {
-        true => served_json(&counts.document()),
-        false => format!("{}\n", plug.address()),
+        true => served_json(&plugged.counts.document()),
+        false => format!("{}\n", plugged.address()),
     };
     printer::print(&ready)?;
     let mut told = Instant::now();
-    while !interrupt.is_raised() && !plug.is_gone() {
+    while !interrupt.is_raised() && !plugged.is_gone() {
         std::thread::sleep(LOOK_EVERY);
-        plug.look();
+        plugged.look();
         if told.elapsed() >= COUNTS_EVERY {
             told = Instant::now();
-            counts.tell()?;
+            plugged.counts.tell()?;
         }
     }
-    plug.pull()?;
-    let trace = drive.stop();
-    // Its end is that of the drive.
-    let _ = clock.join();
-    if let (Some(trace), Some(path)) = (trace, &asked.record) {
-        trace.end().with_context(|| format!("cannot write the trace {}", shown(path)))?;
-    }
-    counts.tell()?;
-    let document = counts.document();
+    let document = plugged.pull(asked)?;
     printer::print(&match asked.document.json {
         true => served_json(&document),
         false => served_text(&document),
@@ -98,7 +83,7 @@ pub(super) fn guard(asked: &DriveGuard) -> anyhow::Result<CommandOutcome> {
 }
 
 /// The drive, with its store and its trace.
-fn drive(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive> {
+fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive> {
     let model = profile.model()?;
     let capacity_bytes = model.capacity_bytes();
     if capacity_bytes > CAPACITY_BYTES_MAX {

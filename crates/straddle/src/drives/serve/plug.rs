@@ -7,9 +7,8 @@ use serve::ServedDrive;
 use serve::file::CountsText;
 
 use super::counts::Counts;
-use super::file_plug::FilePlug;
-use super::loop_plug::LoopPlug;
 use super::nbd_plug::NbdPlug;
+use super::{file_plug, loop_plug};
 use crate::arguments::{Protocol, Serve};
 
 /// A drive that clients can use, until it is pulled. Dropped, it is pulled too.
@@ -43,7 +42,7 @@ pub(super) fn insert(
     let counts: CountsText = Box::new(move || served_json(&told.document()).into_bytes());
     Ok(match asked.protocol {
         Protocol::Nbd => Box::new(NbdPlug::insert(asked, drive)?),
-        Protocol::File => Box::new(FilePlug::insert(asked, drive, counts)?),
-        Protocol::Loop => Box::new(LoopPlug::insert(asked, drive, counts)?),
+        Protocol::File => Box::new(file_plug::insert(asked, drive, counts)?),
+        Protocol::Loop => Box::new(loop_plug::insert(asked, drive, counts)?),
     })
 }

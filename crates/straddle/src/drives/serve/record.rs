@@ -172,6 +172,10 @@ pub(super) fn detach(_: &Detach) -> anyhow::Result<CommandOutcome> {
     };
     let (mut detached, mut served, mut left) = (0, 0, 0);
     for path in entries.flatten().map(|entry| entry.path()) {
+        if is_abandoned_point(&path) {
+            // One that is in use stays.
+            let _ = std::fs::remove_dir(&path);
+        }
         if path.extension().is_none_or(|extension| extension != "drive") {
             continue;
         }
@@ -193,6 +197,13 @@ pub(super) fn detach(_: &Detach) -> anyhow::Result<CommandOutcome> {
         );
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Returns whether `path` is the mount point of a `drive reproduce` that is gone.
+fn is_abandoned_point(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let process = name.strip_suffix("-point").and_then(|number| number.parse().ok());
+    process.is_some_and(|process| host::process::started_ns(process).is_none())
 }
 
 #[cfg(test)]

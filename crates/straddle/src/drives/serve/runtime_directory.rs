@@ -24,7 +24,7 @@ pub(super) fn path() -> PathBuf {
 ///
 /// # Errors
 /// When it cannot be made, or belongs to somebody else.
-pub(super) fn made() -> anyhow::Result<PathBuf> {
+pub(in crate::drives) fn made() -> anyhow::Result<PathBuf> {
     let path = path();
     let failed = |reason: &dyn std::fmt::Display| {
         anyhow!("cannot use {}: {reason}\nhint: name a path: --socket", shown(&path))

@@ -102,10 +102,14 @@ impl Held {
             read_only: false,
             partitions: true,
         };
-        let device = LoopDevice::attach(plan).map_err(|error| {
+        let mut device = LoopDevice::attach(plan).map_err(|error| {
             let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             anyhow::anyhow!("{error}{hint}")
         })?;
+        // Only the device holds it now: measurements refuse a device whose file others may write.
+        drop(disk);
+        host::release_output()?;
+        device.hold_for_reading()?;
         partitioned(&device);
         let words = format!("{} {}", device.node().display(), device.sequence().unwrap_or("-"));
         Ok((Held { control, device: Some(device), point: None }, words))

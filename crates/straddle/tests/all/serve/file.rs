@@ -11,7 +11,7 @@ use testkit::{Scratch, need_tools, skip, tool};
 
 use super::{interrupted, served, signal_server, straddle};
 
-fn can_mount() -> bool {
+pub(super) fn can_mount() -> bool {
     let can = File::options().read(true).write(true).open("/dev/fuse").is_ok();
     if !can {
         skip("needs FUSE");

@@ -4,6 +4,7 @@ mod block_device;
 mod detach;
 mod file;
 mod nbd;
+mod reproduce;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -3,7 +3,8 @@
 use std::process::Stdio;
 
 use serde_json::Value;
-use testkit::{need_loops, need_tools, scratch::text, skip, tool};
+use testkit::running_program::{Going, by_signals};
+use testkit::{Scratch, need_loops, need_tools, scratch::text, skip, tool};
 
 use super::volume::Device;
 use super::watching::{Culprit, Watching, first_cause, off_granule, only};
@@ -34,6 +35,39 @@ fn whole_pages_on_a_partition_one_sector_off_are_a_shift() {
     let document = watching.shows(&culprit, 1.0);
     let cause = first_cause(&document, "shifted");
     assert_eq!((&cause["layer"], &cause["offset_bytes"]), (&layer.into(), &512.into()));
+}
+
+#[test]
+fn a_served_drive_counts_the_writes_that_are_watched() {
+    need_loops!();
+    need_tools!("dd");
+    let scratch = Scratch::new();
+    let counts = scratch.path().join("counts");
+    let mut serve = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    serve.args(["drive", "serve", "--profile", "hdd-7200-512e", "--as", "loop"]);
+    serve.args(["--timing", "off", "--set", "capacity=4G", "--counts", text(&counts)]);
+    let mut serve = Going::with(&mut serve);
+    let counted = || -> Value {
+        let text = std::fs::read_to_string(&counts).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    let mut node = String::new();
+    serve.until("it is attached", || {
+        node = counted()["address"].as_str().unwrap_or_default().to_owned();
+        !node.is_empty()
+    });
+    let mut watching = Watching::start(&node, &[]);
+    let to = format!("of={node}");
+    tool::run("dd", &["if=/dev/zero", &to, "bs=4k", "count=50", "seek=1", "oflag=direct"]);
+    tool::run("dd", &["if=/dev/zero", &to, "bs=512", "count=70", "seek=1", "oflag=direct"]);
+    watching.until("all writes are counted", |document| {
+        document["devices"][0]["traffic"][0]["writes"] == 120
+    });
+    drop(watching);
+    serve.signal("INT");
+    assert_eq!(serve.ended().status, Some(0));
+    assert_eq!(counted()["requests"]["writes"], 120);
+    assert_eq!(counted()["requests"]["written_bytes"], 50 * 4096 + 70 * 512);
 }
 
 /// Writes and reads of one to four sectors at known places; prints the off ones of each.

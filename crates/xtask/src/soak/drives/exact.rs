@@ -101,6 +101,8 @@ impl Exact {
             parity_write: ParityWrite::ReadModify,
             stripes: 256,
             hold_ns: 0,
+            lost: 0,
+            rebuild_bytes_per_second: 0,
         };
         let pace = pace(seed);
         let member = |_| Member { model: SoakedDrive::new(self, &pace, Some(0)), offset_bytes: 0 };

@@ -1,0 +1,57 @@
+//! Numbers in what programs print.
+
+use serde_json::Value;
+
+use super::procedure::Reading;
+
+impl Reading {
+    /// The number in `printed`; `None` where the program printed none.
+    pub(super) fn of(self, printed: &str) -> Option<f64> {
+        match self {
+            Reading::FioRate => {
+                let job = fio_job(printed)?;
+                let rate = |way: &str| job[way]["iops"].as_f64().unwrap_or(0.0);
+                Some(rate("read") + rate("write")).filter(|&rate| rate > 0.0)
+            }
+            Reading::FioSync => Some(fio_job(printed)?["sync"]["lat_ns"]["mean"].as_f64()? / 1e6),
+            Reading::PgTime => Some(1e3 / pg_rate(printed)?),
+            Reading::PgRate => pg_rate(printed),
+        }
+    }
+}
+
+/// The first job of fio's JSON, which warnings may precede.
+fn fio_job(printed: &str) -> Option<Value> {
+    let mut document: Value = serde_json::from_str(printed.get(printed.find('{')?..)?).ok()?;
+    Some(document.get_mut("jobs")?.get_mut(0)?.take())
+}
+
+/// The rate of `fdatasync` in the first comparison of pg_test_fsync, one 8 kB write each.
+fn pg_rate(printed: &str) -> Option<f64> {
+    let line = printed.lines().find(|line| line.trim_start().starts_with("fdatasync"))?;
+    let rate: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    (rate > 0.0).then_some(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_from_what_fio_and_pg_test_fsync_print() {
+        let fio = r#"note: psync
+            {"jobs": [{"read": {"iops": 0}, "write": {"iops": 118.5},
+                       "sync": {"lat_ns": {"mean": 8421180.5}}}]}"#;
+        assert_eq!(Reading::FioRate.of(fio), Some(118.5));
+        assert!(Reading::FioSync.of(fio).is_some_and(|ms| (ms - 8.421).abs() < 0.001));
+        let postgres = "1 seconds per test\n        open_datasync    9.0 ops/sec\n\
+                        \x20       fdatasync      250.0 ops/sec    4000 usecs/op\n\
+                        \x20       fdatasync      125.0 ops/sec    8000 usecs/op\n";
+        assert_eq!(Reading::PgTime.of(postgres), Some(4.0));
+        assert_eq!(Reading::PgRate.of(postgres), Some(250.0));
+        for nothing in ["", "{", "fdatasync n/a*", r#"{"jobs": []}"#] {
+            assert_eq!(Reading::FioRate.of(nothing), None, "{nothing}");
+            assert_eq!(Reading::PgRate.of(nothing), None, "{nothing}");
+        }
+    }
+}

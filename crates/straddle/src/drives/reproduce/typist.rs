@@ -1,0 +1,238 @@
+//! Types the steps of a procedure on drives that this process serves.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::Parser as _;
+use host::{CommandPlan, Interrupt};
+
+use super::procedure::{Arm, Stand, Step};
+use crate::arguments::{Arguments, Command, DriveWhat, Protocol, Serve};
+use crate::drives::serve::{PluggedDrive, runtime_directory};
+use crate::shared::printer::{self, shown};
+
+/// Pause between looks at the drive's guard.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Longest time of a step besides the time that it measures.
+const BUDGET: Duration = Duration::from_secs(900);
+
+/// Types steps, and keeps the numbers that come out.
+pub(super) struct Typist {
+    /// Time of each run, in seconds.
+    pub(super) seconds: u32,
+    /// True if standard output is for a document.
+    pub(super) is_quiet: bool,
+    pub(super) interrupt: Interrupt,
+    pub(super) numbers: BTreeMap<String, f64>,
+}
+
+/// Values of the placeholders.
+struct Places {
+    drive: String,
+    bytes: String,
+    point: String,
+    seconds: String,
+}
+
+impl Typist {
+    /// Serves the drive of `stand`, and types all of its steps.
+    ///
+    /// # Errors
+    /// When the drive cannot be served, a step fails, or a signal comes. The drive is gone then,
+    /// and so is what was mounted.
+    pub(super) fn work_at(&mut self, stand: &Stand) -> anyhow::Result<()> {
+        let serve = serve_arguments(stand.serve)?;
+        if serve.protocol == Protocol::Loop && !host::is_root() {
+            bail!("only root may attach a loop device\nhint: try sudo");
+        }
+        let missing = missing_programs(stand);
+        if !missing.is_empty() {
+            bail!("not installed: {}", missing.join(", "));
+        }
+        self.say(&format!("$ {}\n", stand.serve));
+        let point = MountPoint::new()?;
+        let mut plugged = PluggedDrive::insert(&serve)?;
+        let places = Places {
+            drive: plugged.address().to_owned(),
+            bytes: plugged.capacity_bytes().to_string(),
+            point: shown(&point.0),
+            seconds: self.seconds.to_string(),
+        };
+        let typed = self.type_all(stand, &places, &mut plugged);
+        let pulled = plugged.pull(&serve);
+        typed?;
+        pulled.map(drop)
+    }
+
+    /// Prints what would be typed.
+    pub(super) fn preview(&self, stand: &Stand) {
+        let places = Places {
+            drive: "${DRIVE}".to_owned(),
+            bytes: "${BYTES}".to_owned(),
+            point: "${POINT}".to_owned(),
+            seconds: self.seconds.to_string(),
+        };
+        self.say(&format!("$ {}\n", stand.serve));
+        for (arm, step) in steps(stand) {
+            self.say(&format!("$ {}\n", places.fill(step.words(), arm)));
+        }
+    }
+
+    fn type_all(
+        &mut self,
+        stand: &Stand,
+        places: &Places,
+        plugged: &mut PluggedDrive,
+    ) -> anyhow::Result<()> {
+        for (arm, step) in steps(stand) {
+            let words = places.fill(step.words(), arm);
+            self.say(&format!("$ {words}\n"));
+            let printed = match step {
+                Step::Show(_) => {
+                    self.run(&["sh", "-c", &format!("{} || :", own(&words)?)], plugged)
+                }
+                _ => self.run(&words.split(' ').collect::<Vec<_>>(), plugged),
+            }?;
+            if let Step::Show(_) = step {
+                self.say(&printed);
+            }
+            let Step::Measure(_, readings) = step else { continue };
+            for (reading, name) in *readings {
+                let number = reading.of(&printed);
+                let number =
+                    number.with_context(|| format!("no number in the output of {words}"))?;
+                let name = places.fill(name, arm);
+                self.say(&format!("  {name}: {number:.3}\n"));
+                self.numbers.insert(name, number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `words`, and looks after the drive meanwhile. Returns what is printed.
+    fn run(&self, words: &[&str], plugged: &mut PluggedDrive) -> anyhow::Result<String> {
+        let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        words[0] = program(&words[0].to_string_lossy()).unwrap_or_default().into();
+        let budget = BUDGET + Duration::from_secs(self.seconds.into());
+        let plan = CommandPlan { words: &words, budget, interrupt: &self.interrupt };
+        let ran = std::thread::scope(|scope| {
+            let command = scope.spawn(|| host::command::run(plan));
+            while !command.is_finished() {
+                std::thread::sleep(LOOK_EVERY);
+                plugged.look();
+            }
+            command.join()
+        });
+        match ran.map_err(|_| anyhow!("the thread of a step ended"))? {
+            Ok(ran) => {
+                let bytes: Vec<u8> = ran.output.bytes.into_iter().collect();
+                Ok(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Prints for people: on standard error where standard output is for a document.
+    pub(super) fn say(&self, text: &str) {
+        // Steps go on when nobody reads them any more.
+        match self.is_quiet {
+            true => {
+                let _ = std::io::Write::write_all(&mut anstream::stderr(), text.as_bytes());
+            }
+            false => {
+                let _ = printer::print(text);
+            }
+        }
+    }
+}
+
+impl Places {
+    fn fill(&self, words: &str, arm: &Arm) -> String {
+        let pairs = [
+            ("{drive}", self.drive.as_str()),
+            ("{bytes}", &self.bytes),
+            ("{point}", &self.point),
+            ("{seconds}", &self.seconds),
+            ("{start}", arm.start),
+            ("{place}", arm.place),
+        ];
+        pairs.iter().fold(words.to_owned(), |text, (mark, value)| text.replace(mark, value))
+    }
+}
+
+impl Step {
+    /// The command.
+    pub(super) fn words(&self) -> &'static str {
+        match self {
+            Step::Do(words) | Step::Show(words) | Step::Measure(words, _) => words,
+        }
+    }
+}
+
+/// The steps of a stand in the order in which they are typed.
+fn steps(stand: &Stand) -> impl Iterator<Item = (&'static Arm, &'static Step)> {
+    const NONE: &Arm = &Arm { start: "", place: "" };
+    let (arms, each) = (stand.arms, stand.steps);
+    let of_arms = arms.iter().flat_map(move |arm| each.iter().map(move |step| (arm, step)));
+    of_arms.chain(stand.last.iter().map(|step| (NONE, step)))
+}
+
+/// The options of a command line of `straddle drive serve`.
+pub(super) fn serve_arguments(typed: &str) -> anyhow::Result<Serve> {
+    match Arguments::try_parse_from(typed.split(' '))?.command {
+        Command::Drive(crate::arguments::Drive { what: DriveWhat::Serve(serve) }) => Ok(*serve),
+        _ => bail!("not a served drive: {typed}"),
+    }
+}
+
+/// `words`, whose first word may mean this program.
+fn own(words: &str) -> anyhow::Result<String> {
+    Ok(match words.strip_prefix("straddle ") {
+        Some(rest) => format!("{} {rest}", std::env::current_exe()?.display()),
+        None => words.to_owned(),
+    })
+}
+
+/// The programs of `stand` that are not installed.
+fn missing_programs(stand: &Stand) -> Vec<&'static str> {
+    let names = steps(stand).filter_map(|(_, step)| step.words().split(' ').next());
+    let mut missing: Vec<&str> =
+        names.filter(|name| *name != "straddle" && program(name).is_none()).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing
+}
+
+/// The path of a program: also where only root looks, and where Debian keeps PostgreSQL's.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    places.extend(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    places.extend(versions.map(|version| version.path().join("bin")));
+    places.into_iter().map(|place| place.join(name)).find(|path| path.is_file())
+}
+
+/// An empty directory, removed when dropped; it stays where something is still mounted on it.
+struct MountPoint(PathBuf);
+
+impl MountPoint {
+    fn new() -> anyhow::Result<MountPoint> {
+        let path = runtime_directory::made()?.join(format!("{}-point", std::process::id()));
+        let is_there = |path: &Path| path.is_dir();
+        match std::fs::create_dir(&path) {
+            Err(error) if !is_there(&path) => Err(anyhow!("cannot make {}: {error}", shown(&path))),
+            _ => Ok(MountPoint(path)),
+        }
+    }
+}
+
+impl Drop for MountPoint {
+    fn drop(&mut self) {
+        // Nothing is lost with an empty directory.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}

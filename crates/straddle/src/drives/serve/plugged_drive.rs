@@ -1,0 +1,86 @@
+//! A drive that clients can use, with everything that it needs meanwhile.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use anyhow::Context as _;
+use report::drive::Served;
+use serve::ServedDrive;
+
+use super::counts::Counts;
+use super::plug::{self, Plug};
+use super::{modeled, variants};
+use crate::arguments::{Protocol, Serve};
+use crate::drives::profiles;
+use crate::shared::printer::shown;
+
+/// A drive that is plugged in. Dropped, it is pulled, and its users get errors.
+pub(in crate::drives) struct PluggedDrive {
+    drive: Arc<ServedDrive>,
+    clock: JoinHandle<()>,
+    pub(super) counts: Arc<Counts>,
+    plug: Box<dyn Plug>,
+}
+
+impl PluggedDrive {
+    /// Plugs in the drive that is `asked`.
+    ///
+    /// # Errors
+    /// When that is not possible here; nothing is left then.
+    pub(in crate::drives) fn insert(asked: &Serve) -> anyhow::Result<PluggedDrive> {
+        let profile = variants::changed(profiles::named(&asked.profile)?, &asked.set)?;
+        let drive = Arc::new(modeled(asked, &profile)?);
+        if asked.protocol == Protocol::Loop {
+            // Threads take this over, so it comes before them. Where it is refused, the guard is
+            // left.
+            let _ = host::serve_under_memory_pressure();
+        }
+        let clock = Arc::clone(&drive);
+        let clock = std::thread::spawn(move || {
+            // Without it answers are a little later.
+            let _ = host::wake_promptly();
+            clock.run();
+        });
+        let counts = Arc::new(Counts::new(asked, &profile, &drive));
+        let plug = plug::insert(asked, &drive, &counts)?;
+        counts.found_at(plug.address());
+        Ok(PluggedDrive { drive, clock, counts, plug })
+    }
+
+    /// Place where clients find the drive.
+    pub(in crate::drives) fn address(&self) -> &str {
+        self.plug.address()
+    }
+
+    /// Bytes that it holds.
+    pub(in crate::drives) fn capacity_bytes(&self) -> u64 {
+        self.drive.capacity_bytes()
+    }
+
+    /// Returns whether nobody can use it any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.plug.is_gone()
+    }
+
+    /// Does what is due: call it several times a second.
+    pub(in crate::drives) fn look(&mut self) {
+        self.plug.look();
+    }
+
+    /// Takes the drive away from its clients, and ends the trace that is `asked`. Returns its
+    /// counts.
+    ///
+    /// # Errors
+    /// When something stays, or the trace cannot be written.
+    pub(in crate::drives) fn pull(mut self, asked: &Serve) -> anyhow::Result<Served> {
+        self.plug.pull()?;
+        let trace = self.drive.stop();
+        // Its end is that of the drive.
+        let _ = self.clock.join();
+        if let (Some(trace), Some(path)) = (trace, &asked.record) {
+            trace.end().with_context(|| format!("cannot write the trace {}", shown(path)))?;
+        }
+        self.counts.tell()?;
+        Ok(self.counts.document())
+    }
+}

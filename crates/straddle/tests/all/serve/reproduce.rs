@@ -1,0 +1,121 @@
+//! `straddle drive reproduce`: with programs that only pretend, and with the real ones.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use testkit::running_program::{Going, Ran, until};
+use testkit::scratch::text;
+use testkit::{Scratch, need_loops, need_tools};
+
+use super::file::can_mount;
+use super::straddle;
+
+const FSYNC: [&str; 2] = ["reproduce", "disk-misconceptions-fsync"];
+
+/// The words, with a `pg_test_fsync` that is this script.
+fn with_program(scratch: &Scratch, script: &str) -> Command {
+    let program = scratch.file("pg_test_fsync", format!("#!/bin/sh\n{script}\n").as_bytes());
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(program, executable).expect("it is there");
+    let path = format!("{}:{}", text(scratch.path()), std::env::var("PATH").unwrap_or_default());
+    let mut command = straddle(&FSYNC);
+    command.env("PATH", path);
+    command
+}
+
+fn is_mounted(process: u32) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("it is readable");
+    mounts.lines().any(|line| line.contains(&format!("straddle/{process} ")))
+}
+
+#[test]
+fn what_would_be_typed_is_shown_and_nothing_is_served() {
+    let ran = Ran::of(&mut straddle(&["reproduce", "advanced-format-disks", "--dry-run"]));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    for typed in [
+        "$ straddle drive serve --profile hdd-7200-512e --as loop\n",
+        "$ parted -s ${DRIVE} mkpart primary 131074k 50%\n",
+        "$ mkfs.ext4 -q -F ${DRIVE}p1\n",
+        " --runtime=20 ",
+    ] {
+        assert!(ran.out.contains(typed), "{typed}: {ran:?}");
+    }
+    let ran = Ran::of(&mut straddle(&["reproduce", "none-such"]));
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+}
+
+#[test]
+fn a_number_outside_its_bound_and_a_step_that_fails_have_their_codes() {
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut slow = with_program(&scratch, "echo '  fdatasync  10.0 ops/sec  100000 usecs/op'");
+    let ran = Ran::of(slow.arg("--json"));
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let line = |line: &Value| {
+        let number = |key: &str| line[key].as_f64().expect("a number");
+        assert!(number("published") < number("served") || line["unit"] != "ms", "{line}");
+        assert!(number("served_error_percent").abs() > 5.0, "{line}");
+    };
+    let document = ran.document();
+    let lines = document["lines"].as_array().expect("a list");
+    lines.iter().for_each(line);
+    assert_eq!(lines.len(), 7, "{document}");
+    assert!(ran.errors.contains("$ pg_test_fsync -s 1 -f /"), "{ran:?}");
+
+    let ran = Ran::of(&mut with_program(&scratch, "echo no >&2; exit 3"));
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(ran.out.contains("not done here: straddle drive serve --profile"), "{ran:?}");
+}
+
+#[test]
+fn an_interrupted_or_killed_run_leaves_nothing_mounted_and_no_program() {
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let started = scratch.path().join("started");
+    let script = format!("echo $$ >{}; exec sleep 1000", text(&started));
+    for (name, status) in [("INT", Some(130)), ("KILL", None)] {
+        let mut going = Going::with(&mut with_program(&scratch, &script));
+        let mut program = 0;
+        going.until("the program runs", || {
+            let number = std::fs::read_to_string(&started).unwrap_or_default();
+            program = number.trim().parse().unwrap_or(0);
+            program > 0
+        });
+        let process = going.number();
+        assert!(is_mounted(process));
+        going.signal(name);
+        assert_eq!(going.ended().status, status);
+        until("nothing is mounted", || !is_mounted(process));
+        until("the program is gone", || !Path::new(&format!("/proc/{program}")).exists());
+        std::fs::remove_file(&started).expect("it is there");
+    }
+}
+
+#[test]
+fn the_real_tools_find_on_the_served_disk_what_the_article_found() {
+    need_tools!("parted", "partx", "mkfs.ext4", "fio", "lsblk");
+    need_loops!();
+    let mut command = straddle(&["reproduce", "advanced-format-disks", "--seconds", "3", "--json"]);
+    let ran = Ran::of(&mut command);
+    assert!(matches!(ran.status, Some(0 | 1)), "times may be late here: {ran:?}");
+    let document = ran.document();
+    let served = |what: &str| {
+        let lines = document["lines"].as_array().expect("a list");
+        let line = lines.iter().find(|line| line["what"] == what && line["unit"] == "IOPS");
+        line.and_then(|line| line["served"].as_f64()).expect("it was measured")
+    };
+    for kind in ["raw", "ext4"] {
+        let times = served(&format!("{kind}, aligned")) / served(&format!("{kind}, misaligned"));
+        assert!((1.8..=4.5).contains(&times), "{kind}: {times}, {document}");
+    }
+    // The device hides its granule, and both measurements find it.
+    for said in ["multiples of 4 KiB", "per-sector", "physical_block_size is 512", "Penalty"] {
+        assert!(ran.errors.contains(said), "{said}: {ran:?}");
+    }
+}
