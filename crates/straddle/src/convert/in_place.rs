@@ -50,6 +50,10 @@ pub(super) fn plan(
     let document = table_document::document(&change, found.before.as_ref(), &path, false)
         .map_err(|reason| wrong(&reason))?;
     let plan = &found.plan;
+    let own = document.logical_sector_bytes.filter(|&own| own != plan.sector_bytes);
+    if let Some(own) = own {
+        return Err(wrong(&format!("it is a disk of {own}-byte sectors")));
+    }
     let partition = |row: &layout::PlannedPartition| LayoutPartition {
         number: row.number,
         kind: row.kind.clone(),

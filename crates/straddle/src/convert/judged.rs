@@ -64,10 +64,12 @@ pub(super) fn judged(stack: &Stack, plan: &DiskPlan, on: &Condition) -> Result<J
         };
         rows.push((row.number, content));
         for id in over {
-            notes
-                .extend(limit(stack, id).map(|limit| format!("partition {}: {limit}", row.number)));
+            notes.extend(
+                limit(stack, id, on).map(|limit| format!("partition {}: {limit}", row.number)),
+            );
         }
-        notes.extend(layer.and_then(|layer| role_limit(stack, layer, row.number)));
+        let by_bios = layer.filter(|_| on.granule.is_some());
+        notes.extend(by_bios.and_then(|layer| role_limit(stack, layer, row.number)));
     }
     Ok(Judged { rows, notes })
 }
@@ -100,15 +102,18 @@ fn words(stack: &Stack, finding: &Finding) -> String {
 }
 
 /// Returns what to know of a layer that no look at its bytes decides.
-fn limit(stack: &Stack, id: LayerId) -> Option<String> {
+fn limit(stack: &Stack, id: LayerId, on: &Condition) -> Option<String> {
     let layer = stack.layer(id);
     match &layer.kind {
         LayerKind::Luks(luks) => {
             let sector = luks.segments.first().map_or(512, |segment| segment.sector_bytes);
+            // Linux `drivers/md/dm-crypt.c`, `crypt_io_hints`: the larger one counts.
+            let seen = on.sector.map_or(sector, |disk| disk.bytes().max(sector));
             Some(format!(
-                "{}: encrypts {sector}-byte sectors and can be opened; what is in it is not \
-                 judged. Open it, then: straddle check /dev/mapper/NAME --on 4Kn",
-                layer.name
+                "LUKS can be opened; what is in it then sees {seen}-byte sectors and is not judged \
+                 while it is closed. Open it on the old disk, then: straddle check \
+                 /dev/mapper/NAME --on {}",
+                if seen > 512 { "4Kn" } else { "512n" }
             ))
         }
         LayerKind::FileSystem(system) if system.kind == "ntfs" => {

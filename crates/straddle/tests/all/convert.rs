@@ -3,6 +3,7 @@
 mod boot;
 mod in_place;
 mod kinds;
+mod preflight;
 mod refused;
 
 use std::path::{Path, PathBuf};

@@ -78,7 +78,8 @@ fn grub_starts_from_a_converted_disk_and_reads_its_root_and_not_from_the_old_one
     need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "qemu-system-x86_64", "OVMF_CODE.fd");
     need_tools!("grub-mkstandalone", "x86_64-efi/moddep.lst");
     let own = Scratch::new();
-    let lines = "serial\nterminal_output serial\nsearch --label root --set=root\ncat /marker\n";
+    let lines = "serial\nterminal_output serial\ninsmod part_gpt\ninsmod ext2\n\
+                 search --label root --set=root\ncat /marker\n";
     let config = own.file("grub.cfg", lines.as_bytes());
     let loader = own.path().join("grub.efi");
     let place = format!("boot/grub/grub.cfg={}", scratch::text(&config));
