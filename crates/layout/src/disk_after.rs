@@ -19,6 +19,7 @@ enum Over {
     /// From this byte of the old disk on.
     Old(u64),
     Bytes(Vec<u8>),
+    Volume(Rc<dyn Disk>),
 }
 
 impl DiskAfter {
@@ -50,6 +51,18 @@ impl DiskAfter {
         }
         DiskAfter { disk, over }
     }
+
+    /// The same disk with `volume` in `range`, as long as it.
+    #[must_use]
+    pub fn with_volume(mut self, range: ByteRange, volume: Rc<dyn Disk>) -> DiskAfter {
+        self.over.push((range, Over::Volume(volume)));
+        self
+    }
+
+    /// The ranges that are not what they were, in any order.
+    pub fn changed(&self) -> impl Iterator<Item = ByteRange> + '_ {
+        self.over.iter().map(|(range, _)| *range)
+    }
 }
 
 impl Disk for DiskAfter {
@@ -73,6 +86,7 @@ impl Disk for DiskAfter {
             let within = part.start_bytes() - range.start_bytes();
             match over {
                 Over::Zeros => to.fill(0),
+                Over::Volume(volume) => volume.read_at(within, to)?,
                 Over::Old(from) => self.disk.read_at(from + within, to)?,
                 Over::Bytes(bytes) => {
                     let from = index(within);

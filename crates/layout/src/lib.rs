@@ -24,11 +24,14 @@
 //! | `table_change` | the writes of a plan that moves no data |
 //! | `table_check` | the checks on them, before anything is written |
 //! | `table_writer` | their order, and the flushes between them |
+//! | `rescaled` | the same partitions in a table of other sectors |
+//! | `fat` | a FAT made again for other sectors |
 //! | `new_table` | the first table of a blank disk |
 
 mod best_places;
 mod boot_gap;
 mod disk_after;
+mod fat;
 mod grid;
 mod immovable;
 mod moves;
@@ -39,6 +42,7 @@ mod old_table_bytes;
 mod partition_needs;
 mod plan;
 mod refusal;
+mod rescaled;
 mod script;
 mod start_fields;
 mod surveyed_disk;
@@ -49,12 +53,14 @@ mod table_writer;
 mod tests;
 
 pub use disk_after::DiskAfter;
+pub use fat::RebuiltFat;
 pub use moves::Move;
 pub use new_disk_advice::{Advice, advice};
 pub use new_table::{NewIds, new_table};
 pub use new_table_bytes::Region;
 pub use plan::{DiskPlan, PlannedPartition, UNKNOWN_CONTENT, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
+pub use rescaled::{LongerDisk, WantedTable, rescaled};
 pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;
 pub use surveyed_disk::surely_mends;

@@ -1,6 +1,6 @@
 //! Advice for a disk without data: the start of partitions, and options of tools.
 
-use stack::{LayerId, LayerKind, Stack, UnitKind};
+use stack::{Layer, LayerId, LayerKind, Stack, UnitKind};
 use units::Source;
 use units::prefix::Exact;
 
@@ -77,7 +77,7 @@ impl<'a> Fresh<'a> {
         let chunk = largest(UnitKind::Chunk).unwrap_or(granule);
         let full = largest(UnitKind::FullStripe).unwrap_or(chunk);
         let length = layer.length().unwrap_or(0);
-        let grain = grain(&marks, length);
+        let grain = hinted(grain(&marks, length), layer, length);
         let fresh = Fresh { stack, disk, name, sector, granule, chunk, full, grain, length };
         let (start, end) = fresh.span();
         if layer.length().is_some() && end < start.saturating_add(grain.unit) {
@@ -96,9 +96,24 @@ impl<'a> Fresh<'a> {
     }
 }
 
+/// The longest grain of a disk of `length` bytes.
+fn longest(length: u64) -> u64 {
+    GRAIN_MAX.min(length.div_euclid(16)).max(4096)
+}
+
+/// `grain`, and the optimal I/O size that the drive on `layer` reports, where both can be met: a
+/// hint for which nothing is moved costs a new partition nothing.
+fn hinted(grain: Grid, layer: &Layer, length: u64) -> Grid {
+    let LayerKind::Drive(drive) = &layer.kind else { return grain };
+    let optimal = drive.optimal_io_bytes.value().copied().filter(|&bytes| bytes > 0);
+    let hint = optimal.filter(|_| drive.absurd_optimal().is_none());
+    let both = hint.and_then(|bytes| grain.and(Grid::multiples(bytes), longest(length)));
+    both.unwrap_or(grain)
+}
+
 /// 1 MiB and every unit together, where that is no waste; else without 1 MiB, else the granule.
 fn grain(marks: &[StartUnit], length: u64) -> Grid {
-    let most = GRAIN_MAX.min(length.div_euclid(16)).max(4096);
+    let most = longest(length);
     let all = marks
         .iter()
         .map(StartUnit::grid)

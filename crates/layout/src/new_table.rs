@@ -103,6 +103,7 @@ pub fn new_table(
         new_sector_bytes: sector,
         known,
         writes,
+        rebuilt: Vec::new(),
     };
     Ok((change, range))
 }

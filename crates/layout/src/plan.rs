@@ -157,7 +157,7 @@ pub fn plan_around(
     disk: LayerId,
     held: &BTreeMap<u32, String>,
 ) -> Result<DiskPlan, NoPlan> {
-    let mut ground = SurveyedDisk::survey(case, disk)?;
+    let mut ground = SurveyedDisk::survey(case, disk, None)?;
     for piece in &mut ground.pieces {
         if let Some(reason) = held.get(&piece.number) {
             piece.fixed.get_or_insert_with(|| reason.clone());
@@ -175,7 +175,7 @@ pub fn plan_around(
 }
 
 impl SurveyedDisk<'_> {
-    fn plan(&self, judgments: &[Judgment]) -> Result<DiskPlan, NoPlan> {
+    pub(crate) fn plan(&self, judgments: &[Judgment]) -> Result<DiskPlan, NoPlan> {
         let old = |piece: &PartitionNeeds| NewRange {
             start: piece.range.start_bytes(),
             length: piece.range.length_bytes(),

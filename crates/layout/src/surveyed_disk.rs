@@ -14,6 +14,7 @@ use crate::new_table_bytes;
 use crate::old_table_bytes::{Mbr, TableBytes};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{NoPlan, reject_unsound};
+use crate::rescaled::{LongerDisk, WantedTable};
 
 /// Returns whether [`crate::plan`] puts all that `partition` of `disk` holds on every unit even if
 /// the first partition cannot start earlier than now: that takes no look at the disk's bytes.
@@ -84,9 +85,11 @@ pub(crate) struct SurveyedDisk<'a> {
 }
 
 impl<'a> SurveyedDisk<'a> {
+    /// The disk for the table that is wanted, or for one of the disk's own sectors and length.
     pub(crate) fn survey(
         case: &'a RuleInput<'a>,
         disk: LayerId,
+        wanted: Option<WantedTable>,
     ) -> Result<SurveyedDisk<'a>, NoPlan> {
         let layer = case.stack.layer(disk);
         let table = match &layer.tables[..] {
@@ -99,7 +102,12 @@ impl<'a> SurveyedDisk<'a> {
         reject_unsound(case, disk, table)?;
         let raw =
             TableBytes::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
-        let sector = sector_bytes(case, disk, table);
+        let sector =
+            wanted.map_or_else(|| sector_bytes(case, disk, table), |wanted| wanted.sector_bytes);
+        let bytes = match wanted {
+            Some(wanted) => Rc::new(LongerDisk::new(bytes, wanted.disk_bytes)) as Rc<dyn Disk>,
+            None => bytes,
+        };
         let marks = partition_needs::marks(case.stack, disk, sector);
         let mut pieces = needs(case, disk, table, &marks);
         if pieces.len() > best_places::PIECES_MAX {

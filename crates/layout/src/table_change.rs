@@ -48,6 +48,9 @@ pub struct TableChange {
     /// The writes, in the order in which one sound copy exists at every instant. Undone from the
     /// last to the first.
     pub writes: Vec<TableWrite>,
+    /// Numbers of partitions whose file system is made again for the new sectors: writes may be in
+    /// them.
+    pub rebuilt: Vec<u32>,
 }
 
 /// State of a disk between two tables.
@@ -106,7 +109,18 @@ impl TableChange {
             new_sector_bytes: plan.sector_bytes,
             known,
             writes,
+            rebuilt: Vec::new(),
         })
+    }
+
+    /// This change with `writes` before those of the table, in partition `number`.
+    #[must_use]
+    pub fn rebuilding(mut self, number: u32, mut writes: Vec<TableWrite>) -> TableChange {
+        self.known.extend(writes.iter().filter_map(TableWrite::range));
+        writes.append(&mut self.writes);
+        self.writes = writes;
+        self.rebuilt.push(number);
+        self
     }
 
     /// The sector in which table `side` counts, in bytes.

@@ -45,6 +45,7 @@ pub fn check(
     let [from, towards] =
         [from, towards].map(|one| one.as_ref().map(|table| &table.partitions[..]));
     case.same_but_places(old.as_ref(), new.as_ref())?;
+    case.rebuilds_fat(towards.unwrap_or_default(), to)?;
     case.data_is_kept(from.unwrap_or_default(), towards.unwrap_or_default(), is_blank)?;
     case.every_step_is_readable(old.as_ref(), new.as_ref())
 }
@@ -163,6 +164,21 @@ impl Case<'_> {
         Ok(())
     }
 
+    /// Rejects writes into a partition after which it is no FAT of the new sectors.
+    fn rebuilds_fat(&self, to: &[Partition], side: Side) -> Result<(), String> {
+        let state = self.change.whole(self.disk, side);
+        for &number in &self.change.rebuilt {
+            let at = of_number(to, number).map_or(u64::MAX, |one| one.range.start_bytes());
+            let boot = device::disk::read_array::<512>(&state, at).unwrap_or([0; 512]);
+            let sector = u64::from(u16::from_le_bytes([boot[11], boot[12]]));
+            let is_wanted = side == Side::Old || sector == self.change.new_sector_bytes;
+            if boot[510..] != [0x55, 0xaa] || !is_wanted {
+                return Err(format!("its writes make no FAT of partition {number}"));
+            }
+        }
+        Ok(())
+    }
+
     /// Rejects a change that loses data, of which it copies none.
     fn data_is_kept(
         &self,
@@ -186,6 +202,7 @@ impl Case<'_> {
         let written = |partition: &Partition| {
             let is_over = writes.iter().any(|range| range.overlaps(partition.range));
             let number = partition.number;
+            let is_over = is_over && !self.change.rebuilt.contains(&number);
             if is_over { Err(format!("it writes into partition {number}")) } else { Ok(()) }
         };
         for one in new {

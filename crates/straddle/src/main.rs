@@ -6,6 +6,7 @@ mod atomic;
 mod bench;
 mod check;
 mod compare;
+mod convert;
 mod demo;
 mod draw;
 mod drives;
@@ -46,6 +47,7 @@ fn main() -> std::process::ExitCode {
         Command::Trace(trace) => trace::run(trace),
         Command::Plan(plan) => plan::run(plan),
         Command::Apply(apply) => apply::run(apply),
+        Command::Convert(convert) => convert::run(convert),
         Command::Bench(bench) => bench::run(bench),
         Command::Probe(probe) => probe::run(probe),
         Command::Compare(compare) => compare::run(compare),

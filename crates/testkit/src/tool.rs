@@ -18,6 +18,8 @@ const SLOW: [&str; 9] = [
 
 /// The directory in which Debian puts what Nagios runs.
 const PLUGINS: &str = "/usr/lib/nagios/plugins";
+/// Directories in which Debian puts firmware and boot loaders, which no one runs here.
+const BOOT_FILES: [&str; 3] = ["/usr/share/OVMF", "/usr/lib/systemd/boot/efi", "/usr/lib/grub"];
 
 /// Returns the path of the program `name`, also from the system directories that an ordinary user's
 /// `PATH` lacks; `None` when it is not installed.
@@ -26,6 +28,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(["/usr/local/sbin", "/usr/sbin", "/sbin", PLUGINS].map(PathBuf::from))
+        .chain(BOOT_FILES.map(PathBuf::from))
         .chain(of_postgresql())
         .map(|directory| directory.join(name))
         .find(|candidate| candidate.is_file())

@@ -3,4 +3,5 @@
 mod checks;
 mod crash;
 mod crash_model;
+mod rebuilt_fat;
 mod tables;

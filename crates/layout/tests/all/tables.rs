@@ -121,6 +121,54 @@ pub(crate) fn first(on: &str) -> (MemoryDisk, TableChange) {
     (disk, change)
 }
 
+/// A FAT12 of 512-byte sectors with one file of 5000 bytes, 64 KiB long.
+pub(crate) fn fat() -> Vec<u8> {
+    let mut bytes = vec![0; 64 << 10];
+    bytes[..11].copy_from_slice(b"\xeb\x3c\x90straddle");
+    let fields = [(11, 512, 2), (13, 1, 1), (14, 1, 2), (16, 2, 1), (17, 16, 2), (19, 128, 2)];
+    fields.iter().for_each(|&(at, value, length)| le(&mut bytes, at, value, length));
+    [(21, 0xf8, 1), (22, 1, 2)].iter().for_each(|&(at, v, n)| le(&mut bytes, at, v, n));
+    bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
+    for table in [512, 1024] {
+        for cluster in 0..12_usize {
+            let value: u64 = match cluster {
+                0 => 0xff8,
+                1 | 11 => 0xfff,
+                _ => cluster as u64 + 1,
+            };
+            let at = table + cluster + cluster / 2;
+            let shift = if cluster % 2 == 0 { 0 } else { 4 };
+            let pair = u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+            le(&mut bytes, at, pair | value << shift, 2);
+        }
+    }
+    bytes[1536..1547].copy_from_slice(b"FILE    BIN");
+    le(&mut bytes, 1536 + 26, 2, 2);
+    le(&mut bytes, 1536 + 28, 5000, 4);
+    (0..5000).for_each(|at| bytes[2048 + at] = (at % 251).to_le_bytes()[0]);
+    bytes
+}
+
+/// A disk with that FAT, and its conversion to 4096-byte sectors.
+pub(crate) fn converted() -> (MemoryDisk, TableChange) {
+    let mut disk = gpt(512, &[(256, 383), (1024, 4095)]);
+    disk.put(128 << 10, &fat());
+    let on = "512n".parse().expect("a condition");
+    let stack = stack_of(&disk, &on);
+    let judgments = stack::judge::judge_all(&stack);
+    let case = stack::rule::RuleInput { stack: &stack, judgments: &judgments, told: Some(&on) };
+    let id = layout::disk_of(&stack, None).expect("there is a table");
+    let wanted = layout::WantedTable { sector_bytes: 4096, disk_bytes: DISK_BYTES };
+    let plan = layout::rescaled(&case, id, wanted).expect("there is a plan");
+    let range = units::ByteRange::new(128 << 10, 64 << 10).expect("a range");
+    let volume: Rc<dyn Disk> = Rc::new(device::Window::new(disk.clone(), range));
+    let fat = layout::RebuiltFat::new(&volume, 4096).expect("it fits");
+    assert_eq!((fat.files, fat.content_bytes), (1, 5000));
+    let writes = fat.writes(&volume, 128 << 10, "FAT", 1 << 20).expect("few");
+    let change = TableChange::of(&plan, &disk).expect("its bytes are read");
+    (disk, change.rebuilding(1, writes))
+}
+
 pub(crate) fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     let mut put = |name, (disk, change), drives, is_mbr| {
@@ -139,6 +187,7 @@ pub(crate) fn cases() -> Vec<Case> {
     put("a hybrid MBR", change(hybrid, "512e"), &[FULL, EMULATED], false);
     let aligned = gpt(512, &[(256, 1023), (1024, 4095)]);
     put("a table for 4096-byte sectors", change(aligned, "4Kn"), &[NATIVE], false);
+    put("a conversion with a FAT", converted(), &[NATIVE], false);
     let native = gpt(4096, &[(33, 100), (120, 800)]);
     put("a GPT of 4096-byte sectors", change(native, "granule=16K"), &[NATIVE], false);
     let mut mbr = MemoryDisk::new(DISK_BYTES);

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod common;
 mod completion_values;
+mod convert;
 mod demo;
 mod draw;
 mod drive;
@@ -32,6 +33,7 @@ pub(crate) use atomic::Atomic;
 pub(crate) use bench::{Compare, Durable, FileSystem, SuiteSteps, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
+pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use draw::Draw;
 pub(crate) use drive::{
@@ -73,6 +75,8 @@ Start with:
   straddle explain ST101       what a code in the output means
   straddle trace /data/db      where a file's bytes are on the drives
   straddle plan /dev/sda       how to align its partitions
+  straddle convert disk.raw --sector 4096 -n
+                               whether an image can be used on a 4Kn disk
   straddle bench /data         what misalignment costs there, measured
   straddle fsync /data         how long a durable write takes there
   straddle watch               what the running workload does to the drives
@@ -107,6 +111,7 @@ pub(crate) enum Command {
     Trace(Trace),
     Plan(Plan),
     Apply(Apply),
+    Convert(Convert),
     Bench(Box<SuiteSteps>),
     Probe(Probe),
     Compare(Compare),

@@ -108,7 +108,8 @@ pub(crate) fn run_to(
     let answer = check.allowed(tally.answer());
     let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
     let left_out = not_an_image::note(left_out);
-    let notes: Vec<String> = left_out.into_iter().chain(tally.unread_note()).collect();
+    let of_disks = tally.unread_note().into_iter().chain(tally.mixed_note());
+    let notes: Vec<String> = left_out.into_iter().chain(of_disks).collect();
     page.envelope.notes.extend(notes.iter().cloned());
     let is_saved = tally.save.is_some() && tally.has_opened;
     match tally.save.take() {

@@ -1,7 +1,10 @@
 //! Judged targets: what is printed and saved of each, and the counts over all.
 
+use std::collections::BTreeMap;
+
 use report::{Blocks, MonitorAnswer, Refusal, Summary};
-use stack::Verdict;
+use stack::{UnitFact, UnitKind, Verdict};
+use units::Source;
 
 use super::baseline::Save;
 use super::document::UNREAD;
@@ -21,6 +24,18 @@ pub(super) struct Shown {
     refusal: Option<Refusal>,
     /// Its name, if it has no verdict because its bytes were not read.
     unread: Option<String>,
+    /// Logical sector of the device that it is, in bytes, and the device's name.
+    sector: Option<(u64, String)>,
+}
+
+/// The logical sector of the device that a target names, in bytes, where it is known.
+fn sector(target: &report::Target) -> Option<(u64, String)> {
+    let name = target.target.rsplit('/').next()?;
+    let device = target.layers.iter().find(|layer| layer.device.as_deref() == Some(name))?;
+    let known = |unit: &&UnitFact| {
+        unit.unit == UnitKind::LogicalSector && unit.used && unit.source != Some(Source::Assumed)
+    };
+    Some((device.units.iter().find(known)?.bytes?, device.name.clone()))
 }
 
 impl Shown {
@@ -31,8 +46,9 @@ impl Shown {
         let is_unread = target.verdict == Verdict::Unknown
             && target.findings.iter().any(|finding| &*finding.code == UNREAD);
         let unread = is_unread.then(|| target.target.clone());
+        let sector = sector(&target);
         let (answer, piece) = press.judge(target, check.only_bad);
-        Shown { summary, answer, piece, saved, refusal, unread }
+        Shown { summary, answer, piece, saved, refusal, unread, sector }
     }
 }
 
@@ -48,6 +64,8 @@ pub(super) struct CheckTally {
     is_overview: bool,
     /// The names of targets without a verdict whose bytes were not read.
     unread: Vec<String>,
+    /// A device of each logical sector, in bytes.
+    sectors: BTreeMap<u64, String>,
 }
 
 impl CheckTally {
@@ -69,6 +87,9 @@ impl CheckTally {
             }
         }
         self.unread.extend(shown.unread);
+        if let Some((bytes, name)) = shown.sector {
+            self.sectors.entry(bytes).or_insert(name);
+        }
         if let (Some(save), Some(element)) = (&mut self.save, &shown.saved) {
             save.take(element)?;
         }
@@ -97,6 +118,18 @@ impl CheckTally {
         (self.is_overview && !names.is_empty()).then(|| {
             let names = target::joined_names(&names);
             format!("only what the kernel reports was judged: the bytes of {names} were not read")
+        })
+    }
+
+    /// The sentence about named disks whose logical sectors differ; `None` where all are alike.
+    pub(super) fn mixed_note(&self) -> Option<String> {
+        let (small, large) = (self.sectors.first_key_value()?, self.sectors.last_key_value()?);
+        (!self.is_overview && small.0 != large.0).then(|| {
+            format!(
+                "{} has {}-byte sectors, {} has {}-byte ones: vgcreate refuses to mix them, and an \
+                 md array of both has {}-byte sectors (straddle explain ST308)",
+                small.1, small.0, large.1, large.0, large.0
+            )
         })
     }
 }

@@ -17,18 +17,17 @@ use units::text::shell_word;
 use crate::arguments::{Plan, is_standard_output};
 use crate::exit::CommandOutcome;
 use crate::shared::destination::{Destination, PLAN, SCRIPT};
+use crate::shared::disk_target::{assembled, meant, raw_copy, serial, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::run;
 use crate::shared::target;
 
 mod applied;
-mod disk;
 mod effect;
 mod new_disk;
 mod script;
 
-use disk::{assembled, meant, raw_copy, serial, unread};
 use script::PlannedDisk;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
@@ -121,7 +120,7 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
         return Err(Refusal::hinted(message, "name one image in it: straddle plan IMAGE"));
     };
     let on = plan.on.as_ref();
-    let (Assembled { stack, .. }, device) = assembled(target, inspected, on)?;
+    let (Assembled { stack, .. }, device) = assembled("plan", target, inspected, on)?;
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
         return without_table(&stack, device.as_deref(), &name, &refuse);
     };

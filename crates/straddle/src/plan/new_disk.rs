@@ -15,9 +15,9 @@ use units::ByteRange;
 use units::text::shell_word;
 
 use super::PlanAnswer;
-use super::disk::{assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::CommandOutcome;
+use crate::shared::disk_target::{assembled, meant, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::{table_document, target};
@@ -51,7 +51,7 @@ fn named(plan: &Plan, inspected: &InspectedMachine) -> Result<NewDisk, Refusal> 
         Refusal::hinted(format!("cannot plan {name}: {reason}"), hint)
     };
     let [target] = &targets[..] else { return Err(misuse("it is not one disk")) };
-    let (assembled, device) = assembled(target, inspected, plan.on.as_ref())?;
+    let (assembled, device) = assembled("plan", target, inspected, plan.on.as_ref())?;
     let stack = &assembled.stack;
     let outer = meant(stack, device.as_deref()).ok_or_else(|| misuse("no such disk is known"))?;
     // The disk of an image is what its format gives a guest.

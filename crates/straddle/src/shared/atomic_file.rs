@@ -31,6 +31,11 @@ impl AtomicFile {
         Ok(AtomicFile { path: path.to_owned(), beside, file, is_done: false })
     }
 
+    /// The file, for what is not written from its start to its end.
+    pub(crate) fn file(&self) -> &File {
+        self.file.get_ref()
+    }
+
     /// Puts the file in its place.
     ///
     /// # Errors

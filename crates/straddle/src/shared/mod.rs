@@ -32,6 +32,7 @@ pub(crate) mod atomic_file;
 pub(crate) mod btrfs;
 pub(crate) mod busy;
 pub(crate) mod destination;
+pub(crate) mod disk_target;
 pub(crate) mod drive_facts;
 pub(crate) mod drive_table;
 pub(crate) mod existing_data;

@@ -34,6 +34,7 @@ pub(crate) fn document(
         old_sector_bytes: change.old_sector_bytes,
         new_sector_bytes: change.new_sector_bytes,
         was_blank,
+        rebuilt: change.rebuilt.clone(),
         known: (change.known.iter())
             .map(|run| KnownRun { at_bytes: run.start_bytes(), length_bytes: run.length_bytes() })
             .collect(),
@@ -101,6 +102,7 @@ pub(crate) fn change(
         new_sector_bytes: document.new_sector_bytes,
         known: known.ok_or_else(odd)?,
         writes,
+        rebuilt: document.rebuilt.clone(),
     })
 }
 

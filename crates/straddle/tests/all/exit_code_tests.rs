@@ -82,6 +82,21 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("apply", 4)],
     ),
     (
+        "tests/all/convert.rs",
+        "disks_of_every_kind_are_converted_and_back_with_equal_bytes_and_files",
+        &[("convert", 0)],
+    ),
+    (
+        "tests/all/convert/refused.rs",
+        "a_loader_in_the_place_of_the_new_table_and_a_file_that_exists_are_refused",
+        &[("convert", 2), ("convert", 3)],
+    ),
+    (
+        "tests/all/convert/refused.rs",
+        "a_signal_ends_a_conversion_with_its_code_and_leaves_no_file",
+        &[("convert", 130)],
+    ),
+    (
         "tests/exits.rs",
         "a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict",
         &[("bench", 0), ("bench", 1), ("bench", 5)],

@@ -1,7 +1,8 @@
-//! The disk that a plan is of: its stack, its layer, its serial number.
+//! The disk that a plan or a conversion is of: its stack, its layer, its serial number.
 
 use std::rc::Rc;
 
+use device::Disk;
 use host::ImageFiles;
 use report::Refusal;
 use stack::assemble::{self, Assembled, Start, StartKind};
@@ -12,8 +13,10 @@ use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::target::{self, CheckTarget, What};
 
-/// The stack of a target, and the kernel's name of the device that was meant.
-pub(super) fn assembled(
+/// The stack of a target that is to be changed as `verb` says, and the kernel's name of the device
+/// that was meant.
+pub(crate) fn assembled(
+    verb: &str,
     target: &CheckTarget,
     inspected: &InspectedMachine,
     on: Option<&Condition>,
@@ -21,7 +24,7 @@ pub(super) fn assembled(
     match &target.what {
         What::Refused(refusal) => Err(match target::image_around(&target.name) {
             Some(image) => {
-                let hint = format!("straddle plan {} plans all of it", shell_word(image));
+                let hint = format!("name the whole image: straddle {verb} {}", shell_word(image));
                 Refusal::hinted(refusal.message.clone(), hint)
             }
             None => refusal.clone(),
@@ -32,7 +35,7 @@ pub(super) fn assembled(
         }
         What::Devices { nodes, meant } => {
             let machine = inspected.machine().map_err(|reason| {
-                Refusal::new(format!("cannot plan {}: {reason}", target.name), None)
+                Refusal::new(format!("cannot {verb} {}: {reason}", target.name), None)
             })?;
             let device = meant.map(|id| machine.node(id).name.clone());
             let assembled = inspected.assemble(machine, nodes, on);
@@ -42,7 +45,7 @@ pub(super) fn assembled(
 }
 
 /// Returns the layer that the kernel calls `device`, else the first of a file.
-pub(super) fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
+pub(crate) fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
     let is_meant = |(_, layer): &(LayerId, &Layer)| match (device, &layer.kind) {
         (Some(device), LayerKind::Drive(drive)) => drive.name == device,
         (Some(device), _) => layer.device.as_deref() == Some(device),
@@ -52,7 +55,7 @@ pub(super) fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
 }
 
 /// Returns why the bytes of a disk could not be read; `None` where they could.
-pub(super) fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
+pub(crate) fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
     let layer = stack.layer(disk);
     let is_read = stack.bytes(disk).is_some();
     let problem = layer.problems.first().map(|problem| problem.detail.clone());
@@ -61,23 +64,26 @@ pub(super) fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
 
 /// The stack of a raw copy of the disk on layer `disk`, and that disk; `None` where its bytes
 /// cannot be read.
-pub(super) fn raw_copy(
+pub(crate) fn raw_copy(
     stack: &Stack,
     disk: LayerId,
     on: Option<&Condition>,
 ) -> Option<(Stack, LayerId)> {
-    let bytes = Rc::clone(stack.bytes(disk)?);
-    let name = stack.layer(disk).name.clone();
-    let identity = device::FileIdentity { device: 0, inode: 0 };
-    let kind = StartKind::File { path: Vec::new(), identity };
-    let start = Start { kind, name, bytes: Some(Ok(bytes)) };
-    let stack = assemble::assemble(vec![start], &device::NoFiles, on).stack;
+    let stack = of_bytes(Rc::clone(stack.bytes(disk)?), &stack.layer(disk).name, on);
     let disk = layout::disk_of(&stack, None)?;
     Some((stack, disk))
 }
 
+/// The stack of a raw image that holds `bytes`.
+pub(crate) fn of_bytes(bytes: Rc<dyn Disk>, name: &str, on: Option<&Condition>) -> Stack {
+    let identity = device::FileIdentity { device: 0, inode: 0 };
+    let kind = StartKind::File { path: Vec::new(), identity };
+    let start = Start { kind, name: name.to_owned(), bytes: Some(Ok(bytes)) };
+    assemble::assemble(vec![start], &device::NoFiles, on).stack
+}
+
 /// The serial number of a drive, as the script reads it again.
-pub(super) fn serial(inspected: &InspectedMachine, stack: &Stack, disk: LayerId) -> Option<String> {
+pub(crate) fn serial(inspected: &InspectedMachine, stack: &Stack, disk: LayerId) -> Option<String> {
     let LayerKind::Drive(drive) = &stack.layer(disk).kind else { return None };
     let text =
         inspected.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;

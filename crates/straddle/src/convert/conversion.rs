@@ -1,0 +1,205 @@
+//! All that a conversion changes, worked out before anything is written.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use device::{Disk, Window};
+use format::table::TableKind;
+use layout::{DiskAfter, DiskPlan, LongerDisk, RebuiltFat, WantedTable};
+use report::Refusal;
+use stack::judge;
+use stack::rule::RuleInput;
+use stack::{Condition, LayerId, LayerKind, Stack};
+use units::prefix::{Exact, Size};
+use units::{ByteRange, SectorSize, Unit};
+
+use super::judged::{self, Judged};
+use super::refuse;
+use crate::arguments::Convert;
+use crate::shared::disk_target::{assembled, meant, of_bytes, unread};
+use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::printer::shown;
+use crate::shared::target;
+
+/// A disk, and the same for other sectors.
+pub(super) struct Conversion {
+    name: String,
+    pub(super) plan: DiskPlan,
+    /// The disk as it is.
+    pub(super) before: Rc<dyn Disk>,
+    pub(super) after: Rc<DiskAfter>,
+    pub(super) rebuilt: Vec<Rebuilt>,
+    judged: Judged,
+    /// True if `before` is the file's own bytes, and not a guest's disk in an image format.
+    pub(super) is_raw: bool,
+    /// The file or device of `before`, where it is raw.
+    pub(super) source: Option<PathBuf>,
+}
+
+/// A FAT that is made again.
+pub(super) struct Rebuilt {
+    pub(super) number: u32,
+    pub(super) range: ByteRange,
+    pub(super) fat: Rc<RebuiltFat>,
+}
+
+/// A disk of these sectors, of which nothing else is known.
+fn on(sector: SectorSize) -> Condition {
+    let granule = Unit::new(sector.bytes()).filter(|_| sector.bytes() > 512);
+    Condition { sector: Some(sector), granule, ..Condition::default() }
+}
+
+/// The disk that a conversion to `sector` comes from.
+fn from(sector: SectorSize) -> Condition {
+    on(if sector == SectorSize::B512 { SectorSize::B4096 } else { SectorSize::B512 })
+}
+
+/// Returns whether a table may count in sectors of either size.
+fn is_ambiguous(stack: &Stack, disk: LayerId) -> bool {
+    let is_mbr = stack.layer(disk).tables.iter().any(|table| table.kind == TableKind::Mbr);
+    is_mbr && stack.above(disk).iter().all(|&partition| stack.above(partition).is_empty())
+}
+
+impl Conversion {
+    /// The conversion that is asked for; `None` where nothing is to be done.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub(super) fn of(
+        convert: &Convert,
+        inspected: &InspectedMachine,
+    ) -> Result<Option<Conversion>, Refusal> {
+        let wrong = |reason: &str, hint: Option<String>| refuse(convert, reason, hint);
+        let on = on(convert.sector.size());
+        let targets = target::expand(std::slice::from_ref(&convert.target), inspected);
+        let [target] = &targets[..] else {
+            return Err(wrong("a directory, not a disk", None));
+        };
+        let (assembled, device) = assembled("convert", target, inspected, Some(&on))?;
+        let whole = assembled.stack;
+        let Some(disk) = layout::disk_of(&whole, device.as_deref()) else {
+            let lowest = whole.iter().next().and_then(|(id, _)| unread(&whole, id));
+            return Err(wrong(&lowest.unwrap_or_else(|| "no partition table".to_owned()), None));
+        };
+        if device.as_deref().is_some_and(|device| meant(&whole, Some(device)) != Some(disk)) {
+            let hint = "name the disk that it is on".to_owned();
+            return Err(wrong("not a whole disk", Some(hint)));
+        }
+        let is_raw = !matches!(whole.layer(disk).kind, LayerKind::ImageFormat(_));
+        let before = whole.bytes(disk).cloned();
+        let before = before.ok_or_else(|| wrong("its bytes cannot be read", None))?;
+        let name = whole.layer(disk).name.clone();
+        // Judged as an image is: the disk that it will be on is not the one that it is on now.
+        // An MBR does not say its sectors, so those that it is converted from are expected.
+        let from = from(convert.sector.size());
+        let stack = of_bytes(Rc::clone(&before), &name, Some(&from));
+        let disk = layout::disk_of(&stack, None)
+            .ok_or_else(|| wrong("a raw copy of it would hold no partition table", None))?;
+        if is_ambiguous(&stack, disk) {
+            let reason = "an MBR does not say its sector size, and nothing that is recognized in \
+                          its partitions tells";
+            return Err(wrong(reason, None));
+        }
+        let sector_bytes = convert.sector.size().bytes();
+        let length = before.length_bytes();
+        let disk_bytes = match convert.plan {
+            None => length.next_multiple_of(sector_bytes),
+            Some(_) if length.is_multiple_of(sector_bytes) => length,
+            Some(_) => {
+                let reason = format!("its length is not a multiple of {sector_bytes} bytes");
+                let hint = "write a longer copy: -o FILE instead of --plan".to_owned();
+                return Err(wrong(&reason, Some(hint)));
+            }
+        };
+        let judgments = judge::judge_all(&stack);
+        let case = RuleInput { stack: &stack, judgments: &judgments, told: Some(&from) };
+        let wanted = WantedTable { sector_bytes, disk_bytes };
+        let plan = layout::rescaled(&case, disk, wanted).map_err(|none| {
+            let name = units::text::shell_word(&shown(&convert.target));
+            wrong(&none.reason, none.hint.map(|hint| hint.replace("TARGET", &name)))
+        })?;
+        let rebuilt = rebuilt(&stack, disk, &plan, &before, sector_bytes)
+            .map_err(|reason| wrong(&reason, None))?;
+        if plan.is_empty() && rebuilt.is_empty() {
+            return Ok(None);
+        }
+        let longer = LongerDisk::new(Rc::clone(&before), disk_bytes);
+        let mut after = DiskAfter::new(Rc::new(longer), &plan);
+        for one in &rebuilt {
+            after = after.with_volume(one.range, Rc::clone(&one.fat) as Rc<dyn Disk>);
+        }
+        let after = Rc::new(after);
+        let then = of_bytes(Rc::clone(&after) as Rc<dyn Disk>, &name, Some(&on));
+        let judged = judged::judged(&then, &plan, &on).map_err(|reason| {
+            let hint = "nothing was written; straddle check TARGET --on 4Kn says more".to_owned();
+            wrong(&reason, Some(hint.replace("TARGET", &shown(&convert.target))))
+        })?;
+        let name = shown(&convert.target);
+        let source = is_raw.then(|| convert.target.clone());
+        Ok(Some(Conversion { name, plan, before, after, rebuilt, judged, is_raw, source }))
+    }
+
+    /// All of it in lines, after a first one that ends with `done`.
+    pub(super) fn text(&self, done: &str) -> String {
+        let plan = &self.plan;
+        let mut text = format!(
+            "{}: {}-byte sectors -> {}-byte sectors, {done}\n",
+            self.name, plan.old_sector_bytes, plan.sector_bytes
+        );
+        let count = plan.rows.len();
+        let noun = if count == 1 { "partition keeps its" } else { "partitions keep their" };
+        text += &match plan.regions.is_empty() {
+            true => format!("  table    {} as it is\n", plan.table.word()),
+            false => format!("  table    {} rewritten, {count} {noun} place\n", plan.table.word()),
+        };
+        let longer = Disk::length_bytes(&*self.after) - self.before.length_bytes();
+        if longer > 0 {
+            text += &format!("  length   {} more at the end\n", Exact(longer));
+        }
+        for (row, (number, content)) in plan.rows.iter().zip(&self.judged.rows) {
+            text += &format!("  {number:<8} {content}\n");
+            let rebuilt = self.rebuilt.iter().find(|one| one.number == row.number);
+            if let Some(Rebuilt { fat, .. }) = rebuilt {
+                let (files, size) = (fat.files, Size(fat.content_bytes));
+                let noun = if files == 1 { "file" } else { "files" };
+                let line = format!("made again with {files} {noun}, {size}: {}", fat.summary);
+                text += &format!("  {:<8} {line}\n", "");
+            }
+            let cut = row.old.length_bytes() - row.new.length_bytes().min(row.old.length_bytes());
+            if cut > 0 {
+                let line = format!("its end is {} earlier; nothing used those", Exact(cut));
+                text += &format!("  {:<8} {line}\n", "");
+            }
+        }
+        for note in &self.judged.notes {
+            text += &format!("  note     {note}\n");
+        }
+        text
+    }
+}
+
+/// The FATs whose sectors are not those of the new disk, made again.
+fn rebuilt(
+    stack: &Stack,
+    disk: LayerId,
+    plan: &DiskPlan,
+    before: &Rc<dyn Disk>,
+    sector_bytes: u64,
+) -> Result<Vec<Rebuilt>, String> {
+    let mut found = Vec::new();
+    for &id in stack.above(disk) {
+        let LayerKind::Partition(partition, _) = &stack.layer(id).kind else { continue };
+        let [above] = stack.above(id) else { continue };
+        let LayerKind::FileSystem(system) = &stack.layer(*above).kind else { continue };
+        let row = plan.rows.iter().find(|row| row.number == partition.number);
+        let Some(row) = row.filter(|_| system.kind == "vfat") else { continue };
+        if system.sector_bytes == Some(sector_bytes) {
+            continue;
+        }
+        let volume: Rc<dyn Disk> = Rc::new(Window::new(Rc::clone(before), row.new));
+        let fat = RebuiltFat::new(&volume, sector_bytes)
+            .map_err(|why| format!("the FAT in partition {} stays: {why}", row.number))?;
+        found.push(Rebuilt { number: row.number, range: row.new, fat: Rc::new(fat) });
+    }
+    Ok(found)
+}

@@ -1,0 +1,82 @@
+//! A plan that converts a disk in place, for `straddle apply`.
+
+use std::rc::Rc;
+
+use device::Window;
+use jiff::Timestamp;
+use layout::{Emptied, Side, TableChange};
+use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition};
+use report::{Envelope, Refusal};
+use units::ByteRange;
+
+use super::conversion::Conversion;
+use super::refuse;
+use crate::arguments::Convert;
+use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::printer::shown;
+use crate::shared::{run, table_document};
+
+/// The most bytes of a FAT that a plan holds.
+const REBUILT_BYTES_MAX: u64 = 32 << 20;
+
+/// The plan of a conversion.
+///
+/// # Errors
+/// Why it cannot be done in place.
+pub(super) fn plan(
+    convert: &Convert,
+    found: &Conversion,
+    inspected: &InspectedMachine,
+) -> Result<Layout, Refusal> {
+    let copy = "write a converted copy: -o FILE instead of --plan";
+    let wrong = |reason: &str| refuse(convert, reason, Some(copy.to_owned()));
+    if !found.is_raw {
+        return Err(wrong("an image in a format is not written in place"));
+    }
+    let mut change =
+        TableChange::of(&found.plan, found.before.as_ref()).map_err(|reason| wrong(&reason))?;
+    for one in &found.rebuilt {
+        let old = Window::new(Rc::clone(&found.before), one.range);
+        let what = format!("FAT in partition {}", one.number);
+        let writes = one.fat.writes(&old, one.range.start_bytes(), &what, REBUILT_BYTES_MAX);
+        let writes = writes.map_err(|reason| wrong(&reason))?;
+        change = change.rebuilding(one.number, writes);
+    }
+    let never = |_: ByteRange, _: Emptied| Ok(false);
+    layout::check(&change, found.before.as_ref(), Side::New, &never)
+        .map_err(|reason| wrong(&reason))?;
+    let path = found.source.as_ref().ok_or_else(|| wrong("its path is not known"))?;
+    let path = path.canonicalize().map_err(|error| wrong(&error.to_string()))?;
+    let document = table_document::document(&change, found.before.as_ref(), &path, false)
+        .map_err(|reason| wrong(&reason))?;
+    let plan = &found.plan;
+    let own = document.logical_sector_bytes.filter(|&own| own != plan.sector_bytes);
+    if let Some(own) = own {
+        return Err(wrong(&format!("it is a disk of {own}-byte sectors")));
+    }
+    let partition = |row: &layout::PlannedPartition| LayoutPartition {
+        number: row.number,
+        kind: row.kind.clone(),
+        name: row.name.clone(),
+        content: row.content.clone(),
+        old_start_bytes: row.old.start_bytes(),
+        old_length_bytes: row.old.length_bytes(),
+        new_start_bytes: row.new.start_bytes(),
+        new_length_bytes: row.new.length_bytes(),
+        fix_ups: Vec::new(),
+        why: row.why.clone(),
+        gain: String::new(),
+    };
+    Ok(Layout {
+        envelope: Envelope::new(LAYOUT_SCHEMA, run::run(Timestamp::now(), inspected)),
+        target: shown(&convert.target),
+        disk_bytes: Some(plan.disk_bytes),
+        table: Some(plan.table.word().into()),
+        old_sector_bytes: plan.old_sector_bytes,
+        sector_bytes: plan.sector_bytes,
+        changes: true,
+        partitions: plan.rows.iter().map(partition).collect(),
+        table_change: Some(document),
+        ..Layout::default()
+    })
+}

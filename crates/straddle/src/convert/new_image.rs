@@ -1,0 +1,106 @@
+//! The converted disk, as a new raw file.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use device::{Disk, disk};
+use host::{FileDisk, Interrupt, Pinned, Sparse as _};
+use report::Refusal;
+
+use super::conversion::Conversion;
+use super::refuse;
+use crate::arguments::Convert;
+use crate::shared::atomic_file::AtomicFile;
+use crate::shared::printer::shown;
+
+/// Bytes that are read at once, and the unit in which zeros are left out.
+const CHUNK_BYTES: u64 = 1 << 20;
+const BLOCK_BYTES: usize = 64 << 10;
+
+/// Why there is no new file.
+pub(super) enum CopyEnd {
+    /// A signal came.
+    Interrupted(i32),
+    /// The reason.
+    Failed(String),
+}
+
+impl From<std::io::Error> for CopyEnd {
+    fn from(error: std::io::Error) -> CopyEnd {
+        CopyEnd::Failed(error.to_string())
+    }
+}
+
+/// Rejects a file that exists.
+pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
+    let taken = convert.output.as_ref().filter(|path| path.symlink_metadata().is_ok());
+    taken.map_or(Ok(()), |path| {
+        let reason = format!("{} exists", shown(path));
+        Err(refuse(convert, &reason, Some("name a new file: -o FILE".to_owned())))
+    })
+}
+
+/// Writes the disk after `found` to the new file `output`, and returns the bytes that are no holes.
+/// Until all is there, the file has another name.
+///
+/// # Errors
+/// Why no file was made.
+pub(super) fn write(
+    found: &Conversion,
+    output: &Path,
+    interrupt: &Interrupt,
+) -> Result<u64, CopyEnd> {
+    let atomic = AtomicFile::create(output, 0o666)?;
+    let file = atomic.file();
+    let after = found.after.as_ref();
+    file.set_len(after.length_bytes())?;
+    let source = found.source.as_ref().and_then(|path| Pinned::at(path).ok());
+    let source = source.and_then(|node| FileDisk::of(&node).ok());
+    let mut written = 0;
+    let length = found.before.length_bytes();
+    let mut at = 0;
+    loop {
+        at = source.as_ref().filter(|_| at < length).map_or(at, |source| source.next_data(at));
+        if at >= length {
+            break;
+        }
+        let end = length.min(at + CHUNK_BYTES);
+        written += copy(after, file, at, end, interrupt)?;
+        at = end;
+    }
+    // Parts of the new disk may be where the old one has holes.
+    for range in after.changed() {
+        let mut at = range.start_bytes();
+        while at < range.end_bytes() {
+            let end = range.end_bytes().min(at + CHUNK_BYTES);
+            copy(after, file, at, end, interrupt)?;
+            at = end;
+        }
+    }
+    atomic.finish()?;
+    Ok(written)
+}
+
+/// Writes what is not zero from `at` to `end`; returns its length in bytes.
+fn copy(
+    from: &dyn Disk,
+    to: &File,
+    at: u64,
+    end: u64,
+    interrupt: &Interrupt,
+) -> Result<u64, CopyEnd> {
+    if let Some(signal) = interrupt.signal() {
+        return Err(CopyEnd::Interrupted(signal));
+    }
+    let bytes =
+        disk::read_vec(from, at, end - at).map_err(|error| CopyEnd::Failed(error.to_string()))?;
+    let mut written = 0;
+    for (block, at) in bytes.chunks(BLOCK_BYTES).zip((at..).step_by(BLOCK_BYTES)) {
+        if block.iter().any(|&byte| byte != 0) {
+            to.write_all_at(block, at)?;
+            written += disk::length_of(block);
+        }
+    }
+    Ok(written)
+}

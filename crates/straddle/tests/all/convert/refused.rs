@@ -1,0 +1,162 @@
+//! Refusals of all that cannot be used on the new sectors, before anything is written.
+
+use testkit::running_program::{Going, by_signals};
+use testkit::{Scratch, need_tools, scratch, tool};
+
+use super::kinds::KINDS;
+use super::{read, straddle};
+
+/// A volume in the one partition of a GPT, and what the refusal says.
+struct Case {
+    words: &'static [&'static str],
+    table: &'static str,
+    reason: &'static str,
+}
+
+const PART: &str = "label: gpt\nfirst-lba: 34\nstart=2048, size=655360\n";
+
+const CASES: [Case; 8] = [
+    Case {
+        words: &["mkfs.ext4", "-q", "-b", "1024"],
+        table: PART,
+        reason: "partition 1: ext4 uses 1024-byte sectors",
+    },
+    Case {
+        words: &["mkfs.xfs", "-q", "-s", "size=512"],
+        table: PART,
+        reason: "partition 1: xfs uses 512-byte sectors",
+    },
+    Case {
+        words: &["mkfs.exfat"],
+        table: PART,
+        reason: "partition 1: exfat uses 512-byte sectors",
+    },
+    Case {
+        words: &[],
+        table: "label: gpt\nfirst-lba: 34\nstart=63, size=8192\n",
+        reason: "partition 1 starts at byte 32256, which is not a multiple of 4096 bytes",
+    },
+    Case {
+        words: &[],
+        table: "label: gpt\nfirst-lba: 34\nstart=34, size=2014\n",
+        reason: "takes the place of partition 1",
+    },
+    Case {
+        words: &["mkfs.ext4", "-q"],
+        table: "label: dos\nstart=63, size=655360\n",
+        reason: "partition 1 starts at byte 32256",
+    },
+    Case {
+        words: &[],
+        table: "label: dos\nstart=2048, size=8192\n",
+        reason: "an MBR does not say its sector size",
+    },
+    Case { words: &[], table: "", reason: "no partition table" },
+];
+
+#[test]
+fn what_4096_byte_sectors_cannot_hold_is_refused_with_3_and_nothing_is_written() {
+    need_tools!("sfdisk", "mkfs.ext4", "mkfs.xfs", "mkfs.exfat");
+    for case in &CASES {
+        let scratch = Scratch::in_memory().unwrap_or_else(Scratch::new);
+        let image = scratch.image("disk.raw", 330 << 20);
+        if !case.table.is_empty() {
+            tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], case.table);
+        }
+        if let [program, words @ ..] = case.words {
+            let volume = scratch.image("volume", 320 << 20);
+            tool::run(program, &[words, &[scratch::text(&volume)]].concat());
+            let start = if case.table == PART { "seek=2048" } else { "seek=63" };
+            let [from, to] = [("if", &volume), ("of", &image)]
+                .map(|(key, path)| format!("{key}={}", scratch::text(path)));
+            tool::run("dd", &[&from[..], &to, start, "bs=512", "conv=notrunc,sparse"]);
+            std::fs::remove_file(volume).expect("it is removed");
+        }
+        let before = read(&image);
+        for way in [&["-o", "new.raw"][..], &["--plan", "plan.json"], &["--dry-run"]] {
+            let words = [&["convert", "disk.raw", "--sector", "4096"], way].concat();
+            let ran = straddle(scratch.path(), &words);
+            assert_eq!(ran.status, Some(3), "{ran:?}");
+            assert!(ran.errors.contains(case.reason), "{}: {ran:?}", case.reason);
+        }
+        let left: Vec<_> = std::fs::read_dir(scratch.path()).expect("it is listed").collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(read(&image) == before, "{}", case.reason);
+    }
+}
+
+#[test]
+fn a_loader_in_the_place_of_the_new_table_and_a_file_that_exists_are_refused() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    let run =
+        |words: &[&str]| disk.run(&[&["convert", "disk.raw", "--sector", "4096"], words].concat());
+    std::fs::write(disk.file("old.raw"), b"precious").expect("it is written");
+    let ran = run(&["-o", "old.raw"]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.errors.contains("old.raw exists"), "{ran:?}");
+    assert_eq!(read(&disk.file("old.raw")), b"precious");
+    std::fs::write(disk.file("plan.json"), b"precious").expect("it is written");
+    let ran = run(&["--plan", "plan.json"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let ran = run(&[]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let ran = disk.run(&["convert", "absent.raw", "--sector", "4096", "-o", "new.raw"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    // U-Boot, as some boards look for it.
+    let mut bytes = read(&disk.image);
+    bytes[20_000..20_100].fill(0x99);
+    std::fs::write(&disk.image, bytes).expect("it is written");
+    let ran = run(&["-o", "new.raw"]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.errors.contains("something unknown is at byte 20000"), "{ran:?}");
+    assert!(!disk.file("new.raw").exists());
+}
+
+#[test]
+fn damaged_fats_end_in_a_refusal_or_in_a_sound_image_and_the_source_stays() {
+    need_tools!("sfdisk", "mkfs.xfs", "mkfs.fat", "mcopy", "mdel");
+    let disk = KINDS[3].disk();
+    let before = read(&disk.image);
+    let mut random = testkit::random(0x00fa_71fa);
+    let mut refused = 0;
+    for _ in 0..6 {
+        let mut bytes = before.clone();
+        for _ in 0..8 {
+            // The boot sector, both tables and the first directories.
+            let at = (1 << 20) + random.below(40 << 10);
+            bytes[usize::try_from(at).expect("few")] =
+                u8::try_from(random.below(256)).expect("a byte");
+        }
+        std::fs::write(&disk.image, &bytes).expect("it is written");
+        let ran = disk.run(&["convert", "disk.raw", "--sector", "4096", "-o", "new.raw"]);
+        assert!(matches!(ran.status, Some(0 | 3)), "{ran:?}");
+        assert_eq!(ran.status == Some(0), disk.file("new.raw").exists(), "{ran:?}");
+        refused += u32::from(ran.status == Some(3));
+        let _ = std::fs::remove_file(disk.file("new.raw"));
+        assert!(read(&disk.image) == bytes);
+    }
+    assert!(refused > 0, "no damage was noticed");
+}
+
+#[test]
+fn a_signal_ends_a_conversion_with_its_code_and_leaves_no_file() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 1 << 40);
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], "label: gpt\nsize=1G\n");
+    let qcow2 = scratch.path().join("disk.qcow2");
+    let [from, to] = [scratch::text(&image), scratch::text(&qcow2)];
+    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", from, to]);
+    std::fs::remove_file(&image).expect("it is removed");
+    let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    command.args(["convert", "disk.qcow2", "--sector", "4096", "-o", "new.raw"]);
+    // Its zeros are read for minutes.
+    let mut going = Going::with(command.current_dir(scratch.path()));
+    let files = || std::fs::read_dir(scratch.path()).expect("it is listed").count();
+    going.until("the new file", || files() == 2);
+    going.signal("INT");
+    let ran = going.ended();
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    assert_eq!(files(), 1, "{ran:?}");
+}
