@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::Interrupt;
+use super::CommandPlan;
 
 /// Number of bytes kept of each stream.
 const KEPT_BYTES: usize = 64 << 10;
@@ -62,17 +62,16 @@ pub(super) struct Followed {
 }
 
 /// Follows the process until it ends, its budget is used up, or an interrupt comes. It is not
-/// reaped.
+/// reaped. `heard` is called with what it prints on `output`.
 ///
 /// # Errors
 /// The call that failed, and the kernel's error.
 pub(super) fn follow(
     process: Pid,
-    output: OwnedFd,
-    errors: OwnedFd,
+    (output, errors): (OwnedFd, OwnedFd),
     begun: Instant,
-    budget: Duration,
-    interrupt: &Interrupt,
+    CommandPlan { budget, interrupt, .. }: CommandPlan<'_>,
+    heard: Option<&dyn Fn(&[u8])>,
 ) -> Result<Followed, (&'static str, Errno)> {
     let process =
         pidfd_open(process, PidfdFlags::empty()).map_err(|error| ("pidfd_open", error))?;
@@ -88,8 +87,8 @@ pub(super) fn follow(
         }
         let ended = wait(&process, &output, &errors, left.min(LOOK_EVERY));
         let now = begun.elapsed();
-        output.drain();
-        errors.drain();
+        output.drain(heard);
+        errors.drain(None);
         if ended.map_err(|error| ("poll", error))? {
             break End::Itself(now);
         }
@@ -131,13 +130,16 @@ impl CommandStream {
 
     /// Takes what is there, and no more than a pipe holds, so that one who writes for ever does not
     /// keep this from looking at the clock.
-    fn drain(&mut self) {
+    fn drain(&mut self, heard: Option<&dyn Fn(&[u8])>) {
         let mut bytes = [0; 16 << 10];
         for _ in 0..64 {
             let Some(pipe) = &self.pipe else { return };
             match rustix::io::read(pipe, &mut bytes) {
                 Ok(0) => self.pipe = None,
-                Ok(count) => self.tail.push(&bytes[..count]),
+                Ok(count) => {
+                    heard.into_iter().for_each(|heard| heard(&bytes[..count]));
+                    self.tail.push(&bytes[..count]);
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.pipe = None,

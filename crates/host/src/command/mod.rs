@@ -1,6 +1,6 @@
 //! A command of the user's, run and timed once.
 //!
-//! It reads nothing, and what it prints is kept, as far as it is the last of it. It is the leader
+//! It reads nothing unless it is given something, and what it prints is kept, as far as it is the last of it. It is the leader
 //! of a process group of its own, so that Ctrl-C in a terminal reaches this process only, which
 //! then ends the whole group. What it leaves running in its group is ended when it ends, else that
 //! would hold a mount and weigh on the next run. By SIGKILL it dies with the thread that started
@@ -14,8 +14,10 @@ mod process;
 
 pub use follow::Tail;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,26 @@ pub struct CommandPlan<'a> {
     pub budget: Duration,
     /// Ends it early when raised.
     pub interrupt: &'a Interrupt,
+}
+
+/// Surroundings of a command, where they differ from those of this process.
+#[derive(Default)]
+pub struct Surroundings<'a> {
+    /// Variables that are added to the environment.
+    pub environment: &'a [(&'a str, &'a OsStr)],
+    /// Its working directory.
+    pub directory: Option<&'a Path>,
+    /// Its standard input; without it there is none.
+    pub input: Option<File>,
+    /// Called with each piece of its standard output, as soon as it is there.
+    pub heard: Option<&'a dyn Fn(&[u8])>,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Surroundings");
+        shown.field("directory", &self.directory).finish_non_exhaustive()
+    }
 }
 
 /// End of a command.
@@ -160,6 +182,14 @@ fn shown(lines: &[String]) -> String {
 /// When it cannot be started, fails, takes longer than its budget, or is interrupted. It and its
 /// process group have ended then.
 pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
+    run_in(plan, Surroundings::default())
+}
+
+/// Runs a command to its end in surroundings of its own; otherwise as [`run`] does.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_in(plan: CommandPlan<'_>, around: Surroundings<'_>) -> Result<Ran, CommandError> {
     let [first, arguments @ ..] = plan.words else { return Err(CommandError::Empty) };
     let program = units::text::escape(first.as_encoded_bytes());
     let guard = GroupGuard::start().map_err(|error| CommandError::NotStarted {
@@ -170,7 +200,12 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let group = guard.group();
     let mut command = Command::new(first);
     command.args(arguments).process_group(group.as_raw_nonzero().get());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.envs(around.environment.iter().copied());
+    if let Some(directory) = around.directory {
+        command.current_dir(directory);
+    }
+    command.stdin(around.input.map_or_else(Stdio::null, Stdio::from));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     process::die_with_parent(&mut command);
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| CommandError::NotStarted {
@@ -185,8 +220,8 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let process = Pid::from_child(&child);
     let out = child.stdout.take().expect("it was piped");
     let errors = child.stderr.take().expect("it was piped");
-    let followed =
-        follow::follow(process, out.into(), errors.into(), begun, plan.budget, plan.interrupt);
+    let streams = (out.into(), errors.into());
+    let followed = follow::follow(process, streams, begun, plan, around.heard);
     guard.kill();
     let lost = |attempted| {
         let program = program.clone();

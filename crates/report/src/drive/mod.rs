@@ -8,6 +8,7 @@ mod list;
 mod published;
 mod served;
 mod simulated;
+mod torture;
 
 use ::drive::published::LineOrigin;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,12 @@ pub use simulated::simulation_table;
 pub(crate) use simulated::{
     CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
 };
+
+pub use torture::{
+    FAILURES_MAX, TORTURE_SCHEMA, Torture, TortureCounts, TortureFailure, torture_json,
+    torture_text,
+};
+pub(crate) use torture::{failure_words, recorded};
 
 use crate::envelope::Envelope;
 use crate::json::pretty;

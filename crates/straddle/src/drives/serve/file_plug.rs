@@ -11,7 +11,6 @@ use serve::file::{CountsText, DISK_NAME, DriveFile};
 use super::guard::{Attached, Guard};
 use super::plug::Plug;
 use super::runtime_directory;
-use crate::arguments::Serve;
 use crate::shared::printer::shown;
 
 /// A mounted file, with a guard that takes the mount away when this process cannot.
@@ -22,16 +21,18 @@ pub(super) struct FilePlug {
 }
 
 impl FilePlug {
-    /// Mounts `drive` on the directory that is `asked`, else on a new one.
+    /// Mounts `drive` on the directory `mount`, else on a new one; it is pulled after `patience`
+    /// seconds without an answer.
     ///
     /// # Errors
     /// When it cannot be mounted there.
     pub(super) fn insert(
-        asked: &Serve,
+        mount: Option<&Path>,
         drive: &Arc<ServedDrive>,
         counts: CountsText,
+        patience: u32,
     ) -> anyhow::Result<FilePlug> {
-        let (point, is_own) = match &asked.mount {
+        let (point, is_own) = match mount {
             Some(point) => (std::path::absolute(point)?, false),
             None => {
                 let point = runtime_directory::made()?.join(std::process::id().to_string());
@@ -40,7 +41,7 @@ impl FilePlug {
             }
         };
         let attached = Attached::Point { point: point.clone(), is_own };
-        let mut guard = Guard::start(&attached, drive, asked.patience, None)?;
+        let mut guard = Guard::start(&attached, drive, patience, None)?;
         let owner = (host::user(), host::group());
         let mounted = DriveFile::new(Arc::clone(drive), counts, owner).mounted(&point);
         let session = match mounted {

@@ -10,7 +10,6 @@ use serve::file::{CountsText, DISK_NAME, DriveFile};
 
 use super::guard::{Attached, Guard};
 use super::plug::Plug;
-use crate::arguments::Serve;
 
 /// A loop device, which its guard holds.
 pub(super) struct LoopPlug {
@@ -19,14 +18,14 @@ pub(super) struct LoopPlug {
 }
 
 impl LoopPlug {
-    /// Attaches `drive`.
+    /// Attaches `drive`, which is pulled after `patience` seconds without an answer.
     ///
     /// # Errors
     /// When this process may not, or the kernel has no loop devices or no FUSE.
     pub(super) fn insert(
-        asked: &Serve,
         drive: &Arc<ServedDrive>,
         counts: CountsText,
+        patience: u32,
     ) -> anyhow::Result<LoopPlug> {
         if !host::is_root() {
             bail!(
@@ -43,7 +42,7 @@ impl LoopPlug {
         let session = file.attached(connection).map_err(failed)?;
         let session = std::thread::spawn(move || session.run());
         let disk = root.open(DISK_NAME).map_err(failed)?;
-        let mut guard = Guard::start(&Attached::Loop, drive, asked.patience, Some(disk))?;
+        let mut guard = Guard::start(&Attached::Loop, drive, patience, Some(disk))?;
         if let Err(error) = guard.begin() {
             guard.dismiss();
             return Err(error);

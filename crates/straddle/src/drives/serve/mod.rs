@@ -21,16 +21,19 @@ mod runtime_directory;
 mod watchman;
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use drive::profile::DriveProfile;
 use host::Interrupt;
 use report::drive::{served_json, served_text};
-use serve::{Pace, ServedDrive, Store, TraceLog};
+use serve::{Pace, Recording, ServedDrive, Store, TraceLog};
 
 use self::counts::Counts;
+pub(super) use self::plug::{Plug, attach};
+use super::torture::{RecordedDrive, Settings};
 use super::{profiles, variants};
 use crate::arguments::{Detach, DriveGuard, Protocol, Serve};
 use crate::exit::CommandOutcome;
@@ -72,11 +75,15 @@ pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
         }
     }
     plug.pull()?;
+    let recording = drive.cut();
     let trace = drive.stop();
     // Its end is that of the drive.
     let _ = clock.join();
     if let (Some(trace), Some(path)) = (trace, &asked.record) {
         trace.end().with_context(|| format!("cannot write the trace {}", shown(path)))?;
+    }
+    if let (Some(recording), Some(directory)) = (recording, &asked.log) {
+        keep(asked, recording, directory)?;
     }
     counts.tell()?;
     let document = counts.document();
@@ -85,6 +92,19 @@ pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
         false => served_text(&document),
     })?;
     Ok(CommandOutcome::Done)
+}
+
+/// Keeps what was recorded, for `drive cut`.
+fn keep(asked: &Serve, recording: Recording, directory: &Path) -> anyhow::Result<()> {
+    if recording.is_full() {
+        bail!(
+            "cannot keep the recording: clients wrote more than --memory allows\nhint: --memory 4G"
+        );
+    }
+    let settings =
+        Settings { profile: asked.profile.clone(), set: asked.set.clone(), ..Settings::default() };
+    let base = Arc::new(Store::memory(0, 0));
+    RecordedDrive { settings, base, recording }.save(directory)
 }
 
 /// Detaches drives that nobody serves.
@@ -134,7 +154,11 @@ fn drive(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive> {
         Ok::<_, anyhow::Error>(TraceLog::new(Box::new(file)))
     });
     let rotates = profile.amount("rpm").is_some();
-    Ok(ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?))
+    let drive = ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?);
+    Ok(match &asked.log {
+        Some(_) => drive.recorded(Recording::new(asked.memory)),
+        None => drive,
+    })
 }
 
 /// The factor by which times are multiplied; `None` where requests take no time.
