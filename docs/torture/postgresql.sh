@@ -1,5 +1,5 @@
 #!/bin/sh
-# PostgreSQL under power cuts: postgresql.sh [FULL_PAGE_WRITES] [ROWS] [BLOCK_CHECKSUMS...]
+# PostgreSQL under power cuts: postgresql.sh [FULL_PAGE_WRITES] [COMMITS]
 #
 # Each committed row is acknowledged; a checkpoint runs now and then, so that pages are written
 # anew after it. After a cut the server must recover, every page must have the checksum that it
@@ -8,11 +8,9 @@ set -eu
 pages=${1:-on}
 rows=${2:-200}
 data=$STRADDLE_DIR/data
-# Each phase has a socket directory of its own.
-run=$(mktemp -d /tmp/straddle-pg.XXXXXX)
-trap 'rm -rf "$run"' EXIT
-chmod 755 "$run"
-chown postgres "$run"
+# Socket and log: on the drive too, so that nothing is left elsewhere.
+run=$STRADDLE_DIR/run
+install -d -o postgres -m 755 "$run"
 bin=$(dirname "$(readlink -f "$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb)")")
 
 as_postgres() { setpriv --reuid=postgres --regid=postgres --clear-groups env -C / "$@"; }
@@ -21,8 +19,8 @@ start() {
     rm -f "$data/postmaster.pid"
     as_postgres "$bin/pg_ctl" -s -w -t 60 -D "$data" -l "$run/log" -o \
         "-k $run -c listen_addresses= -c full_page_writes=$pages -c shared_buffers=1MB \
-         -c autovacuum=off -c max_wal_size=1GB -c wal_init_zero=off -c min_wal_size=32MB" start || {
-        grep -hE 'PANIC|FATAL|ERROR' "$run/log" | tail -n 2 >&2
+         -c autovacuum=off -c max_wal_size=1GB -c min_wal_size=32MB" start 2>"$run/start" || {
+        grep -hE 'PANIC|FATAL|ERROR' "$run/log" "$run/start" | tail -n 1 >&2
         exit 1
     }
 }
@@ -30,7 +28,7 @@ start() {
 case $STRADDLE_PHASE in
 setup)
     install -d -o postgres -m 700 "$data"
-    as_postgres "$bin/initdb" -D "$data" --data-checksums --no-sync -A trust >"$run/log"
+    as_postgres "$bin/initdb" -D "$data" --data-checksums --no-sync -A trust >"$run/initdb"
     start
     sql -c "CREATE TABLE t (id int PRIMARY KEY, n int, text text)" \
         -c "INSERT INTO t SELECT i, 0, repeat('x', 300) FROM generate_series(1, 4000) i" \

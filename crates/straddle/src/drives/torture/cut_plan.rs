@@ -12,7 +12,7 @@ use crate::arguments::{CutPolicy, Lie, Survivors};
 /// The cuts of a recording.
 pub(super) struct CutPlan<'a> {
     policy: &'a CutPolicy,
-    /// When writes, flushes and discards were sent, and the end.
+    /// When writes, flushes and discards were sent and lines were read, in order, and the end.
     times_ns: Vec<u64>,
     cut: Cut,
 }
@@ -22,8 +22,10 @@ impl<'a> CutPlan<'a> {
     pub(super) fn new(policy: &'a CutPolicy, recording: &Recording, lies: &[Lie]) -> CutPlan<'a> {
         let changing = recording.commands().iter();
         let changing = changing.filter(|one| one.command.action != CommandKind::Read);
-        let times = changing.map(|one| one.at_ns);
-        let times_ns = times.chain([recording.end_ns()]).collect();
+        let lines = recording.lines().iter().map(|line| line.at_ns);
+        let mut times_ns: Vec<u64> = changing.map(|one| one.at_ns).chain(lines).collect();
+        times_ns.sort_unstable();
+        times_ns.push(recording.end_ns());
         let cut = cut_policy::cut(lies, policy.half_written, policy.lost_member);
         CutPlan { policy, times_ns, cut }
     }
@@ -48,13 +50,13 @@ impl<'a> CutPlan<'a> {
         Cut { at_ns, survivors, ..self.cut }
     }
 
-    /// A time between two commands in order, each pair as likely as any other: a drive that idles
+    /// A time between two of them in order, each pair as likely as any other: a drive that idles
     /// for an hour and one that is busy are cut as often while something is under way.
     fn moment(&self, random: &mut Random) -> u64 {
         let last = self.times_ns.len() - 1;
         let place = usize::try_from(random.below(last as u64)).unwrap_or(0);
         let [from, to] = [place, (place + 1).min(last)].map(|place| self.times_ns[place]);
-        from + random.below((to - from).max(1))
+        from + random.below((to - from).saturating_add(1))
     }
 }
 
