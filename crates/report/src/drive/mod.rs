@@ -22,11 +22,11 @@ pub(crate) use simulated::{
     CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
 };
 
+pub(crate) use torture::recorded;
 pub use torture::{
     FAILURES_MAX, TORTURE_SCHEMA, Torture, TortureCounts, TortureFailure, torture_json,
     torture_text,
 };
-pub(crate) use torture::{failure_words, recorded};
 
 use crate::envelope::Envelope;
 use crate::json::pretty;

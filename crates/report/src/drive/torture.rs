@@ -217,7 +217,7 @@ pub(crate) fn recorded(torture: &Torture) -> String {
 }
 
 /// Returns which cut it was, in words.
-pub(crate) fn failure_words(failure: &TortureFailure) -> String {
+fn failure_words(failure: &TortureFailure) -> String {
     format!(
         "{} at {:.6} s, survivors {}, after {}",
         failure.cut,
