@@ -184,7 +184,12 @@ impl Going {
         }
     }
 
-    fn number(&self) -> u32 {
+    /// Number of the process.
+    ///
+    /// # Panics
+    /// When it was waited for.
+    #[must_use]
+    pub fn number(&self) -> u32 {
         self.0.as_ref().expect("it was not waited for").id()
     }
 
