@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""SQLite under power cuts: sqlite.py delete|wal [FULL|NORMAL|OFF] [ROWS]
+"""SQLite under power cuts: sqlite.py delete|wal [EXTRA|FULL|NORMAL|OFF] [ROWS]
 
 Each committed row is acknowledged; after a cut each acknowledged row must be there, and the
-database must be sound.
+database must be sound. In mode delete, only EXTRA syncs the directory after a commit: with FULL the
+last row may come back undone, as SQLite's documentation of "PRAGMA synchronous" says.
 """
 import os
 import sqlite3

@@ -47,16 +47,16 @@ impl FsTools {
         TOOLS.iter().find(|tools| tools.name == name)
     }
 
-    /// Makes it on `device`, `size_bytes` long.
+    /// Makes it on `device`, `size_bytes` long; false where a signal came.
     ///
     /// # Errors
-    /// When its tool is missing, fails, or a signal comes.
+    /// When its tool is missing, or fails.
     pub(super) fn make(
         &self,
         device: &Path,
         size_bytes: u64,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         let mut words: Vec<OsString> = self.make.iter().map(OsString::from).collect();
         match self.name {
             "xfs" => words.extend(["-d".into(), format!("size={size_bytes}").into()]),
@@ -71,16 +71,18 @@ impl FsTools {
             "xfs" => "; XFS needs at least 300 MiB: --fs-size 512M",
             _ => "",
         };
-        self.run(&words, interrupt)
-            .map(drop)
-            .map_err(|error| anyhow!("{error}\nhint: apt install {}{hint}", self.package))
+        match self.run(&words, interrupt) {
+            Ok(()) => Ok(true),
+            Err(CommandError::Interrupted { .. }) => Ok(false),
+            Err(error) => Err(anyhow!("{error}\nhint: apt install {}{hint}", self.package)),
+        }
     }
 
     /// Returns what its checker finds on `device`, which it does not change; `None` where that is
     /// nothing.
     ///
     /// # Errors
-    /// When the checker is missing, or a signal comes.
+    /// When the checker is missing.
     pub(super) fn damage(
         &self,
         device: &Path,
@@ -89,7 +91,8 @@ impl FsTools {
         let mut words: Vec<OsString> = self.check.iter().map(OsString::from).collect();
         words.push(device.into());
         match self.run(&words, interrupt) {
-            Ok(()) => Ok(None),
+            // Whoever asks sees the signal too.
+            Ok(()) | Err(CommandError::Interrupted { .. }) => Ok(None),
             Err(CommandError::Failed { program, ended, lines }) => {
                 let lines = lines.join(" / ");
                 let why = format!("{} is damaged: {program}: {ended}: {lines}", self.name);

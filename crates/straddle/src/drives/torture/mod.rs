@@ -146,8 +146,8 @@ impl TortureRun<'_> {
         let base = Arc::new(Store::memory(capacity, memory));
         let drive = Arc::new(self.drive(Arc::clone(&base), Pace::Off)?);
         let prepared = self.stand.with(&drive, |device| {
-            self.stand.make(device, self.asked.fs_size)?;
-            self.passes("setup", WITHIN, device, None, || ())
+            let is_made = self.stand.make(device, self.asked.fs_size)?;
+            Ok(is_made && self.passes("setup", WITHIN, device, None, || ())?)
         })?;
         if !prepared {
             return Ok(None);

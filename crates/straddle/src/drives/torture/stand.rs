@@ -128,12 +128,12 @@ impl<'a> Stand<'a> {
         Ok(result)
     }
 
-    /// Makes the file system on `device`, where there is to be one.
+    /// Makes the file system on `device`, where there is to be one; false where a signal came.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub(super) fn make(&self, device: &Path, size_bytes: u64) -> anyhow::Result<()> {
-        self.tools.map_or(Ok(()), |tools| tools.make(device, size_bytes, self.interrupt))
+    pub(super) fn make(&self, device: &Path, size_bytes: u64) -> anyhow::Result<bool> {
+        self.tools.map_or(Ok(true), |tools| tools.make(device, size_bytes, self.interrupt))
     }
 
     /// Mounts `device`, where there is a file system.
