@@ -29,7 +29,8 @@ pub struct RecordedCommand {
 /// A line that a workload printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedLine {
-    /// When it was read: not before the drive had answered all that the line tells of.
+    /// When it was read, before any later command was taken: the drive had answered all that the
+    /// line tells of.
     pub at_ns: u64,
     /// The line, without its line feed.
     pub text: String,
@@ -92,7 +93,7 @@ impl Recording {
         self.commands.push(RecordedCommand { command, at_ns, data: data.into() });
     }
 
-    /// Takes in a line that was read at `at_ns`.
+    /// Takes in a line that was printed until `at_ns`.
     pub(crate) fn hear(&mut self, at_ns: u64, text: String) {
         if self.takes(text.len() as u64) {
             self.lines.push(RecordedLine { at_ns, text });
@@ -223,6 +224,39 @@ impl RecordedCommand {
     }
 }
 
+/// The longest line that counts as one, in bytes; the rest is cut off.
+const LINE_BYTES_MAX: usize = 1 << 16;
+
+/// Lines that a program prints, read without waiting.
+pub(crate) struct PrintedLines {
+    input: Box<dyn Read + Send>,
+    begun: Vec<u8>,
+}
+
+impl PrintedLines {
+    /// Those that come out of `input`, which fails rather than waits.
+    pub(crate) fn new(input: Box<dyn Read + Send>) -> PrintedLines {
+        PrintedLines { input, begun: Vec::new() }
+    }
+
+    /// Puts those that are whole by now into `recording`, as read at `at_ns`.
+    pub(crate) fn take(&mut self, recording: &mut Recording, at_ns: u64) {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = self.input.read(&mut bytes) {
+            for byte in &bytes[..count] {
+                match byte {
+                    b'\n' => {
+                        let line = std::mem::take(&mut self.begun);
+                        recording.hear(at_ns, String::from_utf8_lossy(&line).into_owned());
+                    }
+                    _ if self.begun.len() < LINE_BYTES_MAX => self.begun.push(*byte),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +303,18 @@ mod tests {
         {
             load(text.replace(word, other).as_bytes(), &data, 1 << 20).expect_err(word);
         }
+    }
+
+    #[test]
+    fn lines_are_taken_when_they_are_whole() {
+        let mut recording = Recording::new(1 << 20);
+        for (number, text) in (0..).zip(["one\ntw", "o\n\nthree"]) {
+            let mut lines = PrintedLines::new(Box::new(text.as_bytes()));
+            lines.begun = if number == 1 { b"tw".to_vec() } else { Vec::new() };
+            lines.take(&mut recording, number);
+        }
+        let lines = recording.lines().iter().map(|line| (line.at_ns, line.text.as_str()));
+        assert_eq!(lines.collect::<Vec<_>>(), [(0, "one"), (1, "two"), (1, "")]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model, Reque
 
 use crate::counts::Counters;
 use crate::pace::DriveClock;
+use crate::recording::PrintedLines;
 use crate::{Pace, Recording, ServeFault, Store, TraceLog};
 
 /// Time before an answer that is waited for by asking for the time: sleeping threads wake up late.
@@ -46,7 +48,7 @@ struct State {
     waiting: HashMap<u64, Answer>,
     done: Vec<DriveCompletion>,
     trace: Option<TraceLog>,
-    recording: Option<Recording>,
+    recording: Option<(Recording, PrintedLines)>,
     is_stopped: bool,
 }
 
@@ -95,11 +97,14 @@ impl ServedDrive {
         }
     }
 
-    /// The same drive, of which everything is taken down in `recording` until it stops. It takes no
+    /// The same drive, of which everything is taken down in `recording` until it stops, and the
+    /// lines that come out of `printed`, which fails rather than waits: before each command, so
+    /// that a line which was printed before a command was sent comes before it. It takes no
     /// discards: a client that wants zeros has to write them, and so knows when they are durable.
     #[must_use]
-    pub fn recorded(mut self, recording: Recording) -> ServedDrive {
-        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).recording = Some(recording);
+    pub fn recorded(mut self, recording: Recording, printed: Box<dyn Read + Send>) -> ServedDrive {
+        let recording = Some((recording, PrintedLines::new(printed)));
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).recording = recording;
         self.is_recorded = true;
         self
     }
@@ -110,25 +115,26 @@ impl ServedDrive {
         !self.is_recorded
     }
 
-    /// Takes down a line that a workload printed, if anything is recorded.
-    pub fn hear(&self, line: String) {
+    /// Takes down the lines that are printed by now, if anything is recorded.
+    pub fn listen(&self) {
         let mut state = self.state();
         let at_ns = state.at(self.clock.as_ref());
-        if let Some(recording) = &mut state.recording {
-            recording.hear(at_ns, line);
-        }
+        state.listen(at_ns);
     }
 
     /// Stops as [`ServedDrive::stop`] does, at once as when the power goes; the recording.
     pub fn cut(&self) -> Option<Recording> {
         let mut state = self.state();
         let at_ns = state.at(self.clock.as_ref());
-        let mut recording = state.recording.take();
+        state.listen(at_ns);
+        let recording = state.recording.take();
         state.is_stopped = true;
         drop(state);
         self.stop();
-        recording.iter_mut().for_each(|recording| recording.end(at_ns));
-        recording
+        recording.map(|(mut recording, _)| {
+            recording.end(at_ns);
+            recording
+        })
     }
 
     /// Bytes that it holds, a multiple of its logical sector.
@@ -391,7 +397,8 @@ impl State {
         if let Some(trace) = &mut self.trace {
             trace.note(&command, self.now_ns);
         }
-        if let Some(recording) = &mut self.recording {
+        self.listen(self.now_ns);
+        if let Some((recording, _)) = &mut self.recording {
             recording.note(&command, self.now_ns, store);
         }
         if let Some(answer) = answer {
@@ -404,6 +411,12 @@ impl State {
     /// The drive's time now.
     fn at(&self, clock: Option<&DriveClock>) -> u64 {
         clock.map_or(self.now_ns, |clock| clock.now_ns().max(self.now_ns))
+    }
+
+    fn listen(&mut self, at_ns: u64) {
+        if let Some((recording, lines)) = &mut self.recording {
+            lines.take(recording, at_ns);
+        }
     }
 
     fn advance(&mut self, to_ns: u64) {

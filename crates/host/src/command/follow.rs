@@ -62,16 +62,15 @@ pub(super) struct Followed {
 }
 
 /// Follows the process until it ends, its budget is used up, or an interrupt comes. It is not
-/// reaped. `heard` is called with what it prints on `output`.
+/// reaped.
 ///
 /// # Errors
 /// The call that failed, and the kernel's error.
 pub(super) fn follow(
     process: Pid,
-    (output, errors): (OwnedFd, OwnedFd),
+    (output, errors): (Option<OwnedFd>, Option<OwnedFd>),
     begun: Instant,
     CommandPlan { budget, interrupt, .. }: CommandPlan<'_>,
-    heard: Option<&dyn Fn(&[u8])>,
 ) -> Result<Followed, (&'static str, Errno)> {
     let process =
         pidfd_open(process, PidfdFlags::empty()).map_err(|error| ("pidfd_open", error))?;
@@ -87,8 +86,8 @@ pub(super) fn follow(
         }
         let ended = wait(&process, &output, &errors, left.min(LOOK_EVERY));
         let now = begun.elapsed();
-        output.drain(heard);
-        errors.drain(None);
+        output.drain();
+        errors.drain();
         if ended.map_err(|error| ("poll", error))? {
             break End::Itself(now);
         }
@@ -116,30 +115,29 @@ fn wait(
 
 /// One of the command's streams.
 struct CommandStream {
-    /// `None` when it was closed at the other end.
+    /// `None` where it is not ours, or was closed at the other end.
     pipe: Option<OwnedFd>,
     tail: Tail,
 }
 
 impl CommandStream {
-    fn new(pipe: OwnedFd) -> Result<CommandStream, Errno> {
-        let flags = rustix::fs::fcntl_getfl(pipe.as_fd())?;
-        rustix::fs::fcntl_setfl(pipe.as_fd(), flags | OFlags::NONBLOCK)?;
-        Ok(CommandStream { pipe: Some(pipe), tail: Tail::default() })
+    fn new(pipe: Option<OwnedFd>) -> Result<CommandStream, Errno> {
+        if let Some(pipe) = &pipe {
+            let flags = rustix::fs::fcntl_getfl(pipe.as_fd())?;
+            rustix::fs::fcntl_setfl(pipe.as_fd(), flags | OFlags::NONBLOCK)?;
+        }
+        Ok(CommandStream { pipe, tail: Tail::default() })
     }
 
     /// Takes what is there, and no more than a pipe holds, so that one who writes for ever does not
     /// keep this from looking at the clock.
-    fn drain(&mut self, heard: Option<&dyn Fn(&[u8])>) {
+    fn drain(&mut self) {
         let mut bytes = [0; 16 << 10];
         for _ in 0..64 {
             let Some(pipe) = &self.pipe else { return };
             match rustix::io::read(pipe, &mut bytes) {
                 Ok(0) => self.pipe = None,
-                Ok(count) => {
-                    heard.into_iter().for_each(|heard| heard(&bytes[..count]));
-                    self.tail.push(&bytes[..count]);
-                }
+                Ok(count) => self.tail.push(&bytes[..count]),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.pipe = None,

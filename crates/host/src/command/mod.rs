@@ -17,7 +17,6 @@ pub use follow::Tail;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -43,23 +42,26 @@ pub struct CommandPlan<'a> {
 }
 
 /// Surroundings of a command, where they differ from those of this process.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Surroundings<'a> {
     /// Variables that are added to the environment.
     pub environment: &'a [(&'a str, &'a OsStr)],
-    /// Its working directory.
-    pub directory: Option<&'a Path>,
     /// Its standard input; without it there is none.
     pub input: Option<File>,
-    /// Called with each piece of its standard output, as soon as it is there.
-    pub heard: Option<&'a dyn Fn(&[u8])>,
+    /// Its standard output, which is not kept then.
+    pub output: Option<File>,
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = formatter.debug_struct("Surroundings");
-        shown.field("directory", &self.directory).finish_non_exhaustive()
-    }
+/// A pipe: its reading end, which does not wait but fails with `WouldBlock`, and its writing end,
+/// which waits.
+///
+/// # Errors
+/// When this process has too many files open.
+pub fn pipe() -> std::io::Result<(File, File)> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&reader, fcntl_getfl(&reader)? | OFlags::NONBLOCK)?;
+    Ok((File::from(reader), File::from(writer)))
 }
 
 /// End of a command.
@@ -201,11 +203,8 @@ pub fn run_in(plan: CommandPlan<'_>, around: Surroundings<'_>) -> Result<Ran, Co
     let mut command = Command::new(first);
     command.args(arguments).process_group(group.as_raw_nonzero().get());
     command.envs(around.environment.iter().copied());
-    if let Some(directory) = around.directory {
-        command.current_dir(directory);
-    }
     command.stdin(around.input.map_or_else(Stdio::null, Stdio::from));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdout(around.output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
     process::die_with_parent(&mut command);
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| CommandError::NotStarted {
@@ -218,10 +217,8 @@ pub fn run_in(plan: CommandPlan<'_>, around: Surroundings<'_>) -> Result<Ran, Co
         },
     })?;
     let process = Pid::from_child(&child);
-    let out = child.stdout.take().expect("it was piped");
-    let errors = child.stderr.take().expect("it was piped");
-    let streams = (out.into(), errors.into());
-    let followed = follow::follow(process, streams, begun, plan, around.heard);
+    let streams = (child.stdout.take().map(Into::into), child.stderr.take().map(Into::into));
+    let followed = follow::follow(process, streams, begun, plan);
     guard.kill();
     let lost = |attempted| {
         let program = program.clone();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
 use anyhow::anyhow;
@@ -12,6 +13,9 @@ use super::guard::{Attached, Guard};
 use super::plug::Plug;
 use super::runtime_directory;
 use crate::shared::printer::shown;
+
+/// Number of directories that this process made.
+static DIRECTORIES: AtomicU32 = AtomicU32::new(0);
 
 /// A mounted file, with a guard that takes the mount away when this process cannot.
 pub(super) struct FilePlug {
@@ -35,7 +39,10 @@ impl FilePlug {
         let (point, is_own) = match mount {
             Some(point) => (std::path::absolute(point)?, false),
             None => {
-                let point = runtime_directory::made()?.join(std::process::id().to_string());
+                // An old session ends by unmounting its directory, so none has that of another.
+                let number = DIRECTORIES.fetch_add(1, Ordering::Relaxed);
+                let name = format!("{}-{number}", std::process::id());
+                let point = runtime_directory::made()?.join(name);
                 std::fs::create_dir(&point).map_err(|error| refused(&point, &error))?;
                 (point, true)
             }

@@ -156,7 +156,7 @@ fn drive(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive> {
     let rotates = profile.amount("rpm").is_some();
     let drive = ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?);
     Ok(match &asked.log {
-        Some(_) => drive.recorded(Recording::new(asked.memory)),
+        Some(_) => drive.recorded(Recording::new(asked.memory), Box::new(std::io::empty())),
         None => drive,
     })
 }

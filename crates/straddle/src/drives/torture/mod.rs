@@ -15,6 +15,7 @@ mod recorded_drive;
 mod stand;
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -153,13 +154,13 @@ impl TortureRun<'_> {
             return Ok(None);
         }
         let store = Arc::new(Store::over(Arc::clone(&base), capacity, memory));
-        let drive = self.drive(store, self.asked.timing)?.recorded(Recording::new(memory));
-        let drive = Arc::new(drive);
+        let (printed, output) = host::command::pipe()?;
+        let drive = self.drive(store, self.asked.timing)?;
+        let drive = Arc::new(drive.recorded(Recording::new(memory), Box::new(printed)));
         let mut recording = None;
         let done = self.stand.with(&drive, |device| {
-            let heard = |line| drive.hear(line);
             let budget = Duration::from_secs(self.asked.seconds.into());
-            self.passes("run", budget, device, Some(&heard), || recording = drive.cut())
+            self.passes("run", budget, device, Some(output), || recording = drive.cut())
         })?;
         let recording = recording.unwrap_or_default();
         if recording.is_full() {
@@ -182,13 +183,13 @@ impl TortureRun<'_> {
         name: &str,
         budget: Duration,
         device: &Path,
-        heard: Option<&dyn Fn(String)>,
+        output: Option<File>,
         end: impl FnOnce(),
     ) -> anyhow::Result<bool> {
         let mut mounted = self.stand.mount(device)?;
-        let phase = Phase { name, budget, input: String::new(), heard };
+        let phase = Phase { name, budget, input: String::new(), output };
         let directory = mounted.as_ref().map(|mounted| mounted.path().to_owned());
-        let ended = self.stand.run(&phase, device, directory.as_deref())?;
+        let ended = self.stand.run(phase, device, directory.as_deref())?;
         end();
         if let (Some(mounted), "setup") = (&mut mounted, name) {
             mounted.unmount()?;
@@ -273,8 +274,8 @@ impl TortureRun<'_> {
                 Err(error) => return Ok(Some(Some(error.to_string()))),
             };
             let directory = mounted.as_ref().map(|mounted| mounted.path().to_owned());
-            let phase = Phase { name: "check", budget: WITHIN, input, heard: None };
-            let ended = self.stand.run(&phase, device, directory.as_deref())?;
+            let phase = Phase { name: "check", budget: WITHIN, input, output: None };
+            let ended = self.stand.run(phase, device, directory.as_deref())?;
             // Bytes that cannot be written out are lost with the disk of this cut.
             let _ = mounted.as_mut().map(|mounted| mounted.unmount());
             drop(mounted);

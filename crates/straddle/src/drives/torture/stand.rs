@@ -4,7 +4,6 @@
 //! are in a namespace of this process, and as root the program is in a process namespace of its
 //! own: nothing that it starts, daemons included, outlives it.
 
-use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write as _;
@@ -31,8 +30,6 @@ use crate::bench::installed;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Seconds without an answer after which the guard pulls the drive.
 const PATIENCE: u32 = 20;
-/// The longest line that counts as an acknowledgment, in bytes; the rest is cut off.
-const LINE_BYTES_MAX: usize = 1 << 16;
 /// Starts a program in a process namespace of its own, whose end ends all processes in it.
 const CAGE: [&str; 4] = ["unshare", "--pid", "--fork", "--kill-child"];
 
@@ -54,8 +51,8 @@ pub(super) struct Phase<'a> {
     pub(super) budget: Duration,
     /// Text of its standard input.
     pub(super) input: String,
-    /// Called with each line that it prints.
-    pub(super) heard: Option<&'a dyn Fn(String)>,
+    /// Its standard output; without it, nobody reads that.
+    pub(super) output: Option<File>,
 }
 
 /// End of a phase.
@@ -113,6 +110,7 @@ impl<'a> Stand<'a> {
             scope.spawn(move || {
                 while done.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                     plug.look();
+                    drive.listen();
                 }
             });
             let result = work(&path);
@@ -160,7 +158,7 @@ impl<'a> Stand<'a> {
     /// When it cannot be started.
     pub(super) fn run(
         &self,
-        phase: &Phase<'_>,
+        phase: Phase<'_>,
         device: &Path,
         directory: Option<&Path>,
     ) -> anyhow::Result<PhaseEnd> {
@@ -170,12 +168,10 @@ impl<'a> Stand<'a> {
         ];
         environment.extend(directory.map(|path| ("STRADDLE_DIR", path.as_os_str())));
         let (reader, mut writer) = std::io::pipe()?;
-        let lines = Lines { heard: phase.heard, begun: RefCell::default() };
         let around = Surroundings {
             environment: &environment,
-            directory: None,
             input: Some(File::from(OwnedFd::from(reader))),
-            heard: Some(&|bytes| lines.take(bytes)),
+            output: phase.output,
         };
         let interrupt = self.interrupt;
         let plan = CommandPlan { words: &self.words, budget: phase.budget, interrupt };
@@ -198,41 +194,5 @@ impl<'a> Stand<'a> {
                 None => anyhow!("{error}"),
             }),
         }
-    }
-}
-
-/// Whole lines of what comes in pieces.
-struct Lines<'a> {
-    heard: Option<&'a dyn Fn(String)>,
-    begun: RefCell<Vec<u8>>,
-}
-
-impl Lines<'_> {
-    fn take(&self, bytes: &[u8]) {
-        let Some(heard) = self.heard else { return };
-        let mut begun = self.begun.borrow_mut();
-        for byte in bytes {
-            match byte {
-                b'\n' => heard(String::from_utf8_lossy(&std::mem::take(&mut *begun)).into_owned()),
-                _ if begun.len() < LINE_BYTES_MAX => begun.push(*byte),
-                _ => {}
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_heard_when_they_are_whole() {
-        let heard = RefCell::new(Vec::new());
-        let hear = |line| heard.borrow_mut().push(line);
-        let lines = Lines { heard: Some(&hear), begun: RefCell::default() };
-        lines.take(b"one\ntw");
-        assert_eq!(*heard.borrow(), ["one"]);
-        lines.take(b"o\n\nthree");
-        assert_eq!(*heard.borrow(), ["one", "two", ""]);
     }
 }
