@@ -11,7 +11,7 @@ use report::drive::{Torture, TortureCounts};
 use crate::cargo::{program, root};
 use crate::options::Options;
 
-/// What cuts have to show.
+/// Expected result of the cuts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     /// Nothing is lost.

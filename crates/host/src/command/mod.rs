@@ -1,10 +1,10 @@
 //! A command of the user's, run and timed once.
 //!
-//! It reads nothing unless it is given something, and what it prints is kept, as far as it is the last of it. It is the leader
-//! of a process group of its own, so that Ctrl-C in a terminal reaches this process only, which
-//! then ends the whole group. What it leaves running in its group is ended when it ends, else that
-//! would hold a mount and weigh on the next run. By SIGKILL it dies with the thread that started
-//! it, and a guard ends its group.
+//! It reads nothing unless it is given something, and what it prints is kept, as far as it is the
+//! last of it. It is the leader of a process group of its own, so that Ctrl-C in a terminal reaches
+//! this process only, which then ends the whole group. What it leaves running in its group is ended
+//! when it ends, else that would hold a mount and weigh on the next run. By SIGKILL it dies with
+//! the thread that started it, and a guard ends its group.
 //!
 //! Source: setpgid(2), prctl(2) (`PR_SET_PDEATHSIG`), `pidfd_open(2)`, wait4(2), getrusage(2).
 

@@ -212,8 +212,8 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     stat_of(pid).ok().map(|stat| stat.parent)
 }
 
-/// When process `pid` was started, in the kernel's ticks since boot: with its number, a name that no
-/// other process has until the next boot; `None` where it is not seen.
+/// When process `pid` was started, in the kernel's ticks since boot: with its number, a name that
+/// no other process has until the next boot; `None` where it is not seen.
 #[must_use]
 pub fn start_tick(pid: u32) -> Option<u64> {
     stat_of(pid).ok().map(|stat| stat.started)

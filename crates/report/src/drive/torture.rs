@@ -208,10 +208,10 @@ pub fn torture_text(torture: &Torture, look: &Look) -> String {
 /// Returns what the program did, in words.
 pub(crate) fn recorded(torture: &Torture) -> String {
     format!(
-        "{}, {}, {}, {:.1} s",
+        "{}, {}, {} flushes, {:.1} s",
         count(torture.recorded_lines, "acknowledged line"),
         count(torture.recorded_writes, "write"),
-        format!("{} flushes", torture.recorded_flushes),
+        torture.recorded_flushes,
         real(torture.recorded_ns) / 1e9,
     )
 }

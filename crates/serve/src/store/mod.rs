@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    /// Lets reads of these whole sectors of 512 bytes fail until they are written again.
+    /// Makes reads of these whole sectors of 512 bytes fail until they are written again.
     pub fn spoil(&self, offset_bytes: u64, length_bytes: u64) {
         self.mark(offset_bytes, length_bytes, true);
     }
@@ -117,8 +117,8 @@ impl Store {
         }
     }
 
-    /// Calls `visit` with the place and the bytes of each piece that a store in memory holds itself,
-    /// in order, until one call fails; a store in a file has none.
+    /// Calls `visit` with the place and the bytes of each piece that a store in memory holds
+    /// itself, in order, until one call fails; a store in a file has none.
     ///
     /// # Errors
     /// That of the call that failed.

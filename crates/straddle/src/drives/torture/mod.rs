@@ -176,8 +176,8 @@ impl TortureRun<'_> {
         Ok(done.then_some(RecordedDrive { settings, base, recording }))
     }
 
-    /// Mounts `device` and runs a phase that has to pass; false where a signal came. `end` is called
-    /// when the program has ended and the file system is still there.
+    /// Mounts `device` and runs a phase that has to pass; false where a signal came. `end` is
+    /// called when the program has ended and the file system is still there.
     fn passes(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! How a torture ends: codes, refusals, and what is left by one that is killed.
+//! Endings of a torture: codes, refusals, and what is left by one that is killed.
 
 use std::path::Path;
 
