@@ -60,7 +60,7 @@ mod user_rights;
 pub use block_ioctls::Inquiry;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
 pub use claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
-pub use command::{CommandEnd, CommandError, CommandPlan, Ran, Tail};
+pub use command::{CommandEnd, CommandError, CommandPlan, Ran, Surroundings, Tail};
 pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};

@@ -210,6 +210,7 @@ fn written_by(schema: &str) -> String {
         Some("fsync.plan") => "fsync --dry-run",
         Some("check.changes") => "check --watch",
         Some("drives" | "simulation" | "published") => "drives",
+        Some("torture") => "drive torture",
         _ => return format!("schema `{schema}`"),
     };
     format!("a result of `straddle {command}`")

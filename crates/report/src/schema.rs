@@ -12,7 +12,7 @@ use crate::check_document::{Document, SCHEMA};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
 use crate::drive::{
     DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SERVED_SCHEMA, SIMULATION_SCHEMA, Served,
-    Simulation,
+    Simulation, TORTURE_SCHEMA, Torture,
 };
 use crate::fsync::{FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Fsync, FsyncPlan};
 use crate::plan::{LAYOUT_SCHEMA, Layout};
@@ -29,7 +29,7 @@ pub struct DocumentSchema {
 }
 
 /// Every document that has one.
-pub const SCHEMAS: [DocumentSchema; 16] = [
+pub const SCHEMAS: [DocumentSchema; 17] = [
     DocumentSchema { name: SCHEMA, make: made::<Document> },
     DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
     DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },
@@ -46,6 +46,7 @@ pub const SCHEMAS: [DocumentSchema; 16] = [
     DocumentSchema { name: SERVED_SCHEMA, make: made::<Served> },
     DocumentSchema { name: SIMULATION_SCHEMA, make: made::<Simulation> },
     DocumentSchema { name: PUBLISHED_SCHEMA, make: made::<Published> },
+    DocumentSchema { name: TORTURE_SCHEMA, make: made::<Torture> },
 ];
 
 impl DocumentSchema {

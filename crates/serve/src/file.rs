@@ -156,7 +156,7 @@ impl DriveFile {
     fn forgotten(&self, offset: u64, length: u64, mode: i32) -> Result<(u64, u64), Errno> {
         self.check(offset, length).map_err(number)?;
         let zeros = mode & !KEEP_SIZE == ZERO_RANGE || mode == PUNCH_HOLE | KEEP_SIZE;
-        if !zeros {
+        if !zeros || !self.drive.takes_discards() {
             return Err(Errno::EOPNOTSUPP);
         }
         self.drive.store().discard(offset, length).map_err(number)?;

@@ -12,18 +12,21 @@
 //! | `file` | a file of FUSE |
 //! | `nbd` | the Network Block Device protocol |
 //! | `trace` | what was done, as text of blkparse |
+//! | `recording` | what was done, with all bytes, to cut the power afterwards |
 
 mod counts;
 mod fault;
 pub mod file;
 pub mod nbd;
 mod pace;
+mod recording;
 mod served_drive;
 mod store;
 mod trace;
 
 pub use fault::ServeFault;
 pub use pace::Pace;
+pub use recording::{RecordedCommand, RecordedLine, Recording};
 pub use served_drive::ServedDrive;
 pub use store::Store;
 pub use trace::TraceLog;

@@ -6,14 +6,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::io::Read;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model, RequestCounts};
 
 use crate::counts::Counters;
 use crate::pace::DriveClock;
-use crate::{Pace, ServeFault, Store, TraceLog};
+use crate::recording::PrintedLines;
+use crate::{Pace, Recording, ServeFault, Store, TraceLog};
 
 /// Time before an answer that is waited for by asking for the time: sleeping threads wake up late.
 const SPIN: Duration = Duration::from_micros(80);
@@ -26,7 +28,7 @@ pub struct ServedDrive {
     state: Mutex<State>,
     /// The next event came nearer, or the drive stops.
     nearer: Condvar,
-    store: Store,
+    store: Arc<Store>,
     clock: Option<DriveClock>,
     counters: Counters,
     capacity_bytes: u64,
@@ -34,6 +36,7 @@ pub struct ServedDrive {
     physical_bytes: u64,
     has_write_cache: bool,
     rotates: bool,
+    is_recorded: bool,
     spins: bool,
 }
 
@@ -45,6 +48,7 @@ struct State {
     waiting: HashMap<u64, Answer>,
     done: Vec<DriveCompletion>,
     trace: Option<TraceLog>,
+    recording: Option<(Recording, PrintedLines)>,
     is_stopped: bool,
 }
 
@@ -61,7 +65,7 @@ impl ServedDrive {
     #[must_use]
     pub fn new(
         model: Box<dyn Model>,
-        store: Store,
+        store: impl Into<Arc<Store>>,
         rotates: bool,
         pace: Pace,
         trace: Option<TraceLog>,
@@ -73,6 +77,7 @@ impl ServedDrive {
             physical_bytes: sectors.physical_bytes,
             has_write_cache: model.has_write_cache(),
             rotates,
+            is_recorded: false,
             state: Mutex::new(State {
                 model,
                 now_ns: 0,
@@ -80,15 +85,56 @@ impl ServedDrive {
                 waiting: HashMap::new(),
                 done: Vec::new(),
                 trace,
+                recording: None,
                 is_stopped: false,
             }),
             nearer: Condvar::new(),
-            store,
+            store: store.into(),
             clock: DriveClock::begin(pace),
             counters: Counters::default(),
             // A lone processor has no time to waste.
             spins: std::thread::available_parallelism().is_ok_and(|count| count.get() > 1),
         }
+    }
+
+    /// The same drive, of which everything is taken down in `recording` until it stops, and the
+    /// lines that come out of `printed`, which fails rather than waits: before each command, so
+    /// that a line which was printed before a command was sent comes before it. It takes no
+    /// discards: a client that wants zeros has to write them, and so knows when they are durable.
+    #[must_use]
+    pub fn recorded(mut self, recording: Recording, printed: Box<dyn Read + Send>) -> ServedDrive {
+        let recording = Some((recording, PrintedLines::new(printed)));
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).recording = recording;
+        self.is_recorded = true;
+        self
+    }
+
+    /// Returns whether clients may discard.
+    #[must_use]
+    pub fn takes_discards(&self) -> bool {
+        !self.is_recorded
+    }
+
+    /// Takes down the lines that are printed by now, if anything is recorded.
+    pub fn listen(&self) {
+        let mut state = self.state();
+        let at_ns = state.at(self.clock.as_ref());
+        state.listen(at_ns);
+    }
+
+    /// Stops as [`ServedDrive::stop`] does, at once as when the power goes; the recording.
+    pub fn cut(&self) -> Option<Recording> {
+        let mut state = self.state();
+        let at_ns = state.at(self.clock.as_ref());
+        state.listen(at_ns);
+        let recording = state.recording.take();
+        state.is_stopped = true;
+        drop(state);
+        self.stop();
+        recording.map(|(mut recording, _)| {
+            recording.end(at_ns);
+            recording
+        })
     }
 
     /// Bytes that it holds, a multiple of its logical sector.
@@ -188,7 +234,8 @@ impl ServedDrive {
         }
         let before = state.model.next_ns();
         let now_ns = clock.now_ns();
-        state.send(action, offset_bytes, length_bytes, now_ns, Some(Box::new(answer)));
+        let asked = (action, offset_bytes, length_bytes);
+        state.send(asked, now_ns, &self.store, Some(Box::new(answer)));
         let ended = state.ended();
         let is_nearer = match (before, state.model.next_ns()) {
             (Some(before), Some(after)) => after < before,
@@ -248,8 +295,11 @@ impl ServedDrive {
         length_bytes: u64,
     ) -> Result<(), ServeFault> {
         let mut state = self.state();
+        if state.is_stopped {
+            return Err(ServeFault::Store);
+        }
         let now_ns = state.now_ns;
-        let id = state.send(action, offset_bytes, length_bytes, now_ns, None);
+        let id = state.send((action, offset_bytes, length_bytes), now_ns, &self.store, None);
         loop {
             if let Some(place) = state.done.iter().position(|done| done.id == id) {
                 let outcome = state.done[place].outcome;
@@ -334,10 +384,9 @@ impl State {
     /// Sends a command; its number.
     fn send(
         &mut self,
-        action: CommandKind,
-        offset_bytes: u64,
-        length_bytes: u64,
+        (action, offset_bytes, length_bytes): (CommandKind, u64, u64),
         now_ns: u64,
+        store: &Store,
         answer: Option<Answer>,
     ) -> u64 {
         self.now_ns = self.now_ns.max(now_ns);
@@ -348,11 +397,26 @@ impl State {
         if let Some(trace) = &mut self.trace {
             trace.note(&command, self.now_ns);
         }
+        self.listen(self.now_ns);
+        if let Some((recording, _)) = &mut self.recording {
+            recording.note(&command, self.now_ns, store);
+        }
         if let Some(answer) = answer {
             self.waiting.insert(id, answer);
         }
         self.model.submit(command, self.now_ns, &mut self.done);
         id
+    }
+
+    /// The drive's time now.
+    fn at(&self, clock: Option<&DriveClock>) -> u64 {
+        clock.map_or(self.now_ns, |clock| clock.now_ns().max(self.now_ns))
+    }
+
+    fn listen(&mut self, at_ns: u64) {
+        if let Some((recording, lines)) = &mut self.recording {
+            lines.take(recording, at_ns);
+        }
     }
 
     fn advance(&mut self, to_ns: u64) {

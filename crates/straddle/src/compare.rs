@@ -66,6 +66,9 @@ fn measurement(source: &ResultFile) -> anyhow::Result<Measurement<'_>> {
         }
         FileContent::Compare(_) => ("compare", "name the two files that it compared"),
         FileContent::Trace(_) => ("trace", "name results of bench, fsync or probe"),
+        FileContent::Torture(_) => {
+            ("drive torture", "show both on one page: straddle report A B > page.html")
+        }
         FileContent::Simulation(_) | FileContent::Published(_) => {
             ("drive simulate", "show both on one page: straddle report A B > page.html")
         }

@@ -18,6 +18,7 @@ mod soak;
 mod sysroot;
 mod test;
 mod tidy;
+mod torture;
 mod trials;
 mod wrap;
 
@@ -85,6 +86,10 @@ usage: cargo xtask CHORE
   soak bench [DIR] [OPTION...]  run straddle bench on identical arms N times in DIR (beside the
                                 build): --runs N (200), --seed N, --program PATH
                                 each soak fails when a promise does not hold
+  torture [OPTION...]           cut the power under SQLite, PostgreSQL, MariaDB, LMDB and file
+                                systems on modeled drives, honest and lying (root): --percent N
+                                (100, of the cuts of each scene), --seed N (1), --only WORD (of a
+                                program's name), --program PATH (this tree, built now)
   ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
   loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
   watched PROGRAM ROUNDS MILLISECONDS
@@ -131,6 +136,7 @@ fn chore() -> anyhow::Result<bool> {
         ["demo", program] => recording::run(Path::new(program)),
         ["record", rest @ ..] => record::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
+        ["torture", rest @ ..] => torture::run(rest),
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),
         ["loop", arm, path, milliseconds] => {
             bench::harness::run_loop(arm, Path::new(path), number(milliseconds)?)

@@ -58,6 +58,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
             "e2fsck",
             "tune2fs",
             "filefrag",
+            "e2fsck",
         ],
     ),
     ("erofs-utils", &["dump.erofs", "mkfs.erofs"]),

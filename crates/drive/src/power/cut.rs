@@ -13,6 +13,9 @@ pub enum Survivors {
     Random(u64),
     /// The newest write, and none before it: the commit record without what it commits.
     Worst,
+    /// Those that came in first, up to one chosen by chance, as in a cache that writes in order;
+    /// the number names the chance.
+    Prefix(u64),
 }
 
 /// State of a physical sector that is half written when the power goes.

@@ -72,9 +72,13 @@ pub(super) fn atoms(host: &HostLog, medium: &MediumLog, cut: &Cut, at: &Medium) 
 pub(super) fn chosen(atoms: &[Atom], policy: Survivors) -> Vec<bool> {
     let newest = atoms.last().map(|atom| atom.order);
     let mut chance = Random::new(match policy {
-        Survivors::Random(seed) => seed,
+        Survivors::Random(seed) | Survivors::Prefix(seed) => seed,
         _ => 0,
     });
+    let first = match policy {
+        Survivors::Prefix(_) => chance.below(atoms.len() as u64 + 1),
+        _ => 0,
+    };
     // The write whose parts were asked last, and whether it survives.
     let mut whole = (0, false);
     let survives = |(place, atom): (usize, &Atom)| {
@@ -82,8 +86,13 @@ pub(super) fn chosen(atoms: &[Atom], policy: Survivors) -> Vec<bool> {
             Survivors::None => false,
             Survivors::All => true,
             Survivors::Chosen(parts) => place < 64 && parts >> place & 1 == 1,
-            Survivors::Random(_) if atom.is_untorn && whole.0 == atom.order => whole.1,
+            Survivors::Random(_) | Survivors::Prefix(_)
+                if atom.is_untorn && whole.0 == atom.order =>
+            {
+                whole.1
+            }
             Survivors::Random(_) => chance.below(2) == 1,
+            Survivors::Prefix(_) => (place as u64) < first,
             Survivors::Worst => newest == Some(atom.order),
         };
         whole = (atom.order, is_chosen);

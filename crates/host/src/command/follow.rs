@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::Interrupt;
+use super::CommandPlan;
 
 /// Number of bytes kept of each stream.
 const KEPT_BYTES: usize = 64 << 10;
@@ -68,11 +68,9 @@ pub(super) struct Followed {
 /// The call that failed, and the kernel's error.
 pub(super) fn follow(
     process: Pid,
-    output: OwnedFd,
-    errors: OwnedFd,
+    (output, errors): (Option<OwnedFd>, Option<OwnedFd>),
     begun: Instant,
-    budget: Duration,
-    interrupt: &Interrupt,
+    CommandPlan { budget, interrupt, .. }: CommandPlan<'_>,
 ) -> Result<Followed, (&'static str, Errno)> {
     let process =
         pidfd_open(process, PidfdFlags::empty()).map_err(|error| ("pidfd_open", error))?;
@@ -117,16 +115,18 @@ fn wait(
 
 /// One of the command's streams.
 struct CommandStream {
-    /// `None` when it was closed at the other end.
+    /// `None` where it is not ours, or was closed at the other end.
     pipe: Option<OwnedFd>,
     tail: Tail,
 }
 
 impl CommandStream {
-    fn new(pipe: OwnedFd) -> Result<CommandStream, Errno> {
-        let flags = rustix::fs::fcntl_getfl(pipe.as_fd())?;
-        rustix::fs::fcntl_setfl(pipe.as_fd(), flags | OFlags::NONBLOCK)?;
-        Ok(CommandStream { pipe: Some(pipe), tail: Tail::default() })
+    fn new(pipe: Option<OwnedFd>) -> Result<CommandStream, Errno> {
+        if let Some(pipe) = &pipe {
+            let flags = rustix::fs::fcntl_getfl(pipe.as_fd())?;
+            rustix::fs::fcntl_setfl(pipe.as_fd(), flags | OFlags::NONBLOCK)?;
+        }
+        Ok(CommandStream { pipe, tail: Tail::default() })
     }
 
     /// Takes what is there, and no more than a pipe holds, so that one who writes for ever does not

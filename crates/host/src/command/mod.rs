@@ -1,10 +1,10 @@
 //! A command of the user's, run and timed once.
 //!
-//! It reads nothing, and what it prints is kept, as far as it is the last of it. It is the leader
-//! of a process group of its own, so that Ctrl-C in a terminal reaches this process only, which
-//! then ends the whole group. What it leaves running in its group is ended when it ends, else that
-//! would hold a mount and weigh on the next run. By SIGKILL it dies with the thread that started
-//! it, and a guard ends its group.
+//! It reads nothing unless it is given something, and what it prints is kept, as far as it is the
+//! last of it. It is the leader of a process group of its own, so that Ctrl-C in a terminal reaches
+//! this process only, which then ends the whole group. What it leaves running in its group is ended
+//! when it ends, else that would hold a mount and weigh on the next run. By SIGKILL it dies with
+//! the thread that started it, and a guard ends its group.
 //!
 //! Source: setpgid(2), prctl(2) (`PR_SET_PDEATHSIG`), `pidfd_open(2)`, wait4(2), getrusage(2).
 
@@ -14,7 +14,8 @@ mod process;
 
 pub use follow::Tail;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -38,6 +39,29 @@ pub struct CommandPlan<'a> {
     pub budget: Duration,
     /// Ends it early when raised.
     pub interrupt: &'a Interrupt,
+}
+
+/// Surroundings of a command, where they differ from those of this process.
+#[derive(Debug, Default)]
+pub struct Surroundings<'a> {
+    /// Variables that are added to the environment.
+    pub environment: &'a [(&'a str, &'a OsStr)],
+    /// Its standard input; without it there is none.
+    pub input: Option<File>,
+    /// Its standard output, which is not kept then.
+    pub output: Option<File>,
+}
+
+/// A pipe: its reading end, which does not wait but fails with `WouldBlock`, and its writing end,
+/// which waits.
+///
+/// # Errors
+/// When this process has too many files open.
+pub fn pipe() -> std::io::Result<(File, File)> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&reader, fcntl_getfl(&reader)? | OFlags::NONBLOCK)?;
+    Ok((File::from(reader), File::from(writer)))
 }
 
 /// End of a command.
@@ -160,6 +184,14 @@ fn shown(lines: &[String]) -> String {
 /// When it cannot be started, fails, takes longer than its budget, or is interrupted. It and its
 /// process group have ended then.
 pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
+    run_in(plan, Surroundings::default())
+}
+
+/// Runs a command to its end in surroundings of its own; otherwise as [`run`] does.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_in(plan: CommandPlan<'_>, around: Surroundings<'_>) -> Result<Ran, CommandError> {
     let [first, arguments @ ..] = plan.words else { return Err(CommandError::Empty) };
     let program = units::text::escape(first.as_encoded_bytes());
     let guard = GroupGuard::start().map_err(|error| CommandError::NotStarted {
@@ -170,7 +202,9 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let group = guard.group();
     let mut command = Command::new(first);
     command.args(arguments).process_group(group.as_raw_nonzero().get());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.envs(around.environment.iter().copied());
+    command.stdin(around.input.map_or_else(Stdio::null, Stdio::from));
+    command.stdout(around.output.map_or_else(Stdio::piped, Stdio::from)).stderr(Stdio::piped());
     process::die_with_parent(&mut command);
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| CommandError::NotStarted {
@@ -183,10 +217,8 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
         },
     })?;
     let process = Pid::from_child(&child);
-    let out = child.stdout.take().expect("it was piped");
-    let errors = child.stderr.take().expect("it was piped");
-    let followed =
-        follow::follow(process, out.into(), errors.into(), begun, plan.budget, plan.interrupt);
+    let streams = (child.stdout.take().map(Into::into), child.stderr.take().map(Into::into));
+    let followed = follow::follow(process, streams, begun, plan);
     guard.kill();
     let lost = |attempted| {
         let program = program.clone();

@@ -212,6 +212,13 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     stat_of(pid).ok().map(|stat| stat.parent)
 }
 
+/// When process `pid` was started, in the kernel's ticks since boot: with its number, a name that
+/// no other process has until the next boot; `None` where it is not seen.
+#[must_use]
+pub fn start_tick(pid: u32) -> Option<u64> {
+    stat_of(pid).ok().map(|stat| stat.started)
+}
+
 /// When process `pid` was started, in nanoseconds since 1970 by the present clock, rounded down to
 /// a tick of the kernel's (10 ms, proc_pid_stat(5)); `None` where that cannot be read.
 #[must_use]

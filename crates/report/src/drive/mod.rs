@@ -8,6 +8,7 @@ mod list;
 mod published;
 mod served;
 mod simulated;
+mod torture;
 
 use ::drive::published::LineOrigin;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,12 @@ pub use served::{SERVED_SCHEMA, Served, served_json, served_line, served_text};
 pub use simulated::simulation_table;
 pub(crate) use simulated::{
     CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
+};
+
+pub(crate) use torture::recorded;
+pub use torture::{
+    FAILURES_MAX, TORTURE_SCHEMA, Torture, TortureCounts, TortureFailure, torture_json,
+    torture_text,
 };
 
 use crate::envelope::Envelope;

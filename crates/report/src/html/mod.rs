@@ -29,6 +29,7 @@ mod simulation;
 mod source;
 mod stack;
 mod table;
+mod torture;
 mod trace;
 
 pub use copies::FileCopy;

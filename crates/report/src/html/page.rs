@@ -9,8 +9,9 @@ use super::elements::say;
 use super::headline::Headline;
 use super::peers::{Outlier, Peers, SharedCause, View};
 use super::short_answer::{self, PlacedAnswer, Rank, ShortAnswer};
-use super::source::{ResultFile, Unread};
+use super::source::{FileContent, ResultFile, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
+use super::torture::TortureRuns;
 use super::{copies, result_parts};
 use crate::drawing::DRAWING_STYLE;
 use crate::quantity_words::count_of;
@@ -57,6 +58,7 @@ pub struct Draft {
     unread: Vec<Unread>,
     peers: Peers,
     copies: Vec<FileCopy>,
+    torture_runs: TortureRuns,
 }
 
 /// Kept parts of one result.
@@ -81,6 +83,9 @@ impl Draft {
         let part = result_parts::section(&id, source).into_string();
         self.used += part.len();
         self.peers.add(source);
+        if let FileContent::Torture(torture) = &source.content {
+            self.torture_runs.add(torture);
+        }
         self.entries.push(KeptResult {
             name: source.name.clone(),
             heading: result_parts::heading(source),
@@ -210,6 +215,7 @@ fn whole(draft: &Draft) -> Markup {
                         main id="main" {
                             (short(draft, &view))
                             @if let Some(peers) = view.section() { (peers) }
+                            (draft.torture_runs.section())
                             (overview(draft))
                             (unread(&draft.unread))
                             @for entry in draft.ranked() { (part(entry)) }

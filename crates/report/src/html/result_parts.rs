@@ -6,7 +6,7 @@ use super::elements::say;
 use super::headline::Headline;
 use super::short_answer::ShortAnswer;
 use super::source::{FileContent, ResultFile};
-use super::{bench, check, compare, fsync, probe, published, simulation, trace};
+use super::{bench, check, compare, fsync, probe, published, simulation, torture, trace};
 use crate::envelope::Envelope;
 
 /// Returns what a file is a result of.
@@ -33,6 +33,7 @@ pub(super) fn heading(source: &ResultFile) -> String {
         }
         FileContent::Simulation(simulation) => simulation::title(simulation),
         FileContent::Published(_) => "published numbers beside the models'".to_owned(),
+        FileContent::Torture(torture) => torture::title(torture),
     }
 }
 
@@ -53,6 +54,7 @@ pub(super) fn headline(source: &ResultFile) -> Headline {
         FileContent::Trace(trace) => trace::headline(trace),
         FileContent::Simulation(simulation) => simulation::headline(simulation),
         FileContent::Published(published) => published::headline(published),
+        FileContent::Torture(torture) => torture::headline(torture),
     }
 }
 
@@ -67,6 +69,7 @@ pub(super) fn short_answer(source: &ResultFile) -> ShortAnswer {
         FileContent::Trace(trace) => trace::short_answer(trace),
         FileContent::Simulation(simulation) => simulation::short_answer(simulation),
         FileContent::Published(published) => published::short_answer(published),
+        FileContent::Torture(torture) => torture::short_answer(torture),
     }
 }
 
@@ -87,5 +90,6 @@ pub(super) fn section(id: &str, source: &ResultFile) -> Markup {
         FileContent::Trace(trace) => trace::section(trace),
         FileContent::Simulation(simulation) => simulation::section(id, simulation),
         FileContent::Published(published) => published::section(id, published),
+        FileContent::Torture(torture) => torture::section(torture),
     }
 }

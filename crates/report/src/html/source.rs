@@ -3,7 +3,9 @@
 use crate::bench::{BENCH_SCHEMA, Bench};
 use crate::check_document::{Document, SCHEMA};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
-use crate::drive::{PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation};
+use crate::drive::{
+    PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation, TORTURE_SCHEMA, Torture,
+};
 use crate::fsync::{FSYNC_SCHEMA, Fsync};
 use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::result_reader::{RESULT_BYTES_MAX, ResultFault, ResultText};
@@ -28,6 +30,8 @@ pub enum FileContent {
     Simulation(Box<Simulation>),
     /// Published numbers beside the models'.
     Published(Box<Published>),
+    /// Power cuts under a program.
+    Torture(Box<Torture>),
 }
 
 /// One result and where it came from.
@@ -51,7 +55,7 @@ pub struct Unread {
 }
 
 /// Every kind of document of which a page is made.
-const SHOWN: [&str; 8] = [
+const SHOWN: [&str; 9] = [
     SCHEMA,
     BENCH_SCHEMA,
     FSYNC_SCHEMA,
@@ -60,6 +64,7 @@ const SHOWN: [&str; 8] = [
     TRACE_SCHEMA,
     SIMULATION_SCHEMA,
     PUBLISHED_SCHEMA,
+    TORTURE_SCHEMA,
 ];
 
 /// Returns what `text`, the content of the file `name`, holds.
@@ -77,7 +82,8 @@ pub fn read(name: &str, text: &str) -> Result<ResultFile, ResultFault> {
         COMPARE_SCHEMA => FileContent::Compare(opened.read()?),
         TRACE_SCHEMA => FileContent::Trace(opened.read()?),
         SIMULATION_SCHEMA => FileContent::Simulation(opened.read()?),
-        _ => FileContent::Published(opened.read()?),
+        PUBLISHED_SCHEMA => FileContent::Published(opened.read()?),
+        _ => FileContent::Torture(opened.read()?),
     };
     Ok(ResultFile { name: name.to_owned(), content })
 }

@@ -23,6 +23,7 @@ mod sample;
 mod sarif;
 mod schema;
 mod textfile;
+mod torture;
 mod trace;
 mod tree;
 mod whole;

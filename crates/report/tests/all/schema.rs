@@ -79,7 +79,9 @@ fn documents_that_break_the_schema_are_found() {
 #[test]
 fn every_part_of_the_schema_is_explained() {
     let (bench, drive) = (crate::bench::schema::ALL, crate::drive::ALL);
-    for schema in [COMMITTED, CHANGES].into_iter().chain(bench).chain(drive) {
+    for schema in
+        [COMMITTED, CHANGES].into_iter().chain(bench).chain(drive).chain([crate::torture::SCHEMA])
+    {
         let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
         let parts = schema["$defs"].as_object().into_iter().flatten();
         let root = &String::from("the document");

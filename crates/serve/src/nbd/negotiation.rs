@@ -156,10 +156,10 @@ impl Dialog<'_> {
 /// Returns what the export can do, in the protocol's flags.
 fn flags(export: &NbdExport) -> u16 {
     let drive = &export.drive;
-    let mut flags = export_flag::HAS_FLAGS
-        | export_flag::SEND_TRIM
-        | export_flag::SEND_WRITE_ZEROES
-        | export_flag::CAN_MULTI_CONN;
+    let mut flags = export_flag::HAS_FLAGS | export_flag::CAN_MULTI_CONN;
+    if drive.takes_discards() {
+        flags |= export_flag::SEND_TRIM | export_flag::SEND_WRITE_ZEROES;
+    }
     if drive.has_write_cache() {
         flags |= export_flag::SEND_FLUSH | export_flag::SEND_FUA;
     }

@@ -8,6 +8,7 @@ use workload::Duration;
 
 use super::common::{Json, Sysroot, help};
 use super::completion_values::DRIVES;
+use super::torture::{CutImage, Torture};
 use super::values::{pace, size, size_above_0};
 use crate::exit::table;
 
@@ -31,6 +32,8 @@ pub(crate) enum DriveWhat {
     Serve(Box<Serve>),
     Reproduce(Reproduce),
     Detach(Detach),
+    Torture(Box<Torture>),
+    Cut(CutImage),
     #[command(hide = true)]
     Guard(DriveGuard),
 }
@@ -352,7 +355,14 @@ pub(crate) enum Survivors {
     /// Each part by chance
     Random,
     /// The newest write, and none before it
+    #[value(alias = "worst")]
     Newest,
+    /// The first writes, up to one by chance: a cache that writes in order
+    Prefix,
+    /// All of these in turn, by chance
+    Mix,
+    /// Every subset of the first six open parts of writes, 64 cuts for each moment
+    Enumerate,
 }
 
 /// State of what is half written when the power goes.
@@ -463,6 +473,10 @@ pub(crate) struct Serve {
     /// Record all commands in this file, for drive simulate --trace
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) record: Option<PathBuf>,
+
+    /// Keep all commands and their bytes in this new directory at the end, for drive cut
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "store", help_heading = "Results")]
+    pub(crate) log: Option<PathBuf>,
 
     /// Replace this file with the counts as JSON, once a second
     #[arg(long, value_name = "FILE", help_heading = "Results")]

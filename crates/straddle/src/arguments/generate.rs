@@ -63,7 +63,8 @@ Examples:
   straddle generate schema > straddle.check.1.schema.json"))]
 pub(crate) struct Schema {
     /// Output that the schema describes. `bench-plan` and `fsync-plan` are for --dry-run, `changes`
-    /// is for `check --watch`; `drives`, `simulation` and `published` are for `drive`
+    /// is for `check --watch`; `drives`, `simulation`, `published` and `torture` are for
+    /// `drive`
     #[arg(value_enum, default_value_t = SchemaOf::Check)]
     pub(crate) name: SchemaOf,
 }
@@ -85,6 +86,7 @@ pub(crate) enum SchemaOf {
     Drives,
     Simulation,
     Published,
+    Torture,
     Changes,
 }
 

@@ -20,6 +20,7 @@ mod probe;
 mod raw_device;
 mod report;
 mod subject;
+mod torture;
 mod trace;
 mod values;
 mod watch;
@@ -49,6 +50,7 @@ pub(crate) use plan::Plan;
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 pub(crate) use report::Report;
+pub(crate) use torture::{CutImage, CutPolicy, Torture, TortureFs};
 pub(crate) use trace::Trace;
 pub(crate) use watch::{Watch, WatchFormat};
 

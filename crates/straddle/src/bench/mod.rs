@@ -39,6 +39,8 @@ mod suite;
 mod timed_arms;
 mod work;
 
+pub(crate) use file_system::installed;
+
 use host::{Interrupt, Pinned, PrivateMounts};
 use report::bench::{bench_json, bench_plugin};
 

@@ -11,6 +11,8 @@
 //! | `what_if` | one workload in all its variants |
 //! | `workload_source` | what is done: as options specify, a job file, a trace |
 //! | `power_cuts` | what is left of it when the power is cut |
+//! | `cut_policy` | which of the possible outcomes a cut has |
+//! | `torture` | power cuts under a program, on one of them plugged in |
 //! | `stack_input` | images, directories of them, devices or a plan, as a stack |
 //! | `table_script` | sfdisk's script as a stack |
 //! | `stack_layers` | the layers of a stack that are meant |
@@ -21,6 +23,7 @@
 //! | `reproduce` | an article's procedure, on served drives |
 //! | `published` | what was published, beside what they say |
 
+mod cut_policy;
 mod drives_under;
 mod job_parts;
 mod layer_place;
@@ -36,6 +39,7 @@ mod simulate;
 mod stack_input;
 mod stack_layers;
 mod table_script;
+mod torture;
 mod variants;
 mod what_if;
 mod workload_place;
@@ -51,6 +55,8 @@ pub(crate) fn run(drive: &Drive) -> anyhow::Result<CommandOutcome> {
         DriveWhat::Serve(asked) => serve::run(asked),
         DriveWhat::Reproduce(asked) => reproduce::run(asked),
         DriveWhat::Detach(asked) => serve::detach(asked),
+        DriveWhat::Torture(asked) => torture::run(asked),
+        DriveWhat::Cut(asked) => torture::write_image(asked),
         DriveWhat::Guard(asked) => serve::guard(asked),
         DriveWhat::Simulate(asked) if asked.published => published::run(asked),
         DriveWhat::Simulate(asked) => simulate::run(asked),

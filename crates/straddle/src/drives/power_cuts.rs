@@ -2,11 +2,12 @@
 
 use anyhow::anyhow;
 use drive::Model;
-use drive::power::{self, CutFault, Faults, Liar, Lies, Logged, UnderHead, judge, losses};
+use drive::power::{self, CutFault, Liar, Lies, Logged, judge, losses};
 use report::drive::SimulatedCuts;
 use units::random::Random;
 
-use crate::arguments::{HalfWritten, Lie, Simulate, Survivors};
+use super::cut_policy;
+use crate::arguments::{Simulate, Survivors};
 
 /// The most entries of a log: 80 bytes each.
 const ENTRIES_MAX: usize = 1 << 22;
@@ -28,37 +29,22 @@ pub(super) struct Cuts {
 impl Cuts {
     /// Returns what is asked for, if anything is.
     pub(super) fn of(asked: &Simulate) -> Option<Cuts> {
-        let lies_about = |what| asked.lie.contains(&what);
-        let faults = Faults {
-            protection_fails: lies_about(Lie::Protection),
-            lost_member: asked.lost_member,
-        };
-        let under_head = match asked.half_written {
-            HalfWritten::Old => UnderHead::Old,
-            HalfWritten::New => UnderHead::Completes,
-            HalfWritten::Unreadable => UnderHead::Unreadable,
-        };
         let is_told = asked.job.is_none() && asked.trace.is_none() && !asked.read;
         let written_bytes = asked.size.saturating_mul(asked.operations());
         Some(Cuts {
             written_bytes: if is_told { written_bytes } else { 0 },
             count: asked.power_cuts?,
             seed: asked.seed,
-            lies: Lies { flush: lies_about(Lie::Flush), fua: lies_about(Lie::Fua) },
+            lies: cut_policy::lies(&asked.lie),
             survivors: asked.survivors,
-            cut: power::Cut { under_head, faults, ..power::Cut::at(0) },
+            cut: cut_policy::cut(&asked.lie, asked.half_written, asked.lost_member),
         })
     }
 
-    /// One cut, until `end_ns`.
-    fn one(&self, end_ns: u64, random: &mut Random) -> power::Cut {
+    /// Cut number `index`, until `end_ns`.
+    fn one(&self, index: u32, end_ns: u64, random: &mut Random) -> power::Cut {
         let at_ns = random.below(end_ns.saturating_add(1));
-        let survivors = match self.survivors {
-            Survivors::None => power::Survivors::None,
-            Survivors::All => power::Survivors::All,
-            Survivors::Random => power::Survivors::Random(random.next_u64()),
-            Survivors::Newest => power::Survivors::Worst,
-        };
+        let survivors = cut_policy::survivors(self.survivors, index.into(), random);
         power::Cut { at_ns, survivors, ..self.cut }
     }
 }
@@ -106,8 +92,8 @@ impl<'a> Watched<'a> {
         let Watched::Logged(model, cuts, name) = self else { return Ok(None) };
         let mut random = Random::new(cuts.seed);
         let mut all = SimulatedCuts::default();
-        for _ in 0..cuts.count {
-            let one = cuts.one(end_ns, &mut random);
+        for index in 0..cuts.count {
+            let one = cuts.one(index, end_ns, &mut random);
             add(&mut all, model, &one).map_err(|fault| failed(name, fault))?;
         }
         Ok(Some(all))

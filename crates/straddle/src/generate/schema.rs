@@ -27,6 +27,9 @@ pub(super) const fn text(of: SchemaOf) -> &'static str {
         SchemaOf::Published => {
             include_str!("../../../report/schema/straddle.published.1.schema.json")
         }
+        SchemaOf::Torture => {
+            include_str!("../../../report/schema/straddle.torture.1.schema.json")
+        }
         SchemaOf::Changes => {
             include_str!("../../../report/schema/straddle.check.changes.1.schema.json")
         }

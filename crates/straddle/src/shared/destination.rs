@@ -62,6 +62,13 @@ pub(crate) const FSYNC: NewContent = result_of!("fsync");
 /// A result of `straddle probe`.
 pub(crate) const PROBE: NewContent = result_of!("probe");
 
+/// A result of `straddle drive torture`.
+pub(crate) const TORTURE: NewContent = NewContent {
+    name: "result of drive torture",
+    mark: "{\n  \"schema\": \"straddle.torture/",
+    writer: "`straddle drive torture -o`",
+};
+
 /// A measured drive of `straddle probe`.
 pub(crate) const MEASURED_DRIVE: NewContent = NewContent {
     name: "measured drive",

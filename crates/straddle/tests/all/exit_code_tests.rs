@@ -168,6 +168,21 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("drive detach", 0), ("drive detach", 2)],
     ),
     (
+        "tests/all/torture/endings.rs",
+        "every_ending_of_torture_has_its_code_and_says_why",
+        &[("drive torture", 0), ("drive torture", 1), ("drive torture", 2)],
+    ),
+    (
+        "tests/all/torture/endings.rs",
+        "a_signal_ends_it_with_its_code_and_leaves_nothing",
+        &[("drive torture", 130)],
+    ),
+    (
+        "tests/all/torture/endings.rs",
+        "every_ending_of_cut_has_its_code_and_says_why",
+        &[("drive cut", 0), ("drive cut", 2)],
+    ),
+    (
         "src/drives/published.rs",
         "a_figure_outside_its_bounds_is_found_unless_its_reason_is_known",
         &[("drive simulate", 1)],

@@ -24,4 +24,5 @@ mod result_file;
 mod serve;
 mod simulate;
 mod sysroot;
+mod torture;
 mod trace;

@@ -63,6 +63,19 @@ fn chance_keeps_every_subset_sooner_or_later_and_the_same_seed_the_same() {
 }
 
 #[test]
+fn a_prefix_keeps_the_first_writes_and_every_number_of_them_sooner_or_later() {
+    let (host, medium) = cached(&[0, 8, 16]);
+    let kept = |seed| {
+        let cut_ = Cut { survivors: Survivors::Prefix(seed), ..Cut::at(1000) };
+        let after = cut(&host, &medium, &cut_).expect("it can be cut");
+        [0, 8, 16].map(|lba| after.held(lba) != SectorContent::Original)
+    };
+    let seen: std::collections::BTreeSet<_> = (0..100).map(kept).collect();
+    let wanted = [[false; 3], [true, false, false], [true, true, false], [true; 3]];
+    assert_eq!(seen, wanted.into_iter().collect());
+}
+
+#[test]
 fn nothing_survives_that_came_behind_the_cut() {
     let (host, medium) = cached(&[0, 8, 16]);
     for (at_ns, count) in [(10, 0), (11, 1), (30, 2), (31, 3)] {

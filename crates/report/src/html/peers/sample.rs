@@ -84,7 +84,8 @@ pub(super) fn told(source: &ResultFile) -> FileSamples {
         | FileContent::Probe(_)
         | FileContent::Trace(_)
         | FileContent::Simulation(_)
-        | FileContent::Published(_) => return FileSamples::Nothing,
+        | FileContent::Published(_)
+        | FileContent::Torture(_) => return FileSamples::Nothing,
     };
     if works.is_empty() {
         return FileSamples::Nothing;

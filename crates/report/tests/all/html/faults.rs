@@ -166,6 +166,10 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
                 let line = published.lines[4].clone();
                 published.lines.extend(vec![line; 5000]);
             }
+            FileContent::Torture(torture) => {
+                let failure = torture.failures[0].clone();
+                torture.failures.extend(vec![failure; 5000]);
+            }
             FileContent::Compare(_) | FileContent::Probe(_) | FileContent::Trace(_) => {}
         }
     }
@@ -183,6 +187,7 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
         "more rows",
         "more rows",
         "more numbers",
+        "more cuts",
     ]) {
         let one = page(&Report { sources: vec![long.clone()], unread: Vec::new() });
         assert!(one.len() < 2 * PAGE_BYTES_MAX, "{}: {}", long.name, one.len());

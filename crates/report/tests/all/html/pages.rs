@@ -6,7 +6,7 @@ use measure::probe::{PanelKind, Reading};
 use measure::{Interval, PairStep};
 use report::bench::{Bench, bench_json};
 use report::compare::compare_json;
-use report::drive::{published_json, simulation_json};
+use report::drive::{published_json, simulation_json, torture_json};
 use report::fsync::fsync_json;
 use report::html::{Report, ResultFile, Unread, page, read};
 use report::probe::{
@@ -53,6 +53,7 @@ pub(crate) fn texts() -> Vec<(&'static str, String)> {
         ("simulation.json", simulation_json(&cut())),
         ("stack.json", simulation_json(&stacked())),
         ("published.json", published_json(&compared())),
+        ("torture.json", torture_json(&crate::torture::torture())),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::anyhow;
 use serve::ServedDrive;
@@ -10,29 +11,35 @@ use serve::file::{CountsText, DISK_NAME, DriveFile};
 use super::fuse_plug::FusePlug;
 use super::guard::{Attached, Guard};
 use super::runtime_directory;
-use crate::arguments::Serve;
 use crate::shared::printer::shown;
 
-/// Mounts `drive` on the directory that is `asked`, else on a new one, with a guard that takes the
-/// mount away when this process cannot.
+/// Number of directories that this process made.
+static DIRECTORIES: AtomicU32 = AtomicU32::new(0);
+
+/// Mounts `drive` on the directory `mount`, else on a new one, with a guard that takes the mount away
+/// when this process cannot, and after `patience` seconds without an answer.
 ///
 /// # Errors
 /// When it cannot be mounted there.
 pub(super) fn insert(
-    asked: &Serve,
+    mount: Option<&Path>,
     drive: &Arc<ServedDrive>,
     counts: CountsText,
+    patience: u32,
 ) -> anyhow::Result<FusePlug> {
-    let (point, is_own) = match &asked.mount {
+    let (point, is_own) = match mount {
         Some(point) => (std::path::absolute(point)?, false),
         None => {
-            let point = runtime_directory::made()?.join(std::process::id().to_string());
+            // An old session ends by unmounting its directory, so none has that of another.
+            let number = DIRECTORIES.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{}-{number}", std::process::id());
+            let point = runtime_directory::made()?.join(name);
             std::fs::create_dir(&point).map_err(|error| refused(&point, &error))?;
             (point, true)
         }
     };
     let attached = Attached::Point { point: point.clone(), is_own };
-    let mut guard = Guard::start(&attached, drive, asked.patience, None)?;
+    let mut guard = Guard::start(&attached, drive, patience, None)?;
     let owner = (host::user(), host::group());
     let mounted = DriveFile::new(Arc::clone(drive), counts, owner).mounted(&point);
     let session = match mounted {

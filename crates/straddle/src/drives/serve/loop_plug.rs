@@ -9,16 +9,16 @@ use serve::file::{CountsText, DISK_NAME, DriveFile};
 
 use super::fuse_plug::FusePlug;
 use super::guard::{Attached, Guard};
-use crate::arguments::Serve;
 
-/// Attaches `drive` to a loop device, which its guard holds.
+/// Attaches `drive` to a loop device, which its guard holds; it is pulled after `patience` seconds
+/// without an answer.
 ///
 /// # Errors
 /// When this process may not, or the kernel has no loop devices or no FUSE.
 pub(super) fn insert(
-    asked: &Serve,
     drive: &Arc<ServedDrive>,
     counts: CountsText,
+    patience: u32,
 ) -> anyhow::Result<FusePlug> {
     if !host::is_root() {
         bail!(
@@ -35,7 +35,7 @@ pub(super) fn insert(
     let session = file.attached(connection).map_err(failed)?;
     let session = std::thread::spawn(move || session.run());
     let disk = root.open(DISK_NAME).map_err(failed)?;
-    let mut guard = Guard::start(&Attached::Loop, drive, asked.patience, Some(disk))?;
+    let mut guard = Guard::start(&Attached::Loop, drive, patience, Some(disk))?;
     if let Err(error) = guard.begin() {
         guard.dismiss();
         return Err(error);

@@ -25,15 +25,19 @@ pub(super) mod runtime_directory;
 mod watchman;
 
 use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use drive::profile::DriveProfile;
 use host::Interrupt;
 use report::drive::{served_json, served_text};
-use serve::{Pace, ServedDrive, Store, TraceLog};
+use serve::{Pace, Recording, ServedDrive, Store, TraceLog};
 
+pub(super) use self::plug::{Plug, attach};
 pub(super) use self::plugged_drive::PluggedDrive;
+use super::torture::{RecordedDrive, Settings};
 use super::variants;
 use crate::arguments::{Detach, DriveGuard, Serve};
 use crate::exit::CommandOutcome;
@@ -70,6 +74,19 @@ pub(super) fn run(asked: &Serve) -> anyhow::Result<CommandOutcome> {
         false => served_text(&document),
     })?;
     Ok(CommandOutcome::Done)
+}
+
+/// Keeps what was recorded, for `drive cut`.
+fn keep(asked: &Serve, recording: Recording, directory: &Path) -> anyhow::Result<()> {
+    if recording.is_full() {
+        bail!(
+            "cannot keep the recording: clients wrote more than --memory allows\nhint: --memory 4G"
+        );
+    }
+    let settings =
+        Settings { profile: asked.profile.clone(), set: asked.set.clone(), ..Settings::default() };
+    let base = Arc::new(Store::memory(0, 0));
+    RecordedDrive { settings, base, recording }.save(directory)
 }
 
 /// Detaches drives that nobody serves.
@@ -119,7 +136,11 @@ fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive>
         Ok::<_, anyhow::Error>(TraceLog::new(Box::new(file)))
     });
     let rotates = profile.amount("rpm").is_some();
-    Ok(ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?))
+    let drive = ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?);
+    Ok(match &asked.log {
+        Some(_) => drive.recorded(Recording::new(asked.memory), Box::new(std::io::empty())),
+        None => drive,
+    })
 }
 
 /// The factor by which times are multiplied; `None` where requests take no time.

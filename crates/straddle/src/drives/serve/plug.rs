@@ -12,7 +12,7 @@ use super::{file_plug, loop_plug};
 use crate::arguments::{Protocol, Serve};
 
 /// A drive that clients can use, until it is pulled. Dropped, it is pulled too.
-pub(super) trait Plug {
+pub(in super::super) trait Plug {
     /// Place where clients find the drive.
     fn address(&self) -> &str;
 
@@ -42,7 +42,27 @@ pub(super) fn insert(
     let counts: CountsText = Box::new(move || served_json(&told.document()).into_bytes());
     Ok(match asked.protocol {
         Protocol::Nbd => Box::new(NbdPlug::insert(asked, drive)?),
-        Protocol::File => Box::new(file_plug::insert(asked, drive, counts)?),
-        Protocol::Loop => Box::new(loop_plug::insert(asked, drive, counts)?),
+        Protocol::File => {
+            let mount = asked.mount.as_deref();
+            Box::new(file_plug::insert(mount, drive, counts, asked.patience)?)
+        }
+        Protocol::Loop => Box::new(loop_plug::insert(drive, counts, asked.patience)?),
+    })
+}
+
+/// Makes `drive` usable as a file or a block device in a place of its own, without counts. It is
+/// pulled after `patience` seconds without an answer.
+///
+/// # Errors
+/// Those of [`insert`].
+pub(in super::super) fn attach(
+    protocol: Protocol,
+    drive: &Arc<ServedDrive>,
+    patience: u32,
+) -> anyhow::Result<Box<dyn Plug + Send>> {
+    let counts: CountsText = Box::new(Vec::new);
+    Ok(match protocol {
+        Protocol::Loop => Box::new(loop_plug::insert(drive, counts, patience)?),
+        _ => Box::new(file_plug::insert(None, drive, counts, patience)?),
     })
 }

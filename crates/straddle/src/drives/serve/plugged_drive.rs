@@ -9,7 +9,7 @@ use serve::ServedDrive;
 
 use super::counts::Counts;
 use super::plug::{self, Plug};
-use super::{modeled, variants};
+use super::{keep, modeled, variants};
 use crate::arguments::{Protocol, Serve};
 use crate::drives::profiles;
 use crate::shared::printer::shown;
@@ -67,18 +67,22 @@ impl PluggedDrive {
         self.plug.look();
     }
 
-    /// Takes the drive away from its clients, and ends the trace that is `asked`. Returns its
-    /// counts.
+    /// Takes the drive away from its clients, and ends the trace and the log that are `asked`. Returns
+    /// its counts.
     ///
     /// # Errors
-    /// When something stays, or the trace cannot be written.
+    /// When something stays, or one of them cannot be written.
     pub(in crate::drives) fn pull(mut self, asked: &Serve) -> anyhow::Result<Served> {
         self.plug.pull()?;
+        let recording = self.drive.cut();
         let trace = self.drive.stop();
         // Its end is that of the drive.
         let _ = self.clock.join();
         if let (Some(trace), Some(path)) = (trace, &asked.record) {
             trace.end().with_context(|| format!("cannot write the trace {}", shown(path)))?;
+        }
+        if let (Some(recording), Some(directory)) = (recording, &asked.log) {
+            keep(asked, recording, directory)?;
         }
         self.counts.tell()?;
         Ok(self.counts.document())

@@ -11,6 +11,7 @@ use super::guard::Attached;
 use super::runtime_directory;
 use crate::arguments::Detach;
 use crate::exit::CommandOutcome;
+use crate::shared::atomic_file::AtomicFile;
 use crate::shared::printer::{self, shown};
 
 /// Longest wait for a device to go.
@@ -32,7 +33,7 @@ pub(super) struct Record {
 impl Record {
     /// The record of a drive of this process, whose guard is process `guard`.
     pub(super) fn of(attached: &Attached, guard: u32) -> Record {
-        let process = |pid: u32| Some((pid, host::process::started_ns(pid)?));
+        let process = |pid: u32| Some((pid, host::process::start_tick(pid)?));
         let record = Record {
             server: process(std::process::id()),
             guard: process(guard),
@@ -64,6 +65,7 @@ impl Record {
     /// When it cannot be written.
     pub(super) fn keep(&self) -> anyhow::Result<()> {
         use std::fmt::Write as _;
+        use std::io::Write as _;
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             let _infallible = writeln!(text, "{name} {value}");
@@ -79,7 +81,10 @@ impl Record {
         if let Some((number, sequence)) = &self.device {
             line("loop", format!("{number} {sequence}"));
         }
-        Ok(std::fs::write(self.path()?, text)?)
+        // Whole, since `drive detach` may read it at any time.
+        let mut file = AtomicFile::create(&self.path()?, 0o600)?;
+        file.write_all(text.as_bytes())?;
+        Ok(file.finish()?)
     }
 
     fn read(text: &str) -> Record {
@@ -138,7 +143,7 @@ impl Record {
 
     /// Returns whether the process that serves is there.
     fn is_served(&self) -> bool {
-        let is_there = |(pid, started): (u32, u64)| host::process::started_ns(pid) == Some(started);
+        let is_there = |(pid, started): (u32, u64)| host::process::start_tick(pid) == Some(started);
         self.server.is_some_and(is_there) || self.guard.is_some_and(is_there)
     }
 }

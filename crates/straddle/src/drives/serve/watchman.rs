@@ -23,6 +23,7 @@ const SILENT: Duration = Duration::from_secs(1);
 pub(super) fn run(asked: &DriveGuard) -> anyhow::Result<CommandOutcome> {
     // It must not wait for memory that the drive's clients hold.
     let _ = host::serve_under_memory_pressure();
+    let server = std::os::unix::process::parent_id();
     let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     if socket.read_exact(&mut [0; TICK_BYTES]).is_err() {
         // It was killed while it mounted.
@@ -43,7 +44,7 @@ pub(super) fn run(asked: &DriveGuard) -> anyhow::Result<CommandOutcome> {
     socket.set_read_timeout(Some(LOOK_EVERY))?;
     let patience = Duration::from_secs(asked.patience.into());
     let now = Instant::now();
-    let mut watch = Watch { answers: 0, held: 0, heard: now, well: now };
+    let mut watch = Watch { server, answers: 0, held: 0, heard: now, well: now };
     let is_friendly = loop {
         match watch.hears(&mut socket) {
             Heard::Word | Heard::Nothing => {}
@@ -181,8 +182,23 @@ enum Heard {
     Gone,
 }
 
+/// Returns whether process `number` is killed but not yet gone: one of its threads waits for the
+/// drive that its others do not serve any more, and so keeps the socket open.
+fn is_dying(number: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{number}/status")).unwrap_or_default();
+    let value = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.map(str::trim).unwrap_or_default()
+    };
+    // Bit 8 is SIGKILL: proc_pid_status(5), signal(7). A leader that has ended is a zombie.
+    let pending = u64::from_str_radix(value("SigPnd:"), 16).unwrap_or(0);
+    value("State:").starts_with(['Z', 'X']) || pending & 1 << 8 != 0
+}
+
 /// The progress of the serving process.
 struct Watch {
+    /// Its number.
+    server: u32,
     answers: u64,
     /// Requests that wait because the drive is so slow.
     held: u64,
@@ -208,10 +224,14 @@ impl Watch {
         let mut message = [0; TICK_BYTES];
         match socket.read(&mut message) {
             Ok(TICK_BYTES) => {}
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                return Heard::Nothing;
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) =>
+            {
+                return if is_dying(self.server) { Heard::Gone } else { Heard::Nothing };
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Heard::Nothing,
             _ => return Heard::Gone,
         }
         let (answers, held) = message.split_at(TICK_BYTES / 2);

@@ -1,0 +1,134 @@
+//! Power cuts under a program, for people and for programs.
+
+use report::drive::{
+    TORTURE_SCHEMA, Torture, TortureCounts, TortureFailure, torture_json, torture_text,
+};
+use report::html::{FileContent, Report, ResultFile, page};
+use report::{Look, Run};
+use serde_json::Value;
+use testkit::schema;
+
+use crate::sample::envelope;
+
+pub(crate) const SCHEMA: &str = include_str!("../../schema/straddle.torture.1.schema.json");
+
+/// Cuts of a drive that lies under a program that loses something by itself too.
+pub(crate) fn torture() -> Torture {
+    let failure = |cut, missing_sectors, check: Option<&str>| TortureFailure {
+        cut,
+        at_ns: 1_203_000_000,
+        acknowledged_lines: 45,
+        survivors: "random".to_owned(),
+        missing_sectors,
+        check: check.map(str::to_owned),
+    };
+    Torture {
+        envelope: envelope(TORTURE_SCHEMA, Run::default()),
+        drive: "m4-256".to_owned(),
+        changed: vec!["volatile=yes".to_owned()],
+        lies: vec!["flush".to_owned()],
+        protocol: "loop".to_owned(),
+        file_system: Some("ext4".to_owned()),
+        workload: "./sqlite.py wal".to_owned(),
+        survivors: "mix".to_owned(),
+        half_written: "old".to_owned(),
+        seed: 1,
+        planned_cuts: 100,
+        shard: 1,
+        shards: 2,
+        recorded_ns: 2_500_000_000,
+        recorded_writes: 311,
+        recorded_flushes: 207,
+        recorded_lines: 100,
+        counts: TortureCounts {
+            cuts: 50,
+            program_lost: 1,
+            drive_lost: 7,
+            drive_broke_unseen: 2,
+            neighbour_cuts: 3,
+        },
+        failures: vec![
+            failure(4, 0, Some("row 7 is lost")),
+            failure(6, 8, Some("row 9 is lost")),
+            failure(8, 1, None),
+            failure(10, 1, None),
+        ],
+        look_at: Some("straddle drive cut run1 --cut 4 --seed 1 -o disk.img".to_owned()),
+    }
+}
+
+fn counts(program_lost: u32, drive_lost: u32, drive_broke_unseen: u32) -> TortureCounts {
+    TortureCounts { cuts: 100, program_lost, drive_lost, drive_broke_unseen, neighbour_cuts: 0 }
+}
+
+#[test]
+fn power_cuts_are_valid_and_wholly_described() {
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    for torture in [torture(), Torture::default()] {
+        let document = serde_json::from_str(&torture_json(&torture)).expect("valid JSON");
+        assert_eq!(schema::faults(&schema, &document), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_verdict_says_whose_fault_it_is() {
+    for (counts, said) in [
+        (counts(0, 0, 0), "100 cuts of disk: nothing acknowledged was lost"),
+        (counts(5, 0, 0), "5 of 100 cuts lost data that disk had kept: the program's fault"),
+        (counts(0, 7, 2), "disk broke its promise in 9 of 100 cuts; the program noticed 7"),
+        (
+            counts(1, 7, 2),
+            "disk broke its promise in 9 of 100 cuts; in 1 others the program lost data that the \
+             drive had kept",
+        ),
+    ] {
+        assert_eq!(counts.verdict("disk"), said);
+    }
+}
+
+#[test]
+fn the_screen_begins_with_the_verdict_and_fits_80_columns() {
+    let look = Look { width: Some(80), ..Look::default() };
+    let screen = torture_text(&torture(), &look);
+    let screen = anstream::adapter::strip_str(&screen).to_string();
+    assert!(screen.starts_with("FAIL m4-256 broke its promise in 9 of 50 cuts"), "{screen}");
+    for said in [
+        "lies      --lie flush",
+        "100 acknowledged lines, 311 writes, 207 flushes, 2.5 s",
+        "1 of 2; 100 cuts in all",
+        "4 at 1.203000 s, survivors random, after 45 acknowledged lines",
+        "drive kept its promises: row 7 is lost",
+        "drive lost 8 promised sectors: row 9 is lost",
+        "drive lost 1 promised sector; the check passed",
+        "and 1 more, in --json",
+        "straddle drive cut run1 --cut 4 --seed 1 -o disk.img",
+        "in 3 cuts, sectors that nobody was writing became unreadable",
+    ] {
+        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(&said), "{said}\n{screen}");
+    }
+    assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+    let clean = Torture { counts: counts(0, 0, 0), lies: Vec::new(), ..torture() };
+    assert!(torture_text(&clean, &look).contains("nothing acknowledged was lost"));
+}
+
+#[test]
+fn shards_of_one_run_are_added_up_and_one_that_comes_twice_counts_once() {
+    let file = |name: &str, torture: Torture| ResultFile {
+        name: name.to_owned(),
+        content: FileContent::Torture(Box::new(torture)),
+    };
+    let [first, second] = [1, 2].map(|shard| Torture { shard, ..torture() });
+    let other = Torture { seed: 2, ..first.clone() };
+    let page = |sources: Vec<ResultFile>| page(&Report { sources, unread: Vec::new() });
+    let both = [file("1", first.clone()), file("2", second), file("1 again", first.clone())];
+    let text = page(both.to_vec());
+    assert!(text.contains("all shards together"), "{text}");
+    assert!(text.contains("2 of 2") && text.contains("100 of 100"), "{text}");
+    assert!(text.contains("broke its promise in 18 of 100 cuts"), "{text}");
+    let apart = page(vec![file("1", first.clone()), file("other", other)]);
+    assert!(apart.contains("1 of 2") && !apart.contains("2 of 2"), "other seeds are other runs");
+    let whole = |name| file(name, Torture { shards: 1, ..torture() });
+    assert!(!page(vec![whole("1"), whole("2")]).contains("all shards together"));
+}
