@@ -22,6 +22,15 @@ pub fn published_table(published: &Published, look: &Look) -> String {
         page.push('\n');
         rest = others;
     }
+    let errors =
+        |line: &PublishedLine| Some((line.served_error_percent?.abs(), line.bound_percent));
+    let served: Vec<(f64, f64)> = published.lines.iter().filter_map(errors).collect();
+    if !served.is_empty() {
+        let within = served.iter().filter(|(error, bound)| error <= bound).count();
+        let text = format!("of {} measured numbers are within their bounds", served.len());
+        prose(cell(within.to_string()), &text, look.columns(), &mut page);
+        return page;
+    }
     let count = |standing| published.lines.iter().filter(|it| it.standing() == standing).count();
     let (within, fitted) = (count(PublishedStanding::Within), count(PublishedStanding::Fitted));
     let counted = published.lines.len() - fitted;

@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use serve::ServedDrive;
 use serve::file::{CountsText, DISK_NAME, DriveFile};
 
-use super::fuse_plug::FusePlug;
+use super::fuse_plug::{self, FusePlug};
 use super::guard::{Attached, Guard};
 use super::runtime_directory;
 use crate::shared::printer::shown;
@@ -49,7 +49,7 @@ pub(super) fn insert(
             return Err(refused(&point, &error));
         }
     };
-    let session = std::thread::spawn(move || session.run());
+    let session = fuse_plug::prompt_thread(move || session.run());
     guard.begin()?;
     let address = shown(&point.join(DISK_NAME));
     Ok(FusePlug::new(guard, session, address))

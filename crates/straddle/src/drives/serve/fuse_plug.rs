@@ -23,6 +23,17 @@ impl FusePlug {
     }
 }
 
+/// A thread that runs `work` as soon as there is some: requests and answers pass through it.
+pub(super) fn prompt_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    std::thread::spawn(|| {
+        // Without it requests and answers are a little later.
+        let _ = host::wake_promptly();
+        work()
+    })
+}
+
 impl Plug for FusePlug {
     fn address(&self) -> &str {
         &self.address

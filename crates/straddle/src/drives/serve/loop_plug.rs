@@ -7,7 +7,7 @@ use host::DetachedFuse;
 use serve::ServedDrive;
 use serve::file::{CountsText, DISK_NAME, DriveFile};
 
-use super::fuse_plug::FusePlug;
+use super::fuse_plug::{self, FusePlug};
 use super::guard::{Attached, Guard};
 
 /// Attaches `drive` to a loop device, which its guard holds; it is pulled after `patience` seconds
@@ -33,7 +33,7 @@ pub(super) fn insert(
     let owner = (host::user(), host::group());
     let file = DriveFile::new(Arc::clone(drive), counts, owner);
     let session = file.attached(connection).map_err(failed)?;
-    let session = std::thread::spawn(move || session.run());
+    let session = fuse_plug::prompt_thread(move || session.run());
     let disk = root.open(DISK_NAME).map_err(failed)?;
     let mut guard = Guard::start(&Attached::Loop, drive, patience, Some(disk))?;
     if let Err(error) = guard.begin() {

@@ -8,6 +8,7 @@ use report::drive::Served;
 use serve::ServedDrive;
 
 use super::counts::Counts;
+use super::fuse_plug::prompt_thread;
 use super::plug::{self, Plug};
 use super::{keep, modeled, variants};
 use crate::arguments::{Protocol, Serve};
@@ -36,11 +37,7 @@ impl PluggedDrive {
             let _ = host::serve_under_memory_pressure();
         }
         let clock = Arc::clone(&drive);
-        let clock = std::thread::spawn(move || {
-            // Without it answers are a little later.
-            let _ = host::wake_promptly();
-            clock.run();
-        });
+        let clock = prompt_thread(move || clock.run());
         let counts = Arc::new(Counts::new(asked, &profile, &drive));
         let plug = plug::insert(asked, &drive, &counts)?;
         counts.found_at(plug.address());
