@@ -3,7 +3,7 @@
 //!
 //! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
 //! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`,
-//! `STRADDLE_GUEST_USE` for `use`, `STRADDLE_GUEST_WATCH` for `watch`.
+//! `STRADDLE_GUEST_USE` for `use`, `STRADDLE_GUEST_WATCH` for `watch`, `STRADDLE_GUEST_PARTITION` for `partition`.
 
 mod answer;
 mod answers;
@@ -14,6 +14,7 @@ mod in_use;
 mod known_devices;
 mod live_machine;
 mod partial;
+mod partitioners;
 mod probe;
 mod result;
 mod stamps;
