@@ -40,7 +40,8 @@ pub struct Firmware {
     /// Percentage of cached pieces that are written in the order in which they came, which is
     /// anywhere.
     pub pieces_in_order_percent: u8,
-    /// Of a million commands that reach the medium, how many need further attempts.
+    /// Of a million commands and cached pieces that reach the medium, how many need further
+    /// attempts.
     pub retries_per_million: u32,
     /// Turns that those take.
     pub retry_turns: u32,

@@ -9,12 +9,17 @@
 //! | `figures` | the published numbers, with where they stand |
 //! | `recorded` | what file systems asked of a disk, as traces |
 //! | `filesystems` | the published ratios of file systems, beside those traces' |
+//! | `fresh_tables` | what a fresh ext4 writes beside |
+//! | `reasons` | tests of the reasons for what is outside |
 //!
 //! A drive has one set of values for all of its lines: its profile.
 
 mod compared;
 mod figures;
 mod filesystems;
+mod fresh_tables;
+#[cfg(test)]
+mod reasons;
 mod recorded;
 mod run_figures;
 mod scenario;

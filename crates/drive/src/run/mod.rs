@@ -119,7 +119,7 @@ pub fn run(
             model.advance(now_ns, &mut done);
         }
         for done in done.drain(..) {
-            if let Some(whole) = host.ended(&done) {
+            if let Some(whole) = host.ended(&done, jobs) {
                 seen(whole);
                 (left, ended_ns) = (left.saturating_sub(1), done.at_ns);
             }
@@ -194,7 +194,11 @@ impl AllLanes {
     }
 
     /// Takes a completion; the operation, where it was its last.
-    fn ended(&mut self, done: &DriveCompletion) -> Option<EndedOperation> {
+    fn ended(
+        &mut self,
+        done: &DriveCompletion,
+        jobs: &mut [DriveJob<'_>],
+    ) -> Option<EndedOperation> {
         let lane = usize::try_from(done.id).expect("a lane's number");
         let one = &mut self.lanes[lane];
         let turn = &mut self.turns[one.job];
@@ -210,8 +214,11 @@ impl AllLanes {
             Some(flushing) if turn.in_flight == 0 => self.ready.push(Reverse((at_ns, flushing))),
             _ => {}
         }
-        self.ready.push(Reverse((at_ns, lane)));
-        one.whole(done.at_ns)
+        let whole = one.whole(done.at_ns);
+        let wait = |whole: &EndedOperation| jobs[whole.job].source.waits_ns(whole.took_ns());
+        let waits_ns = whole.as_ref().map_or(0, wait);
+        self.ready.push(Reverse((at_ns.saturating_add(waits_ns), lane)));
+        whole
     }
 }
 

@@ -26,6 +26,12 @@ pub trait OperationSource {
     fn arrives_ns(&mut self) -> Option<u64> {
         None
     }
+
+    /// Returns how long a lane waits from the end of its operation, which took `took_ns`, to the
+    /// next, in nanoseconds.
+    fn waits_ns(&mut self, _took_ns: u64) -> u64 {
+        0
+    }
 }
 
 /// Operations that arrive at a rate, whatever the drive does: an open loop.
