@@ -1,4 +1,4 @@
-//! What a fresh ext4 still writes once it is mounted: its tables of inodes.
+//! Writes of a fresh ext4 once it is mounted: its tables of inodes.
 //!
 //! mke2fs leaves them as they are, and the kernel's thread `ext4lazyinit` fills one group's after
 //! the other with zeros (fs/ext4/super.c: `ext4_run_li_request`, Linux 2.6.37 and later). It takes
@@ -19,7 +19,7 @@ pub(super) struct FreshTables {
     wait_ns: u64,
 }
 
-/// What is done before: the journal is read, and some time passes.
+/// Events before: the journal is read, and some time passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mount {
     /// First byte of the journal.
@@ -36,7 +36,8 @@ const GROUP_BYTES: u64 = 128 << 20;
 const GROUPS_TOGETHER: u64 = 16;
 /// The kernel writes zeros in requests of at most so many bytes.
 const REQUEST_BYTES: u64 = 1 << 20;
-/// What the thread counts in: 1000 a second, as in kernel 3.10 of CentOS, which the article names.
+/// Unit of time that the thread counts in: 1000 a second, as in kernel 3.10 of CentOS, which the
+/// article names.
 const JIFFY_NS: u64 = 1_000_000;
 
 impl FreshTables {

@@ -12,6 +12,10 @@ pub struct FioStream {
     pub stream: OperationStream,
     /// Number of operations it has in flight.
     pub lanes: u16,
+    /// Operations a second, at least 1; `None`: as many as the drive allows.
+    pub per_second: Option<u64>,
+    /// Time after each operation, in nanoseconds.
+    pub think_ns: u64,
 }
 
 /// Why a job cannot be simulated.
@@ -70,7 +74,9 @@ pub fn streams(job: &Job, region: Region, seed: u64) -> Result<Vec<FioStream>, F
     let clone = |number: u64| {
         let start_bytes = region.start_bytes + offset + number * apart;
         let own = Region { start_bytes, length_bytes: each };
-        FioStream { stream: stream(job, own, seed ^ (number << 32)), lanes: lanes(job) }
+        let stream = stream(job, own, seed ^ (number << 32));
+        let Job { per_second, think_ns, .. } = *job;
+        FioStream { stream, lanes: lanes(job), per_second, think_ns }
     };
     Ok((0..clones).map(clone).collect())
 }

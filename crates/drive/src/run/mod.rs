@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 pub use fio::{FioFault, FioStream, streams};
 pub use source::{
-    AccessOrder, AtRate, CommandPart, Ext4Sync, OperationSource, OperationStream, Region,
+    AccessOrder, AtRate, CommandPart, Ext4Sync, OperationSource, OperationStream, Region, Thinking,
 };
 pub use trace::{TraceLayout, TraceReplay};
 

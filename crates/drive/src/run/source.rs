@@ -61,6 +61,30 @@ impl<S: OperationSource> OperationSource for AtRate<S> {
     }
 }
 
+/// Operations whose program thinks after each.
+#[derive(Clone, Debug)]
+pub struct Thinking<S> {
+    inner: S,
+    think_ns: u64,
+}
+
+impl<S: OperationSource> Thinking<S> {
+    /// The operations of `inner`, with so many nanoseconds after each.
+    pub fn new(inner: S, think_ns: u64) -> Thinking<S> {
+        Thinking { inner, think_ns }
+    }
+}
+
+impl<S: OperationSource> OperationSource for Thinking<S> {
+    fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
+        self.inner.next(pieces)
+    }
+
+    fn waits_ns(&mut self, _took_ns: u64) -> u64 {
+        self.think_ns
+    }
+}
+
 /// Part of a drive on which operations are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {

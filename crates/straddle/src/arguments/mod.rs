@@ -35,8 +35,8 @@ pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
 pub(crate) use demo::Demo;
 pub(crate) use draw::Draw;
 pub(crate) use drive::{
-    Detach, Drive, DriveGuard, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Protocol, Serve,
-    Simulate, Survivors,
+    Detach, Drive, DriveFit, DriveGuard, DriveList, DriveShow, DriveWhat, HalfWritten, Lie,
+    Protocol, Serve, Simulate, Survivors,
 };
 pub(crate) use emit::Emit;
 pub(crate) use explain::Explain;

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
 use drive::run::{
-    AccessOrder, AtRate, DriveJob, FioStream, OperationSource, OperationStream, Region,
+    AccessOrder, AtRate, DriveJob, FioStream, OperationSource, OperationStream, Region, Thinking,
     TraceReplay, streams,
 };
 use units::prefix::Size;
 use units::text::escape;
+use workload::job::PACES;
 
 use super::layer_workload::{Descent, LayerBytes, LayerWorkload};
 use super::recorded_trace::RecordedTrace;
@@ -46,7 +47,10 @@ impl Workload {
                 anyhow!("{}{}", refusal.message, hint.unwrap_or_default())
             })?;
             let titles: Vec<String> = file.jobs.iter().map(workload::Job::title).collect();
-            let remarks = file.remarks.iter().map(|remark| escape(remark.to_string().as_bytes()));
+            // What paces a job is honored here.
+            let remarks =
+                file.remarks.iter().filter(|remark| !PACES.contains(&remark.option.as_str()));
+            let remarks = remarks.map(|remark| escape(remark.to_string().as_bytes()));
             let waits = file.jobs.iter().skip(1).filter(|job| job.stonewall).map(|job| {
                 let name = escape(job.name.as_bytes());
                 format!("stonewall of {name} is not kept: all jobs run at once here")
@@ -136,7 +140,9 @@ impl Workload {
             };
             let flushed = if asked.read || asked.no_sync { plain } else { plain.flushed() };
             let stream = if asked.random { flushed.at_random(asked.seed) } else { flushed };
-            return Ok(vec![(String::new(), FioStream { stream, lanes: asked.depth })]);
+            let (per_second, think_ns) = (None, 0);
+            let one = FioStream { stream, lanes: asked.depth, per_second, think_ns };
+            return Ok(vec![(String::new(), one)]);
         };
         let mut all = Vec::new();
         for job in jobs {
@@ -167,14 +173,13 @@ impl Workload {
         asked: &Simulate,
     ) -> anyhow::Result<Vec<Program<'a>>> {
         let What::RecordedTrace(recorded) = &self.what else {
-            let program = |(name, FioStream { stream, lanes })| Program {
-                name,
-                source: match asked.rate {
+            let program = |(name, one): (String, FioStream)| {
+                let FioStream { stream, lanes, per_second, think_ns } = one;
+                let source: Box<dyn OperationSource> = match asked.rate.or(per_second) {
                     Some(rate) => Box::new(AtRate::new(stream, rate)),
-                    None => Box::new(stream) as Box<dyn OperationSource>,
-                },
-                lanes,
-                has_barriers: false,
+                    None => Box::new(Thinking::new(stream, think_ns)),
+                };
+                Program { name, source, lanes, has_barriers: false }
             };
             return Ok(self
                 .streams(place, sector_bytes, asked)?

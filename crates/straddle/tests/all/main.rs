@@ -9,6 +9,7 @@ mod check;
 mod docs;
 mod draw;
 mod drive;
+mod drive_fit;
 mod drive_stack;
 mod drive_wear;
 mod exit_code_tests;

@@ -22,6 +22,7 @@ pub mod option;
 pub use engine::{ENGINES, Engine, EngineRow, EngineUse};
 pub use file::JobFile;
 pub use model::{Durability, JOBS_MAX, Job, JobDirection, JobLength, JobOrder};
+pub use option::PACES;
 pub use page::tables;
 pub use remark::{Remark, RemarkKind, SettingPlace};
 pub use section::{LINE_BYTES_MAX, TEXT_BYTES_MAX};

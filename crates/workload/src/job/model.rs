@@ -105,6 +105,11 @@ pub struct Job {
     pub depth: u32,
     /// Number of clones of it run at once; 1 to [`JOBS_MAX`].
     pub numjobs: u32,
+    /// Operations of one clone a second (`rate`, `rate_iops`), at least 1; `None`: as many as it
+    /// can.
+    pub per_second: Option<u64>,
+    /// Time after each operation (`thinktime`), in nanoseconds.
+    pub think_ns: u64,
     /// True if it waits for all jobs before it (`stonewall`).
     pub stonewall: bool,
     /// The seed that was told; fio's own sequence is not reproduced.

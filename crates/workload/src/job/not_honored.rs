@@ -54,9 +54,9 @@ pub const NAMED: &[OptionGroup] = &[
         "sync_file_range", "write_barrier", "fsync_on_close", "atomic", "write_hint",
     ], &[]),
     group("jobs take turns, and each runs as fast as it can", &[
-        "startdelay", "ramp_time", "thinktime", "thinktime_spin", "thinktime_blocks",
-        "thinktime_blocks_type", "thinktime_iotime", "rate", "rate_min", "ratemin", "rate_process",
-        "rate_cycle", "ratecycle", "rate_ignore_thinktime", "rate_iops", "rate_iops_min",
+        "startdelay", "ramp_time", "thinktime_spin", "thinktime_blocks",
+        "thinktime_blocks_type", "thinktime_iotime", "rate_min", "ratemin", "rate_process",
+        "rate_cycle", "ratecycle", "rate_ignore_thinktime", "rate_iops_min",
         "max_latency", "latency_target", "latency_window", "latency_percentile", "latency_run",
         "flow", "flow_id", "flow_sleep", "wait_for",
     ], &[]),

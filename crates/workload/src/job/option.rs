@@ -106,6 +106,10 @@ macro_rules! row {
     };
 }
 
+/// Options that only a simulation honors; where jobs really run, each is remarked on.
+pub const PACES: [&str; 3] = ["rate_iops", "rate", "thinktime"];
+const PACED_ELSEWHERE: &str = "jobs take turns, and each runs as fast as it can";
+
 /// Every option that is honored, in the order of the documentation.
 pub const OPTIONS: &[OptionRow] = &[
     row!("name", None, Text, "the job's name", it => name = Some(it.kept())),
@@ -201,6 +205,42 @@ pub const OPTIONS: &[OptionRow] = &[
         |it| {
             let most = u32::try_from(JOBS_MAX).expect("it is 4096");
             it.settings.job.numjobs = it.count(1, most)?;
+            Ok(())
+        }
+    ),
+    row!(
+        "rate_iops",
+        None,
+        Count,
+        "drive simulate: operations a second of each clone, or of its reads and its writes; bench: \
+         not honored",
+        |it| {
+            it.settings.rate_iops = Some(it.two_sizes(1, u64::MAX)?);
+            it.not_honored(PACED_ELSEWHERE);
+            Ok(())
+        }
+    ),
+    row!(
+        "rate",
+        None,
+        Size,
+        "drive simulate: bytes a second of each clone, or of its reads and its writes; bench: not \
+         honored",
+        |it| {
+            it.settings.rate_bytes = Some(it.two_sizes(1, u64::MAX)?);
+            it.not_honored(PACED_ELSEWHERE);
+            Ok(())
+        }
+    ),
+    row!(
+        "thinktime",
+        None,
+        Time,
+        "drive simulate: time after each operation, in microseconds without a unit; bench: not \
+         honored",
+        |it| {
+            it.settings.job.think_ns = it.microseconds_ns()?;
+            it.not_honored(PACED_ELSEWHERE);
             Ok(())
         }
     ),

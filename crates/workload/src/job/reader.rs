@@ -87,6 +87,13 @@ impl OptionReader<'_> {
         number::duration_ns(self.text).map_err(|fault| self.problem(fault, TIME))
     }
 
+    /// A time in nanoseconds; one without a unit is in microseconds.
+    pub(crate) fn microseconds_ns(&mut self) -> Result<u64, InputError> {
+        let is_bare = self.text.bytes().all(|byte| byte.is_ascii_digit());
+        let ns = self.duration_ns()?;
+        Ok(if is_bare { ns / 1_000_000 } else { ns })
+    }
+
     /// 0 or 1.
     pub(crate) fn boolean(&mut self) -> Result<bool, InputError> {
         let number = number::plain(self.text).map_err(|fault| self.problem(fault, SWITCH))?;

@@ -17,6 +17,10 @@ pub(crate) struct Settings {
     pub(crate) operation_bytes: [u64; 2],
     /// Of reads and of writes.
     pub(crate) align_bytes: Option<[u64; 2]>,
+    /// Operations a second, of reads and of writes.
+    pub(crate) rate_iops: Option<[u64; 2]>,
+    /// Bytes a second, of reads and of writes.
+    pub(crate) rate_bytes: Option<[u64; 2]>,
     /// Settings that go into the job as they are.
     pub(crate) job: Job,
 }
@@ -42,6 +46,8 @@ impl Default for Settings {
             fdatasync_every: None,
             depth: 1,
             numjobs: 1,
+            per_second: None,
+            think_ns: 0,
             stonewall: false,
             seed: None,
             filename: None,
@@ -53,6 +59,8 @@ impl Default for Settings {
             read_percent: 50,
             operation_bytes: [operation_bytes; 2],
             align_bytes: None,
+            rate_iops: None,
+            rate_bytes: None,
             job,
         }
     }
@@ -76,6 +84,7 @@ impl Settings {
         let operation_bytes = self.one_of(self.operation_bytes, "bs", &mut remark);
         let align_bytes = self.align_bytes.map(|sizes| self.one_of(sizes, "ba", &mut remark));
         let align_bytes = align_bytes.unwrap_or(operation_bytes);
+        let per_second = self.per_second(operation_bytes);
         let mut job = self.job;
         if let Some(JobLength::Bytes(size_bytes)) = job.size
             && size_bytes < operation_bytes
@@ -102,8 +111,21 @@ impl Settings {
             },
             operation_bytes,
             align_bytes,
+            per_second,
             ..job
         })
+    }
+
+    /// Operations a second; of a mixed job those of reads and of writes together.
+    fn per_second(&self, operation_bytes: u64) -> Option<u64> {
+        let of = |[read, write]: [u64; 2]| match self.job.action {
+            JobDirection::Read => read,
+            JobDirection::Write => write,
+            JobDirection::Mixed { .. } => read.saturating_add(write),
+        };
+        let bytes = self.rate_bytes.map(|rate| (of(rate) / operation_bytes).max(1));
+        let each = [self.rate_iops.map(of), bytes];
+        each.into_iter().flatten().min()
     }
 
     /// Of the size of reads and that of writes, the one that counts here. A mixed job has one size,

@@ -263,3 +263,19 @@ fn hostile_text_is_refused_or_read_and_never_more() {
     let hidden = parse("[a\u{202e}]\nnice=\u{202e}\n").unwrap();
     assert!(!hidden.remarks[0].to_string().contains('\u{202e}'));
 }
+
+#[test]
+fn what_paces_a_job_is_read_for_each_direction_and_remarked_on() {
+    let of = |lines: &str| {
+        let one = job(lines);
+        (one.per_second, one.think_ns)
+    };
+    assert_eq!(of("rw=write\nrate_iops=100,50"), (Some(50), 0));
+    assert_eq!(of("rw=read\nbs=8k\nrate=80k"), (Some(10), 0));
+    assert_eq!(of("rw=rw\nrate_iops=100\nrate=1m"), (Some(200), 0));
+    assert_eq!(of("rw=read\nthinktime=500"), (None, 500_000));
+    assert_eq!(of("rw=read\nthinktime=2ms"), (None, 2_000_000));
+    let file = JobFile::parse("[x]\nrw=read\nthinktime=500\n", &[]).unwrap();
+    assert_eq!(file.remarks.len(), 1);
+    assert!(super::PACES.contains(&file.remarks[0].option.as_str()));
+}
