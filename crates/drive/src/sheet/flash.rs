@@ -111,7 +111,7 @@ fn latencies(fit: &mut Fit<'_>, read: Option<(SheetLine, u64)>, write: Option<(S
 /// Channels that are no bottleneck: what is collected as garbage passes them twice.
 fn channels(fit: &mut Fit<'_>) {
     let amount = |name: &str| fit.sheet.amount(name).unwrap_or(0);
-    let random = amount("read_iops").saturating_mul(fit.amount("unit") * 2);
+    let random = amount("read_iops").saturating_mul(fit.amount("unit")).saturating_mul(2);
     let ordered = amount("read_rate").saturating_mul(5) / 4;
     let written = fastest(fit).unwrap_or(0).saturating_mul(5) / 2;
     let least = random.max(ordered).max(written) / fit.amount("channels").max(1);
