@@ -1,8 +1,8 @@
 # What JFS and ReiserFS ask of a disk, as traces: `cargo xtask record` in here.
 #
 # Not a test's scenario: who records runs it, for kernels without these file systems.
-# seconds: 1500
-# memory: 3072
+# seconds: 3000
+# memory: 5120
 # packages: jfsutils reiserfsprogs mount kmod
 # programs: xtask mkfs.jfs mkfs.reiserfs mount umount blockdev
 # modules: loop fuse jfs reiserfs

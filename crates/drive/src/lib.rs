@@ -21,6 +21,7 @@ mod queue;
 mod request_counts;
 pub mod run;
 mod server;
+pub mod sheet;
 mod slab;
 mod sorted;
 mod tally;

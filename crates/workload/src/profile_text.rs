@@ -81,9 +81,19 @@ impl ProfileText<'_> {
         self.error_at(at.span().start, problem, hint)
     }
 
-    fn error_at(&self, at: usize, problem: &str, hint: impl Into<String>) -> InputError {
+    /// Line of the file on which `at` stands, from 1.
+    #[must_use]
+    pub fn line_of<T>(&self, at: &Spanned<T>) -> usize {
+        self.line_at(at.span().start)
+    }
+
+    fn line_at(&self, at: usize) -> usize {
         let before = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        before.iter().filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    fn error_at(&self, at: usize, problem: &str, hint: impl Into<String>) -> InputError {
+        let line = self.line_at(at);
         let file = escape(self.file.as_bytes());
         let problem = escape(problem.as_bytes());
         let message = format!("cannot read {} profile: {file}:{line}: {problem}", self.whose);

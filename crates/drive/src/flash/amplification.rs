@@ -14,7 +14,7 @@ const RATIO_MAX: f64 = 16.0;
 
 /// Programs for each programmed piece, at least 1: with `ratio` bytes of flash for each byte in
 /// use, above 1, and `pieces` of a block.
-pub(super) fn amplification(ratio: f64, pieces: f64) -> f64 {
+pub(crate) fn amplification(ratio: f64, pieces: f64) -> f64 {
     if ratio >= RATIO_MAX {
         return 1.0;
     }

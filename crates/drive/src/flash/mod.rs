@@ -38,6 +38,7 @@ mod units;
 mod unmapped;
 mod write;
 
+pub(crate) use amplification::amplification;
 use buffer::Buffer;
 use dies::Dies;
 use garbage::Garbage;

@@ -294,6 +294,7 @@ impl HardDisk {
                 let is_idle = self.now_ns > self.free_ns;
                 let setup_ns = if is_idle { self.plan.firmware.setup_ns } else { 0 };
                 let end_ns = self.arm.write(run, self.now_ns + setup_ns);
+                let end_ns = self.retried(end_ns);
                 self.position = extent.end;
                 self.log_put(Data::Cached, (extent.start, extent.end), end_ns);
                 self.job = Some((end_ns, ArmJob::Destage(extent)));

@@ -40,7 +40,8 @@ pub struct Firmware {
     /// Percentage of cached pieces that are written in the order in which they came, which is
     /// anywhere.
     pub pieces_in_order_percent: u8,
-    /// Of a million commands that reach the medium, how many need further attempts.
+    /// Of a million commands and cached pieces that reach the medium, how many need further
+    /// attempts.
     pub retries_per_million: u32,
     /// Turns that those take.
     pub retry_turns: u32,
@@ -125,17 +126,17 @@ impl HardDiskPlan {
     /// # Errors
     /// When a value is out of its bounds; the first such is named.
     pub fn checked(self) -> Result<HardDiskPlan, PlanFault> {
-        let track = |bytes: u64| bytes >= 2 * self.physical_bytes && bytes <= 1 << 30;
+        let track = |bytes: u64| bytes >= self.physical_bytes.saturating_mul(2) && bytes <= 1 << 30;
         let tracks = "from two physical sectors to 1 GiB";
         let physical = is_sector(self.physical_bytes) && self.physical_bytes >= self.logical_bytes;
         let is_origin = self.origin_bytes < self.physical_bytes
             && self.origin_bytes.is_multiple_of(self.logical_bytes.max(1));
         let cache = self.cache_bytes == 0 || (self.run_bytes..=1 << 40).contains(&self.cache_bytes);
-        let run = self.run_bytes >= 2 * self.physical_bytes;
+        let run = self.run_bytes >= self.physical_bytes.saturating_mul(2);
         let stroke_ns = self.full_stroke_ns.saturating_sub(self.settle_ns);
         let beyond_ns = self.average_seek_ns.saturating_sub(self.settle_ns);
         let is_average = self.average_seek_ns == 0
-            || (beyond_ns >= stroke_ns / 3 && beyond_ns <= stroke_ns * 11 / 15);
+            || (beyond_ns >= stroke_ns / 3 && beyond_ns <= stroke_ns.saturating_mul(11) / 15);
         let averages = "0, or beyond settle from 1/3 to 11/15 of the full stroke";
         let percent = |value, percent: u8| (percent <= 100, value, percent.into(), "at most 100");
         let (retries, turns) = (self.firmware.retries_per_million, self.firmware.retry_turns);

@@ -14,10 +14,10 @@ use crate::plan_bounds::PlanFault;
 use crate::{Controller, Flash, HardDisk, Memory, Model};
 
 static BUILT_IN: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
-    let read = |&(name, text): &(&str, &str)| {
+    let read = |(name, text): (&str, &str)| {
         DriveProfile::parse(name, text).expect("a test reads every built-in profile")
     };
-    built_in_texts::BUILT_IN.iter().map(read).collect()
+    built_in_texts::all().map(read).collect()
 });
 
 /// The built-in profiles.
@@ -58,7 +58,7 @@ impl DriveProfile {
         let profile = reader::profile(&source, &raw, &find)?;
         let Err(fault) = profile.model() else { return Ok(profile) };
         // A value of the base stands on no line.
-        let at = raw.values.keys().find(|key| key.get_ref() == fault.value).unwrap_or(&raw.name);
+        let at = raw.values.key(fault.value).unwrap_or(&raw.name);
         Err(source.error(at, &fault.to_string(), format!("choose {}", fault.wanted)))
     }
 

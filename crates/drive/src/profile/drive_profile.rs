@@ -60,6 +60,14 @@ impl DriveProfile {
         Ok(self)
     }
 
+    /// The profile with `amount` for the value called `key`, where it has one.
+    pub(crate) fn set(mut self, key: &str, amount: u64) -> DriveProfile {
+        if let Some(value) = self.values.iter_mut().find(|value| value.key == key) {
+            value.amount = amount;
+        }
+        self
+    }
+
     /// The value called `key`.
     pub(super) fn value(&self, key: &str) -> Option<&Value> {
         self.values.iter().find(|value| value.key == key)

@@ -28,11 +28,14 @@ mod quantity;
 mod reader;
 mod value;
 
-pub use built_in_texts::text;
+pub(crate) use built_in_texts::built_in_base;
+pub use built_in_texts::{checked_sheets, sheet_text, text};
 pub use construction::{built_in, called};
 pub use drive_profile::DriveProfile;
 pub use kind::DriveKind;
 pub use quantity::Quantity;
+pub(crate) use quantity::YES_NO;
+pub(crate) use reader::RawValues;
 pub use value::{Value, ValueLabel};
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub enum Quantity {
 }
 
 /// The words of a yes or no.
-pub(super) const YES_NO: Quantity = Quantity::Word(&["no", "yes"]);
+pub(crate) const YES_NO: Quantity = Quantity::Word(&["no", "yes"]);
 
 impl Quantity {
     /// The number that `text` means: bytes, nanoseconds, bytes a second, a count, or a word's
@@ -53,7 +53,25 @@ impl Quantity {
         }
     }
 
-    /// `amount` as it is written.
+    /// `amount` as a profile has it, exactly.
+    #[must_use]
+    pub fn written(self, amount: u64) -> String {
+        let of = |unit: u64, word: &str| {
+            let is_whole = amount > 0 && amount.is_multiple_of(unit);
+            is_whole.then(|| format!("\"{} {word}\"", amount / unit))
+        };
+        let whole = match self {
+            Quantity::Bytes if amount < 1 << 20 => of(1 << 10, "KiB"),
+            Quantity::Bytes => of(1 << 20, "MiB").or_else(|| of(1_000_000, "MB")),
+            Quantity::Rate => of(1_000_000, "MB"),
+            Quantity::Time => return of(1000, "us").unwrap_or(format!("\"{amount} ns\"")),
+            Quantity::Count => None,
+            Quantity::Word(_) => return format!("\"{}\"", self.shown(amount)),
+        };
+        whole.unwrap_or_else(|| amount.to_string())
+    }
+
+    /// `amount` as people read it.
     #[must_use]
     pub fn shown(self, amount: u64) -> impl fmt::Display {
         match self {

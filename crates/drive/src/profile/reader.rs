@@ -26,13 +26,48 @@ pub(super) struct RawProfile {
     #[serde(default)]
     notes: Vec<Spanned<String>>,
     #[serde(default)]
-    pub(super) values: BTreeMap<Spanned<String>, RawValue>,
+    pub(super) values: RawValues,
+}
+
+/// Values as they are written.
+#[derive(Deserialize, Default)]
+#[serde(transparent)]
+pub(crate) struct RawValues(BTreeMap<Spanned<String>, RawValue>);
+
+impl RawValues {
+    /// The key called `key`.
+    pub(super) fn key(&self, key: &str) -> Option<&Spanned<String>> {
+        self.0.keys().find(|known| known.get_ref() == key)
+    }
+
+    /// The values, which stand in `source` and are of a drive of `kind`.
+    ///
+    /// # Errors
+    /// When the kind has no such value, or one cannot be read.
+    pub(crate) fn read(
+        &self,
+        source: &ProfileText<'_>,
+        kind: DriveKind,
+    ) -> Result<Vec<Value>, InputError> {
+        let forms = kind.forms();
+        let read = |(key, raw): (&Spanned<String>, &RawValue)| {
+            let Some(form) = forms.iter().find(|form| form.key == key.get_ref()) else {
+                let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
+                let found: String = key.get_ref().chars().take(80).collect();
+                let problem = format!("{} has no `{found}`", kind.with_article());
+                let hint = format!("choose one of {}", keys.join(", "));
+                return Err(source.error(key, &problem, hint));
+            };
+            value(source, *form, raw)
+        };
+        self.0.iter().map(read).collect()
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[serde(expecting = "{ value = ..., label = \"predicted\", source = \"...\" }")]
-pub(super) struct RawValue {
+struct RawValue {
     value: Spanned<Scalar>,
     label: Spanned<String>,
     by: Option<Spanned<String>>,
@@ -47,7 +82,11 @@ pub(super) fn source<'a>(file: &'a str, text: &'a str) -> ProfileText<'a> {
 
 /// The built-in profile called `name`.
 pub(super) fn built_in_profile(name: &str) -> Option<DriveProfile> {
-    let text = built_in_texts::text(name)?;
+    of_text(name, built_in_texts::text(name)?)
+}
+
+/// The profile of `text`, called `name`.
+pub(super) fn of_text(name: &str, text: &str) -> Option<DriveProfile> {
     let source = source(name, text);
     profile(&source, &source.parse().ok()?, &built_in_profile).ok()
 }
@@ -65,16 +104,10 @@ pub(super) fn profile(
     let base = base.as_ref();
     let kind = kind(source, raw, base)?;
     let forms = kind.forms();
-    let is_known = |key: &str| forms.iter().any(|form| form.key == key);
-    if let Some(key) = raw.values.keys().find(|key| !is_known(key.get_ref())) {
-        let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
-        let found: String = key.get_ref().chars().take(80).collect();
-        let problem = format!("{} has no `{found}`", kind.with_article());
-        return Err(source.error(key, &problem, format!("choose one of {}", keys.join(", "))));
-    }
+    let own = raw.values.read(source, kind)?;
     let of_form = |form: &Form| {
-        if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
-            return value(source, *form, own);
+        if let Some(own) = own.iter().find(|own| own.key == form.key) {
+            return Ok(own.clone());
         }
         let otherwise = form.otherwise.map(|amount| left_out(*form, amount));
         let inherited = base.and_then(|base| base.value(form.key)).cloned().or(otherwise);

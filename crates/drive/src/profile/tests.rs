@@ -20,8 +20,8 @@ fn error(from: &str, to: &str) -> InputError {
 
 #[test]
 fn every_built_in_profile_is_read_and_is_called_as_its_file() {
-    for (profile, (file, _)) in built_in().iter().zip(built_in_texts::BUILT_IN) {
-        assert_eq!(profile.name, *file);
+    for (profile, (file, _)) in built_in().iter().zip(built_in_texts::all()) {
+        assert_eq!(profile.name, file);
         assert_eq!(profile.values.len(), profile.kind.forms().len());
         profile.model().unwrap();
     }

@@ -15,6 +15,8 @@ pub enum Article {
     BlocksAlignment,
     /// Disks with sectors of 4 KiB under Linux.
     FourKib,
+    /// No article: a drive that was measured, or its data sheet.
+    Drive(&'static str),
 }
 
 impl Article {
@@ -36,6 +38,7 @@ impl Article {
             Article::Fsync => "disk misconceptions: fsync (named drives, pg_test_fsync)",
             Article::BlocksAlignment => "file system blocks alignment (RAID 0, raidtest)",
             Article::FourKib => "Linux on disks with 4 KiB sectors",
+            Article::Drive(name) => name,
         }
     }
 }

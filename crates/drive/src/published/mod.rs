@@ -9,21 +9,31 @@
 //! | `figures` | the published numbers, with where they stand |
 //! | `recorded` | what file systems asked of a disk, as traces |
 //! | `filesystems` | the published ratios of file systems, beside those traces' |
+//! | `fresh_tables` | what a fresh ext4 writes beside |
+//! | `measured_drives` | drives that others measured |
+//! | `validation` | those, and every line of the data sheets |
+//! | `reasons` | tests of the reasons for what is outside |
 //!
 //! A drive has one set of values for all of its lines: its profile.
 
 mod compared;
 mod figures;
 mod filesystems;
+mod fresh_tables;
+mod measured_drives;
+#[cfg(test)]
+mod reasons;
 mod recorded;
 mod run_figures;
 mod scenario;
+mod validation;
 
 use std::collections::BTreeMap;
 
 pub use compared::{Article, LineOrigin, PublishedNumber};
 use run_figures::Figures;
 use scenario::Scenario;
+pub use validation::validation;
 
 /// All published numbers beside the models', in the order of the articles; `seed` decides the
 /// places of random requests. It takes seconds.

@@ -33,6 +33,17 @@ impl Figures {
         Figures { sorted_ns: took_ns, elapsed_ns, turn_ns }
     }
 
+    /// The operations of several runs on one drive, one run after the other.
+    pub(super) fn together(runs: impl Iterator<Item = Figures>) -> Figures {
+        let none = Figures { sorted_ns: Vec::new(), elapsed_ns: 0, turn_ns: 0 };
+        let all = runs.fold(none, |mut all, one| {
+            all.sorted_ns.extend(one.sorted_ns);
+            all.elapsed_ns += one.elapsed_ns;
+            Figures { turn_ns: one.turn_ns, ..all }
+        });
+        Figures::new(all.sorted_ns, all.elapsed_ns, all.turn_ns)
+    }
+
     /// Operations a second.
     pub(super) fn rate(&self) -> f64 {
         count(self.sorted_ns.len()) * 1e9 / real(self.elapsed_ns)

@@ -1,7 +1,8 @@
 //! Runs on drives whose figures were published.
 
+use super::fresh_tables::{FreshTables, Mount};
 use super::run_figures::Figures;
-use crate::profile;
+use crate::profile::{self, DriveProfile};
 use crate::run::{
     DriveJob, EndedOperation, Ext4Sync, OperationSource, OperationStream, Region, RunLimits, run,
 };
@@ -11,7 +12,7 @@ use crate::run::{
 pub(super) enum Scenario {
     /// Synced 4 KiB writes in order on a raw partition of a 512e disk; misaligned or not.
     Raw(bool),
-    /// The same in a file on ext4.
+    /// The same in a file on ext4 that was just made and mounted.
     Ext4(bool),
     /// Direct 4 KiB writes in order on the raw partition, and no sync.
     Unsynced(bool),
@@ -48,12 +49,20 @@ pub(super) const SYNCED: [&str; 5] =
     ["cloud-nvme-2019", "dc-s3700", "dc-p3700", "optane-p4800x", "950-pro"];
 
 const MIB: u64 = 1 << 20;
+/// "parted mkpart 131072k".
+const PARTITION_BYTES: u64 = 128 * MIB;
 /// Number of operations a run has.
 const OPERATIONS: u64 = 20_000;
 /// Time of a host between commands: tens of microseconds, of which most are the disk's own.
 const TURNAROUND_NS: u64 = 10_000;
+const LIMITS: RunLimits =
+    RunLimits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
+/// Number of angles of the platter that figures of ext4 are over.
+pub(super) const ANGLES: u64 = 8;
+/// The journal, in the middle of a partition that is half of the disk, where mkfs puts it.
+const JOURNAL_BYTES: u64 = 1_429_568 * MIB;
 /// "parted mkpart 131074k": 2 KiB behind a multiple of 4 KiB.
-const SHIFT_BYTES: u64 = 2048;
+pub(super) const SHIFT_BYTES: u64 = 2048;
 
 /// "34s": 1 KiB behind a multiple of 4 KiB.
 const SECTOR_34_BYTES: u64 = 34 * 512;
@@ -63,15 +72,21 @@ const STRIPE_OFFSET_BYTES: u64 = 7680;
 impl Scenario {
     /// Returns what it gives.
     pub(super) fn run(self, seed: u64) -> Figures {
+        self.run_on(profile::called(self.profile()).expect("a built-in drive"), seed)
+    }
+
+    /// Returns what it gives on `drive`.
+    pub(super) fn run_on(self, drive: &DriveProfile, seed: u64) -> Figures {
         let shift = |is_misaligned: bool| if is_misaligned { SHIFT_BYTES } else { 0 };
-        let name = self.profile();
         match self {
             Scenario::Raw(is_misaligned) => {
-                on(name, &mut [(&mut in_order(shift(is_misaligned), true), 1)])
+                on(drive, &mut [(&mut in_order(shift(is_misaligned), true), 1)])
             }
-            Scenario::Ext4(is_misaligned) => on(name, &mut [(&mut ext4(shift(is_misaligned)), 1)]),
+            Scenario::Ext4(is_misaligned) => {
+                fresh_ext4(drive, shift(is_misaligned), FreshTables::WAIT)
+            }
             Scenario::Unsynced(is_misaligned) => {
-                on(name, &mut [(&mut in_order(shift(is_misaligned), false), 16)])
+                on(drive, &mut [(&mut in_order(shift(is_misaligned), false), 16)])
             }
             Scenario::Jobs { reads, is_misaligned } => {
                 let start = if is_misaligned { SECTOR_34_BYTES } else { 2048 * 512 };
@@ -79,21 +94,20 @@ impl Scenario {
                     (0..8).map(|job| job_file(start, job, reads)).collect();
                 let mut jobs: Vec<(&mut dyn OperationSource, u16)> =
                     jobs.iter_mut().map(|job| (job as &mut dyn OperationSource, 4)).collect();
-                on(name, &mut jobs)
+                on(drive, &mut jobs)
             }
-            Scenario::Synced(_) => on(name, &mut [(&mut overwrite(), 1)]),
+            Scenario::Synced(_) => on(drive, &mut [(&mut overwrite(), 1)]),
             Scenario::Striped { readers, is_misaligned } => {
                 let start_bytes = if is_misaligned { STRIPE_OFFSET_BYTES } else { 0 };
                 let place = Region { start_bytes, length_bytes: 4 << 30 };
-                on(
-                    name,
-                    &mut [(&mut OperationStream::reads(place, 16_384).at_random(seed), readers)],
-                )
+                let mut reads = OperationStream::reads(place, 16_384).at_random(seed);
+                on(drive, &mut [(&mut reads, readers)])
             }
             Scenario::Parity { kib, is_misaligned, .. } => {
                 let start_bytes = if is_misaligned { 512 } else { 0 };
                 let place = Region { start_bytes, length_bytes: 64 << 30 };
-                on(name, &mut [(&mut OperationStream::reads(place, kib << 10).at_random(seed), 64)])
+                let mut reads = OperationStream::reads(place, kib << 10).at_random(seed);
+                on(drive, &mut [(&mut reads, 64)])
             }
         }
     }
@@ -124,17 +138,48 @@ fn overwrite() -> OperationStream {
     OperationStream::writes(place, 8192).flushed()
 }
 
-/// Runs `sources`, each in so many lanes, on the built-in drive called `name`.
-fn on(name: &str, sources: &mut [(&mut dyn OperationSource, u16)]) -> Figures {
-    let drive = profile::called(name).expect("a built-in drive");
+/// Returns what a file's fsyncs take on an ext4 that was just made and mounted, over angles of the
+/// platter; `waits` is by how many times the time of the first table the next ones wait.
+pub(super) fn fresh_ext4(drive: &DriveProfile, shift_bytes: u64, waits: u64) -> Figures {
+    let angles = (0..ANGLES).map(|angle| ext4_at(drive, shift_bytes, (angle, waits)));
+    Figures::together(angles)
+}
+
+/// The same, where the platter has turned by so many of [`ANGLES`] when the first table is written.
+pub(super) fn ext4_at(
+    drive: &DriveProfile,
+    shift_bytes: u64,
+    (angle, waits): (u64, u64),
+) -> Figures {
+    let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
+    let place = PARTITION_BYTES + shift_bytes;
+    let mount =
+        Mount { journal_bytes: JOURNAL_BYTES + shift_bytes, later_ns: turn_ns * angle / ANGLES };
+    let mut tables = FreshTables::new(drive, place, mount, waits);
+    let limits = RunLimits { operations: OPERATIONS / ANGLES, ..LIMITS };
+    first_on(drive, &mut [(&mut ext4(shift_bytes), 1), (&mut tables, 1)], (1, limits))
+}
+
+/// Runs `sources`, each in so many lanes, on `drive`.
+fn on(drive: &DriveProfile, sources: &mut [(&mut dyn OperationSource, u16)]) -> Figures {
+    let count = sources.len();
+    first_on(drive, sources, (count, LIMITS))
+}
+
+/// The same; only the first `count` are looked at, and the others are what the kernel does beside.
+fn first_on(
+    drive: &DriveProfile,
+    sources: &mut [(&mut dyn OperationSource, u16)],
+    (count, limits): (usize, RunLimits),
+) -> Figures {
     let mut model = drive.model().expect("a test makes every built-in drive");
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let mut took_ns = Vec::with_capacity(1 << 16);
-    let limits =
-        RunLimits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
     let mut seen = |one: EndedOperation| {
         assert!(one.fault.is_none(), "the published workloads fit their drives");
-        took_ns.push(one.took_ns());
+        if one.job < count {
+            took_ns.push(one.took_ns());
+        }
     };
     let mut jobs: Vec<DriveJob<'_>> = sources
         .iter_mut()
@@ -155,10 +200,9 @@ fn in_order(shift_bytes: u64, flushes: bool) -> OperationStream {
     if flushes { writes.flushed() } else { writes }
 }
 
-/// A file near the start of a partition that is half of the disk, with the journal in its middle,
-/// where mkfs puts it.
+/// A file near the start of the partition, and the journal.
 fn ext4(shift_bytes: u64) -> Ext4Sync {
     let place =
         |start_bytes| Region { start_bytes: start_bytes + shift_bytes, length_bytes: 1 << 30 };
-    Ext4Sync::new(place(162 * MIB), place(1_429_568 * MIB))
+    Ext4Sync::new(place(162 * MIB), place(JOURNAL_BYTES))
 }

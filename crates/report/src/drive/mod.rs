@@ -5,6 +5,7 @@
 //! number in the schema's name.
 
 mod list;
+mod measured;
 mod published;
 mod served;
 mod simulated;
@@ -14,12 +15,14 @@ use ::drive::published::LineOrigin;
 use serde::{Deserialize, Serialize};
 
 pub use list::{drive_list, drive_text};
+pub use measured::{MeasuredLine, measured_lines};
 pub use published::published_table;
 pub(crate) use published::{HUGE, error_percent, published_number, range};
 pub use served::{SERVED_SCHEMA, Served, served_json, served_line, served_text};
 pub use simulated::simulation_table;
 pub(crate) use simulated::{
-    CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
+    CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, PART_HEADS, cut_row, drive_name, leaf_row,
+    part_row, place, rmw,
 };
 
 pub(crate) use torture::recorded;

@@ -41,12 +41,13 @@ pub fn published_table(published: &Published, look: &Look) -> String {
     });
     let points: Vec<&PublishedLine> = points.collect();
     let inside = points.iter().filter(|line| line.within).count();
-    text.push_str(&format!(
-        " ({inside} of {} single numbers, {} of {} ranges)",
-        points.len(),
-        within - inside,
-        counted - points.len()
-    ));
+    let ranges = counted - points.len();
+    if ranges > 0 {
+        let (all, in_ranges) = (points.len(), within - inside);
+        text.push_str(&format!(
+            " ({inside} of {all} single numbers, {in_ranges} of {ranges} ranges)"
+        ));
+    }
     for (number, words) in [
         (count(PublishedStanding::Explained), "outside, each for the reason above"),
         (count(PublishedStanding::Outside), "outside for no stated reason"),

@@ -19,10 +19,10 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     {
         labeled("drive   ", vec![cell(drive_name(first))], limit, &mut page);
     }
-    let heads = ["place", "IOPS", "mean", "p50", "p99", "cost", "RMW"];
+    let heads = ["place", "IOPS", "mean", "p50", "p99", "p99.9", "cost", "RMW"];
     let rows = (0..simulation.arms.len()).map(|number| row(simulation, number, look)).collect();
     // Of the times, the p99 is what people look for.
-    Sheet { heads: &heads, droppable: &[2, 3], rows }.write(limit, &mut page);
+    Sheet { heads: &heads, droppable: &[2, 3, 5], rows }.write(limit, &mut page);
     parts(simulation, look, &mut page);
     leaves(simulation, look, &mut page);
     cut_table(simulation, look, &mut page);
@@ -70,12 +70,15 @@ fn parts(simulation: &Simulation, look: &Look, page: &mut String) {
     let rows: Vec<SheetRow> = simulation.arms.iter().flat_map(of_arm).collect();
     if !rows.is_empty() {
         page.push('\n');
-        let heads = &["job", "IOPS", "mean", "p50", "p99", "p99.9"];
-        Sheet { heads, droppable: &[2, 3], rows }.write(look.columns(), page);
+        Sheet { heads: &PART_HEADS[1..], droppable: &[2, 3], rows }.write(look.columns(), page);
     }
 }
 
-fn part_row(part: &SimulatedPart, look: &Look) -> [String; 6] {
+/// Columns of a job's reads or writes, behind the place.
+pub(crate) const PART_HEADS: [&str; 7] = ["place", "job", "IOPS", "mean", "p50", "p99", "p99.9"];
+
+/// The job with its reads or writes, their rate, and what they took.
+pub(crate) fn part_row(part: &SimulatedPart, look: &Look) -> [String; 6] {
     let what = if part.reads { "reads" } else { "writes" };
     let name = if part.job.is_empty() { what.to_owned() } else { format!("{}, {what}", part.job) };
     let [mean, p50, p99, p999] = [part.mean_ns, part.p50_ns, part.p99_ns, part.p999_ns]
@@ -198,7 +201,8 @@ fn row(simulation: &Simulation, number: usize, look: &Look) -> SheetRow {
         |layer| format!("reference for {layer}, at {}", ViewWords { look }.size(arm.start_bytes)),
     );
     let rate = rate(arm.operations_per_second);
-    let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns].map(|ns| time(ns, ViewWords { look }));
+    let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns, arm.p999_ns];
+    let times = times.map(|ns| time(ns, ViewWords { look }));
     let cells = [place, rate].into_iter().chain(times);
     let cells = cells.chain([ratio(arm), rmw(arm)]).collect();
     SheetRow { group: drive_name(arm), cells }

@@ -9,8 +9,8 @@ use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figure_rounding::number;
 use crate::drive::{
-    CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name,
-    leaf_row, place, rmw,
+    CUT_COLUMNS, CUT_HEADS, CUT_MEANING, LEAF_HEADS, PART_HEADS, SimulatedArm, Simulation, cut_row,
+    drive_name, leaf_row, part_row, place, rmw,
 };
 use crate::quantity_words::count_of;
 
@@ -18,7 +18,8 @@ use crate::quantity_words::count_of;
 const ROWS_MAX: usize = 120;
 /// From so many times on a cost stands out: more than the model's place on a track makes.
 const COSTS: f64 = 1.1;
-const HEADS: [&str; 8] = ["Drive", "Place", "Operations/s", "Mean", "p50", "p99", "Cost", "RMW"];
+const HEADS: [&str; 9] =
+    ["Drive", "Place", "Operations/s", "Mean", "p50", "p99", "p99.9", "Cost", "RMW"];
 
 /// All of one result; `id` makes names unique on the page.
 pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
@@ -31,6 +32,7 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
         (table("Cost of the workload on each drive and place", &HEADS,
             arms.iter().map(one)))
         (more(simulation.arms.len() - arms.len(), "rows"))
+        (parts(arms))
         (leaves(arms))
         p.quiet { (against(simulation)) }
         (costs(id, arms))
@@ -56,9 +58,31 @@ fn one(arm: &SimulatedArm) -> Row {
         figure(time(arm.mean_ns)),
         figure(time(arm.p50_ns)),
         figure(time(arm.p99_ns)),
+        figure(time(arm.p999_ns)),
         figure(cost),
         figure(rmw(arm)),
     ])
+}
+
+/// Returns the times of each job's reads and writes.
+fn parts(arms: &[SimulatedArm]) -> Markup {
+    html! {
+        @if arms.iter().any(|arm| arm.parts.is_some()) {
+            h3 { "What each job's reads and writes took" }
+            (table("Times of each job's reads and writes", &PART_HEADS,
+                arms.iter().flat_map(by_part)))
+        }
+    }
+}
+
+fn by_part(arm: &SimulatedArm) -> impl Iterator<Item = Row> {
+    arm.parts.iter().flatten().take(ROWS_MAX).map(move |part| {
+        let [job, figures @ ..] = part_row(part, words().look);
+        let whose = format!("{}, {}", drive_name(arm), place(arm, words().look));
+        let mut cells = vec![head(&whose), told(&job)];
+        cells.extend(figures.iter().map(|text| figure(say(text))));
+        row(cells)
+    })
 }
 
 /// Returns what each of several drives under a layer did.

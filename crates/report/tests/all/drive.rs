@@ -1,15 +1,20 @@
 //! Results of drive models, for people and for programs.
 
 use drive::published::LineOrigin;
+use report::bench::{
+    Bench, Experiment, OperationDirection, Sync, Workload, WorkloadOrder, bench_json,
+};
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, PUBLISHED_SCHEMA, Published, PublishedLine,
     SIMULATION_SCHEMA, SimulatedArm, SimulatedCuts, SimulatedWork, Simulation, drives_json,
-    published_json, published_table, simulation_json, simulation_table,
+    measured_lines, published_json, published_table, simulation_json, simulation_table,
 };
+use report::probe::probe_json;
 use report::{Envelope, Look, Run};
 use serde_json::Value;
 use testkit::schema;
 
+use crate::bench::sample::{disk, penalty};
 use crate::sample::envelope;
 
 const DRIVES: &str = include_str!("../../schema/straddle.drives.1.schema.json");
@@ -232,4 +237,37 @@ fn what_is_outside_its_bound_is_shown_with_its_reason() {
     unexplained.lines.iter_mut().for_each(|line| line.note = None);
     let page = anstream::adapter::strip_str(&published_table(&unexplained, &look)).to_string();
     end(&page, "ranges); 1 outside for no stated reason; 1 fitted");
+}
+
+#[test]
+fn results_of_probe_and_bench_give_lines_of_a_data_sheet() {
+    let said = |text: &str| {
+        let lines = measured_lines(text).expect("a result");
+        lines.into_iter().map(|line| (line.key, line.amount)).collect::<Vec<_>>()
+    };
+    let probed = said(&probe_json(&crate::probe::platter()));
+    assert_eq!(probed, [("unit", 4096), ("physical_sector", 4096), ("rpm", 7200)]);
+    let of = |workload: Workload| {
+        let experiment = Experiment { workload, ..penalty() };
+        said(&bench_json(&Bench { experiments: vec![experiment], ..disk() }))
+    };
+    let alone = Workload {
+        action: OperationDirection::Read,
+        operation_bytes: Some(4096),
+        depth: 1,
+        order: Some(WorkloadOrder::Random),
+        direct: true,
+        ..Workload::default()
+    };
+    assert_eq!(of(alone.clone()), [("read_latency", 8_350_000)]);
+    let writes = Workload { action: OperationDirection::Write, ..alone.clone() };
+    assert_eq!(of(writes.clone()), [("write_latency", 8_350_000)]);
+    for other in [
+        Workload { sync: Sync::Fsync, ..writes },
+        Workload { depth: 32, ..alone.clone() },
+        Workload { operation_bytes: Some(65_536), ..alone },
+    ] {
+        assert_eq!(of(other), []);
+    }
+    assert!(measured_lines("{\"schema\": \"straddle.check/1\"}").is_err());
 }

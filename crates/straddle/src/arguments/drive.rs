@@ -29,6 +29,7 @@ pub(crate) enum DriveWhat {
     /// Show a drive profile: every value with its source
     Show(DriveShow),
     Simulate(Box<Simulate>),
+    Fit(DriveFit),
     Serve(Box<Serve>),
     Reproduce(Reproduce),
     Detach(Detach),
@@ -56,17 +57,49 @@ pub(crate) struct DriveShow {
     #[arg(long, conflicts_with = "json")]
     pub(crate) toml: bool,
 
+    /// Print the data sheet that the profile was made of, to copy and edit for drive fit
+    #[arg(long, conflicts_with_all = ["json", "toml"])]
+    pub(crate) sheet: bool,
+
     #[command(flatten)]
     pub(crate) document: Json,
+}
+
+/// Make a drive profile from a data sheet: each value with the line that decided it
+///
+/// Prints a profile for drive simulate --profile. Comments at its end compare each line of the
+/// sheet with what the profile does.
+#[derive(Debug, Args)]
+#[command(after_help = help("drive fit", "\
+Examples:
+  straddle drive show samsung-990-pro --sheet > sheet.toml
+  straddle drive fit sheet.toml > mine.toml
+                                           a profile from the numbers of a data sheet
+  straddle drive fit sheet.toml --measured probe.json --measured bench.json > mine.toml
+                                           measured numbers replace the sheet's
+  straddle drive simulate --profile mine.toml"))]
+pub(crate) struct DriveFit {
+    /// Numbers of a data sheet, as TOML
+    #[arg(value_name = "SHEET.toml")]
+    pub(crate) sheet: PathBuf,
+
+    /// A result of probe -o (unit, turns a minute) or bench -o (latency of one operation alone);
+    /// replaces the sheet's number; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measured: Vec<PathBuf>,
+
+    /// Random seed of the comparison's places
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// Show what a workload would cost on a drive, aligned and misaligned
 ///
 /// The default workload writes 4 KiB at a time, in order, with a flush after each write.
-/// --published compares the models with published numbers instead.
+/// --published compares the models with published numbers instead, --validate with data sheets.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what")
-    .args(["profiles", "published"])
+    .args(["profiles", "published", "validate"])
     .required(true)
     .multiple(false))]
 #[command(mut_arg("sysroot", |sysroot| sysroot.requires("stack")))]
@@ -92,7 +125,8 @@ Examples:
                                            at the place of a planned partition
   straddle drive simulate --profile m4-256 --power-cuts 100 --no-sync
                                            what is left after a power cut
-  straddle drive simulate --published      published numbers and the models'"))]
+  straddle drive simulate --published      published numbers and the models'
+  straddle drive simulate --validate       data sheets and the models'"))]
 pub(crate) struct Simulate {
     /// A built-in drive profile, or a profile's file; may be repeated
     #[arg(
@@ -126,6 +160,20 @@ pub(crate) struct Simulate {
         help_heading = "Drives"
     )]
     pub(crate) published: bool,
+
+    /// Compare drives that others measured, and all lines of the built-in data sheets, with the
+    /// models
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "set", "vary", "job", "trace", "stack", "read", "random", "size", "no_sync", "depth",
+            "start", "shift", "layer", "sysroot", "what_if", "power_cuts", "lie", "survivors",
+            "half_written", "lost_member", "operations", "host_cost",
+            "rate", "recorded_times",
+        ],
+        help_heading = "Drives"
+    )]
+    pub(crate) validate: bool,
 
     /// Run a fio job file; paths in the file are never opened
     #[arg(

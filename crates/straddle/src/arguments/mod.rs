@@ -38,8 +38,8 @@ pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use draw::Draw;
 pub(crate) use drive::{
-    Detach, Drive, DriveGuard, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Protocol,
-    Reproduce, Serve, Simulate, Survivors,
+    Detach, Drive, DriveFit, DriveGuard, DriveList, DriveShow, DriveWhat, HalfWritten, Lie,
+    Protocol, Reproduce, Serve, Simulate, Survivors,
 };
 pub(crate) use emit::Emit;
 pub(crate) use explain::Explain;

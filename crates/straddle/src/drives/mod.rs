@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `profiles` | the drives: built-in, or a file |
+//! | `fit` | a profile from a data sheet |
 //! | `recorded_trace` | a trace that is replayed |
 //! | `serve` | one of them, plugged in |
 //! | `simulate` | a workload on them |
@@ -21,10 +22,11 @@
 //! | `layer_workload` | a workload in a layer, as far as it lies anywhere |
 //! | `leaf_drives` | the drives under a layer as one model |
 //! | `reproduce` | an article's procedure, on served drives |
-//! | `published` | what was published, beside what they say |
+//! | `published` | what was published or measured, beside what they say |
 
 mod cut_policy;
 mod drives_under;
+mod fit;
 mod job_parts;
 mod layer_place;
 mod layer_workload;
@@ -52,13 +54,14 @@ pub(crate) fn run(drive: &Drive) -> anyhow::Result<CommandOutcome> {
     match &drive.what {
         DriveWhat::List(list) => profiles::list(list),
         DriveWhat::Show(show) => profiles::show(show),
+        DriveWhat::Fit(asked) => fit::run(asked),
         DriveWhat::Serve(asked) => serve::run(asked),
         DriveWhat::Reproduce(asked) => reproduce::run(asked),
         DriveWhat::Detach(asked) => serve::detach(asked),
         DriveWhat::Torture(asked) => torture::run(asked),
         DriveWhat::Cut(asked) => torture::write_image(asked),
         DriveWhat::Guard(asked) => serve::guard(asked),
-        DriveWhat::Simulate(asked) if asked.published => published::run(asked),
+        DriveWhat::Simulate(asked) if asked.published || asked.validate => published::run(asked),
         DriveWhat::Simulate(asked) => simulate::run(asked),
     }
 }

@@ -34,6 +34,17 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<CommandOutcome> {
         printer::print(text)?;
         return Ok(CommandOutcome::Done);
     }
+    if show.sheet {
+        let Some(text) = profile::sheet_text(&show.drive) else {
+            bail!(
+                "cannot print the sheet of {}: its profile is not made of one\nhint: straddle \
+                 drive show samsung-990-pro --sheet",
+                show.drive
+            );
+        };
+        printer::print(text)?;
+        return Ok(CommandOutcome::Done);
+    }
     let found = named(&show.drive)?;
     if show.toml {
         bail!(

@@ -1,6 +1,6 @@
-//! `drive simulate --published`.
+//! `drive simulate --published` and `--validate`.
 
-use drive::published::{LineOrigin, PublishedNumber, published};
+use drive::published::{LineOrigin, PublishedNumber, published, validation};
 use report::Envelope;
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
 
@@ -11,7 +11,10 @@ use crate::shared::run;
 
 /// Puts every published number beside the model's.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
-    let compared = published(asked.seed);
+    let compared = match asked.validate {
+        true => validation(asked.seed),
+        false => published(asked.seed),
+    };
     let document = Published {
         envelope: Envelope::new(PUBLISHED_SCHEMA, run::anywhere()),
         seed: asked.seed,

@@ -110,6 +110,7 @@ fn simulated(
             unflushed(watched.model(), arm, workload.may_flush(asked), notes);
             waits(watched.model(), arm, notes);
             empty(watched.model(), arm, notes);
+            garbage(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
         Owner::Layer(ground) | Owner::Floor(ground) => {
@@ -149,6 +150,7 @@ fn in_layer(
     unflushed(&spread, arm, workload.may_flush(asked), notes);
     waits(&spread, arm, notes);
     empty(&spread, arm, notes);
+    garbage(&spread, arm, notes);
     let leaf = |(model, under): (&dyn Model, &DrivesUnder)| {
         let tally = model.tally();
         let (read_bytes, written_bytes) = (tally.read_bytes, tally.written_bytes);
@@ -197,6 +199,21 @@ fn empty(model: &dyn Model, arm: &Variant, notes: &mut Vec<String>) {
         let note = format!(
             "{reads} reads on {name} were of space that was never written, or was discarded: no \
              flash was read for them{hint}"
+        );
+        say(note, notes);
+    }
+}
+
+/// Says, once for a drive, that garbage collection decided its writes: most programs moved valid
+/// pages.
+fn garbage(model: &dyn Model, arm: &Variant, notes: &mut Vec<String>) {
+    let DriveTally { programs, moves, .. } = model.tally();
+    if moves > programs / 2 {
+        let name = called(arm);
+        let factor = real(programs) / real(programs.saturating_sub(moves).max(1));
+        let note = format!(
+            "garbage collection decides the writes of {name}: {factor:.1} programs for each of the \
+             host's, as in its steady state; --set used=SIZE leaves more of it empty"
         );
         say(note, notes);
     }

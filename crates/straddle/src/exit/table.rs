@@ -132,10 +132,16 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end(
         "drive simulate",
         0,
-        "simulated; --published: each number is within its bound, or has a reason",
+        "simulated; --published, --validate: each number is within its bound, or has a reason",
     ),
-    end("drive simulate", 1, "--published: a number is outside its bound and has no reason"),
+    end(
+        "drive simulate",
+        1,
+        "--published, --validate: a number is outside its bound and has no reason",
+    ),
     end("drive simulate", 2, "usage error, or the workload cannot be simulated"),
+    end("drive fit", 0, "fitted"),
+    end("drive fit", 2, "usage error, or a file cannot be read"),
     end("drive serve", 0, "served until Ctrl-C, and everything is detached"),
     end("drive serve", 2, "usage error, or the drive cannot be served"),
     end(

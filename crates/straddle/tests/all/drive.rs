@@ -444,3 +444,36 @@ fn a_job_with_a_rate_costs_time_and_not_operations() {
     assert!(arms[1]["ratio"].as_f64() > Some(1.3), "{document:#}");
     assert!(document["notes"].as_array().expect("a list").is_empty(), "{document:#}");
 }
+
+#[test]
+fn a_job_keeps_its_rate_and_thinks_between_its_operations() {
+    let scratch = Scratch::new();
+    let arm = |name: &str, pace: &str| {
+        let job = format!("[x]\nrw=randread\nbs=4k\ndirect=1\nioengine=psync\n{pace}\n");
+        let job = scratch.file(name, job.as_bytes());
+        let words = ["simulate", "--profile", "micron-7300-pro", "--job", text(&job)];
+        let ran = drive(&[&words[..], &["--operations", "2000", "--json"]].concat());
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let document = ran.document();
+        assert!(!document["notes"].to_string().contains("not honored"), "{document}");
+        document["arms"][0]["operations_per_second"].as_f64().expect("a rate")
+    };
+    let near = |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 0.02, "{found}");
+    near(arm("rate", "rate_iops=300"), 300.0);
+    near(arm("bytes", "rate=2m"), 512.0);
+    // A read takes 90 us.
+    near(arm("think", "thinktime=910"), 1000.0);
+}
+
+#[test]
+fn a_note_says_where_garbage_collection_decides() {
+    let says = |name: &str, words: &[&str]| {
+        let always = ["simulate", "--profile", name, "--random", "--no-sync", "--depth", "32"];
+        let ran = drive(&[&always[..], words].concat());
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        ran.out.contains("garbage collection decides the writes of")
+    };
+    assert!(says("samsung-pm883", &["--size", "1M", "--operations", "20000"]));
+    assert!(!says("samsung-pm883", &["--set", "used=1G", "--operations", "20000"]));
+    assert!(!says("hdd-7200-512e", &[]));
+}

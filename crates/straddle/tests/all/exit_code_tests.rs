@@ -158,6 +158,16 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("watch", 0), ("watch", 2), ("watch", 130)],
     ),
     (
+        "tests/all/drive_fit.rs",
+        "a_sheet_becomes_a_profile_that_is_simulated_and_says_where_its_values_are_from",
+        &[("drive fit", 0)],
+    ),
+    (
+        "tests/all/drive_fit.rs",
+        "what_is_no_sheet_or_no_measurement_of_it_is_refused_with_what_to_do",
+        &[("drive fit", 2)],
+    ),
+    (
         "tests/all/serve/nbd.rs",
         "a_drive_is_served_until_a_signal_and_leaves_no_socket",
         &[("drive serve", 0), ("drive serve", 2)],

@@ -10,6 +10,7 @@ mod convert;
 mod docs;
 mod draw;
 mod drive;
+mod drive_fit;
 mod drive_stack;
 mod drive_wear;
 mod exit_code_tests;

@@ -34,12 +34,12 @@ pub(super) struct Scale {
 const SEED: u64 = 2010;
 
 impl Scale {
-    /// Of the article's disk of 1 TB and of its tree of 365 MB a fifth, of its large file of 365 MB
-    /// a half: both more than the 64 MB of the disk's cache.
+    /// The article's disk of 1 TB, less 4 MiB for the places at which its partition may begin, and
+    /// its tree and its large file of 365 MB each.
     pub(super) const ARTICLE: Scale = Scale {
-        device_bytes: (1_000_204_886_016 / 5) >> 20 << 20,
-        files: 6_000,
-        large_bytes: 182_500_000,
+        device_bytes: (1_000_204_886_016 >> 20 << 20) - (4 << 20),
+        files: 30_000,
+        large_bytes: 365_000_000,
     };
 
     /// The tree and the large file.
