@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU64;
 
-/// Lets the calling thread wake up when its time has come: timers of threads are 50 us late by
+/// Makes the calling thread wake up when its time has come: timers of threads are 50 us late by
 /// default, and other threads may run first. Returns whether both were granted; the second needs
 /// root.
 #[must_use]

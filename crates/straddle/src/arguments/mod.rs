@@ -19,6 +19,8 @@ mod plan;
 mod probe;
 mod raw_device;
 mod report;
+mod reproduce;
+mod serve;
 mod subject;
 mod torture;
 mod trace;
@@ -38,8 +40,7 @@ pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use draw::Draw;
 pub(crate) use drive::{
-    Detach, Drive, DriveFit, DriveGuard, DriveList, DriveShow, DriveWhat, HalfWritten, Lie,
-    Protocol, Reproduce, Serve, Simulate, Survivors,
+    Drive, DriveFit, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
 pub(crate) use emit::Emit;
 pub(crate) use explain::Explain;
@@ -50,6 +51,8 @@ pub(crate) use plan::Plan;
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 pub(crate) use report::Report;
+pub(crate) use reproduce::Reproduce;
+pub(crate) use serve::{Detach, DriveGuard, Protocol, Serve};
 pub(crate) use torture::{CutImage, CutPolicy, Torture, TortureFs};
 pub(crate) use trace::Trace;
 pub(crate) use watch::{Watch, WatchFormat};

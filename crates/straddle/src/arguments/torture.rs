@@ -7,7 +7,8 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use super::common::{Json, help};
 use super::completion_values::DRIVES;
-use super::drive::{HalfWritten, Lie, Protocol, Survivors};
+use super::drive::{HalfWritten, Lie, Survivors};
+use super::serve::Protocol;
 use super::values::{pace, seconds, size_above_0};
 
 /// Cut the power under a program, again and again, and check what is left

@@ -211,8 +211,8 @@ const SYNCED: Stand = Stand {
     last: &[],
 };
 
-const PARITY_4K: &str = "fio --name=reads --filename={drive} --offset={start} --rw=randread --bs=4k \
-     --size=64g --direct=1 --ioengine=libaio --iodepth=64 --norandommap --time_based \
+const PARITY_4K: &str = "fio --name=reads --filename={drive} --offset={start} --rw=randread \
+     --bs=4k --size=64g --direct=1 --ioengine=libaio --iodepth=64 --norandommap --time_based \
      --runtime={seconds} --output-format=json";
 const PARITY_16K: &str = "fio --name=reads --filename={drive} --offset={start} --rw=randread \
      --bs=16k --size=64g --direct=1 --ioengine=libaio --iodepth=64 --norandommap --time_based \

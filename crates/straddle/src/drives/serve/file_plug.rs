@@ -16,7 +16,7 @@ use crate::shared::printer::shown;
 /// Number of directories that this process made.
 static DIRECTORIES: AtomicU32 = AtomicU32::new(0);
 
-/// Mounts `drive` on the directory `mount`, else on a new one, with a guard that takes the mount away
+/// Mounts `drive` on directory `mount`, else on a new one, with a guard that takes the mount away
 /// when this process cannot, and after `patience` seconds without an answer.
 ///
 /// # Errors

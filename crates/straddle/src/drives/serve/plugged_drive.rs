@@ -64,7 +64,7 @@ impl PluggedDrive {
         self.plug.look();
     }
 
-    /// Takes the drive away from its clients, and ends the trace and the log that are `asked`. Returns
+    /// Takes the drive away from its clients; ends the trace and the log that are `asked`. Returns
     /// its counts.
     ///
     /// # Errors
