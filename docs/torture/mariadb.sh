@@ -26,7 +26,7 @@ start() {
         kill -0 $! 2>/dev/null || break
         sleep 0.1
     done
-    grep -hE 'ERROR' "$run/log" | head -n 1 >&2
+    grep -ahE 'ERROR' "$run/log" | head -n 1 >&2
     exit 1
 }
 stop() {

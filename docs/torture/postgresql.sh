@@ -20,7 +20,7 @@ start() {
     as_postgres "$bin/pg_ctl" -s -w -t 60 -D "$data" -l "$run/log" -o \
         "-k $run -c listen_addresses= -c full_page_writes=$pages -c shared_buffers=1MB \
          -c autovacuum=off -c max_wal_size=1GB -c min_wal_size=32MB" start 2>"$run/start" || {
-        grep -hE 'PANIC|FATAL|ERROR' "$run/log" "$run/start" | tail -n 1 >&2
+        grep -ahE 'PANIC|FATAL|ERROR' "$run/log" "$run/start" | tail -n 1 >&2
         exit 1
     }
 }
