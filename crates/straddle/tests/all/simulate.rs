@@ -90,7 +90,7 @@ const HASHES: [(&str, u64); 49] = [
     ("samsung-pm9a3", 0x0b41_d9e8_7ca3_ee86),
     ("micron-7450-pro", 0x31ac_480c_8b5e_6637),
     ("micron-9300-pro", 0x73b6_58bc_4768_2b8e),
-    ("solidigm-p5336", 0x39fd_f65e_37b4_5f81),
+    ("solidigm-p5336", 0x157b_8876_40ad_1a04),
     ("gp3", 0xe311_eeee_2639_7bbd),
     ("io2", 0x56ee_8210_41c0_323b),
     ("pd-ssd", 0x3812_3afb_2816_117c),
