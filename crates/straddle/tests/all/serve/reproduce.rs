@@ -95,6 +95,9 @@ fn an_interrupted_or_killed_run_leaves_nothing_mounted_and_no_program() {
         until("the program is gone", || !Path::new(&format!("/proc/{program}")).exists());
         std::fs::remove_file(&started).expect("it is there");
     }
+    // Its record and its empty directory stay where it was killed.
+    let ran = Ran::of(straddle(&["detach"]).arg("--stale"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
 }
 
 #[test]
