@@ -80,7 +80,7 @@ const HASHES: [(&str, u64); 49] = [
     ("samsung-980", 0x8829_e85e_6d21_e00e),
     ("samsung-980-pro", 0x0d8e_c927_ad53_14af),
     ("samsung-990-pro", 0xe26c_a695_c8d9_1729),
-    ("kingston-kc3000", 0xb803_2791_1004_7697),
+    ("kingston-kc3000", 0x6486_0fde_5283_46d2),
     ("crucial-t500", 0x558f_c66b_5d36_5631),
     ("wd-sn850x", 0x745d_845b_e43d_d98c),
     ("wd-sn770", 0x31eb_ec34_0e77_d318),

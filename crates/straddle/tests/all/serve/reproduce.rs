@@ -27,7 +27,7 @@ fn with_program(scratch: &Scratch, script: &str) -> Command {
 
 fn is_mounted(process: u32) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("it is readable");
-    mounts.lines().any(|line| line.contains(&format!("straddle/{process} ")))
+    mounts.lines().any(|line| line.contains(&format!("straddle/{process}-")))
 }
 
 #[test]
