@@ -21,12 +21,12 @@ server() {
 sql() { mariadb --no-defaults -uroot -S "$run/sql" -BN --unbuffered "$@"; }
 start() {
     server &
-    for _ in $(seq 600); do
+    for _ in $(seq 1200); do
         sql -e "SELECT 1" >/dev/null 2>&1 && return
         kill -0 $! 2>/dev/null || break
         sleep 0.1
     done
-    grep -ahE 'ERROR' "$run/log" | head -n 1 >&2
+    { grep -ahE 'ERROR' "$run/log" || tail -n 1 "$run/log"; } | head -n 1 >&2
     exit 1
 }
 stop() {
@@ -38,7 +38,10 @@ install -d -o mysql -m 755 "$run"
 case $STRADDLE_PHASE in
 setup)
     mariadb-install-db --no-defaults --user=mysql --datadir="$data" --skip-test-db \
-        --auth-root-authentication-method=normal >"$run/install" 2>&1
+        --auth-root-authentication-method=normal >"$run/install" 2>&1 || {
+        tail -n 3 "$run/install" >&2
+        exit 1
+    }
     start
     sql -e "CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY, n INT, text VARCHAR(400)) \
         ENGINE=InnoDB; INSERT INTO t SELECT seq, 0, REPEAT('x', 400) FROM seq_1_to_8000"

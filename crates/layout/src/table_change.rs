@@ -43,7 +43,8 @@ pub struct TableChange {
     pub old_sector_bytes: u64,
     /// The sector in which the new one counts.
     pub new_sector_bytes: u64,
-    /// Runs of the disk that hold the old table: what is written, and the rest of it.
+    /// Runs of the disk that hold the old table: what is written, and the rest of it. Of a file
+    /// system that is made again, all that it is made of.
     pub known: Vec<ByteRange>,
     /// The writes, in the order in which one sound copy exists at every instant. Undone from the
     /// last to the first.
@@ -113,10 +114,17 @@ impl TableChange {
         })
     }
 
-    /// This change with `writes` before those of the table, in partition `number`.
+    /// This change with `writes` before those of the table, in partition `number`, made of the
+    /// bytes in `sources`.
     #[must_use]
-    pub fn rebuilding(mut self, number: u32, mut writes: Vec<TableWrite>) -> TableChange {
-        self.known.extend(writes.iter().filter_map(TableWrite::range));
+    pub fn rebuilding(
+        mut self,
+        number: u32,
+        sources: &[ByteRange],
+        mut writes: Vec<TableWrite>,
+    ) -> TableChange {
+        let written = writes.iter().filter_map(TableWrite::range);
+        self.known.extend(merged(sources.iter().copied().chain(written).collect()));
         writes.append(&mut self.writes);
         self.writes = writes;
         self.rebuilt.push(number);
@@ -200,6 +208,22 @@ impl TableChange {
     pub(crate) fn whole<'a>(&'a self, disk: &'a dyn Disk, side: Side) -> TableState<'a> {
         self.state(disk, if side == Side::New { self.writes.len() } else { 0 })
     }
+}
+
+/// The sectors that `ranges` cover, each once, in order.
+fn merged(mut ranges: Vec<ByteRange>) -> Vec<ByteRange> {
+    let sector = disk::length_of(&[0; SECTOR]);
+    ranges.sort_by_key(|range| range.start_bytes());
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for range in ranges.iter().filter(|range| range.length_bytes() > 0) {
+        let start = range.start_bytes().div_euclid(sector) * sector;
+        let end = range.end_bytes().next_multiple_of(sector);
+        match found.last_mut() {
+            Some((_, last)) if start <= *last => *last = end.max(*last),
+            _ => found.push((start, end)),
+        }
+    }
+    found.into_iter().filter_map(|(start, end)| ByteRange::new(start, end - start)).collect()
 }
 
 /// Records of logical partitions, which are part of the table of an MBR.

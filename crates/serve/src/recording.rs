@@ -160,7 +160,7 @@ impl Recording {
             io::Error::new(ErrorKind::InvalidData, format!("line {number} is damaged"))
         };
         let mut read = Recording::new(bytes_max);
-        let mut last_ns = 0;
+        let (mut last_ns, mut heard_ns) = (0, 0);
         let mut lines = log.lines().enumerate();
         if lines.next().map(|(_, line)| line).transpose()?.as_deref() != Some(HEAD) {
             return Err(damaged(1));
@@ -171,15 +171,21 @@ impl Recording {
             let at_ns = words.next().and_then(|word| word.parse::<u64>().ok());
             let (at_ns, word) = at_ns.zip(words.next()).ok_or_else(|| damaged(number + 1))?;
             let rest = words.next().unwrap_or_default();
+            if at_ns > NS_MAX {
+                return Err(damaged(number + 1));
+            }
             match word {
                 "end" => {
-                    read.end(at_ns.max(last_ns));
+                    read.end(at_ns.max(last_ns).max(heard_ns));
                     return match read.is_full {
                         true => Err(io::Error::other("longer than the memory that is allowed")),
                         false => Ok(read),
                     };
                 }
-                "line" => read.hear(at_ns, rest.to_owned()),
+                "line" => {
+                    heard_ns = heard_ns.max(at_ns);
+                    read.hear(at_ns, rest.to_owned());
+                }
                 _ => {
                     let recorded = RecordedCommand::read(word, rest, at_ns);
                     let recorded = recorded.filter(|_| at_ns >= last_ns);
@@ -223,6 +229,9 @@ impl RecordedCommand {
         Some(RecordedCommand { command, at_ns, data: Box::default() })
     }
 }
+
+/// The latest time of a recording that is read: a year, so that no sum of times overflows.
+const NS_MAX: u64 = 366 * 86_400 * 1_000_000_000;
 
 /// The longest line that counts as one, in bytes; the rest is cut off.
 const LINE_BYTES_MAX: usize = 1 << 16;

@@ -126,8 +126,8 @@ const LINES: &[RatioLine] = &[
     ),
     but(
         exact(Unpack, Mean, "untar, mean of the six", 10.9),
-        "no cause found: with ReiserFS as published it is 7.2, and ext3, btrfs and JFS, of which \
-         no own values are published, must be 37 together, and are 15",
+        "no cause found: with ReiserFS as published it is 7.1, and ext3, btrfs and JFS, of which \
+         no own values are published, must be 37 together, and are 14",
     ),
     among(Write, Ext3, "large write, ext3", WRITE),
     among(Write, Ext4, "large write, ext4", WRITE),

@@ -11,6 +11,10 @@ const DIRECTORY_BYTES_MAX: u64 = 2 << 20;
 /// The most files and directories, and the deepest directory.
 const NODES_MAX: usize = 1 << 17;
 const DEPTH_MAX: usize = 64;
+/// The most bytes of all entries together, long names and labels included.
+const ENTRIES_BYTES_MAX: u64 = 64 << 20;
+/// Advice for a volume that is not sound.
+const REPAIR: &str = "run fsck.fat -a on the partition first";
 /// A chain may end past its file by less than this, in bytes.
 const CLUSTER_SLACK: u64 = 1 << 20;
 
@@ -45,6 +49,10 @@ pub(super) struct OldVolume<'a> {
     /// Clusters that a chain had already: none has two.
     seen: Vec<bool>,
     nodes: usize,
+    /// Bytes of all entries that are kept.
+    entries_bytes: u64,
+    /// Runs that were read: the boot sector, the tables and the directories.
+    pub(super) sources: Vec<ByteRange>,
 }
 
 impl<'a> OldVolume<'a> {
@@ -55,13 +63,33 @@ impl<'a> OldVolume<'a> {
         if shape.kind == FatKind::Fat32 && flags & 0x80 != 0 {
             return Err("its tables of clusters are not mirrored".to_owned());
         }
+        let state = if shape.kind == FatKind::Fat32 { boot[65] } else { boot[37] };
         let table = read(volume, shape.table_at(0), shape.table_bytes())?;
+        // Linux `fs/fat/inode.c`, `fat_set_state`, and fatgen103: the bits are set while all is
+        // well. FAT12 has none.
+        let well = match shape.kind {
+            FatKind::Fat12 => 0,
+            FatKind::Fat16 => 0xc000,
+            FatKind::Fat32 => 0x0c00_0000,
+        };
+        if state & 1 != 0 || shape.entry(&table, 1) & well != well {
+            return Err(format!("it was not unmounted, or has errors; {REPAIR}"));
+        }
+        let used = shape.entries_bytes();
+        let mut sources: Vec<ByteRange> = ByteRange::new(0, 512).into_iter().collect();
+        for index in 0..shape.tables {
+            let at = shape.table_at(index);
+            sources.extend(ByteRange::new(at, used));
+            if index > 0 && !table.starts_with(&read(volume, at, used)?) {
+                return Err(format!("its tables of clusters differ from each other; {REPAIR}"));
+            }
+        }
         let last = u32::try_from(shape.clusters + 2).map_err(|error| error.to_string())?;
         if (2..last).any(|cluster| shape.entry(&table, cluster) == shape.kind.end() - 1) {
             return Err("it has clusters that are marked as bad".to_owned());
         }
         let seen = vec![false; usize::try_from(shape.clusters + 2).unwrap_or(0)];
-        Ok(OldVolume { volume, shape, boot, table, seen, nodes: 0 })
+        Ok(OldVolume { volume, shape, boot, table, seen, nodes: 0, entries_bytes: 0, sources })
     }
 
     /// The root directory with all that is in it.
@@ -74,6 +102,7 @@ impl<'a> OldVolume<'a> {
             self.directory_bytes(first)?
         } else {
             let (at, length) = self.shape.root();
+            self.sources.extend(ByteRange::new(at, length));
             read(self.volume, at, length)?
         };
         self.directory(&bytes, 0)
@@ -90,18 +119,26 @@ impl<'a> OldVolume<'a> {
             if entry[0] == 0xe5 {
                 continue;
             }
+            self.entries_bytes += ENTRY_BYTES;
+            if self.entries_bytes > ENTRIES_BYTES_MAX {
+                return Err("its directories are longer than 64 MiB".to_owned());
+            }
             let at = found.entries.len();
             found.entries.extend_from_slice(entry);
-            let is_name = attributes & 0x3f == 0x0f || attributes & 0x08 != 0;
-            if is_name || is_dots(entry) {
+            let high = if self.shape.kind == FatKind::Fat32 { number(entry, 20, 2) } else { 0 };
+            let first = u32::try_from(high << 16 | number(entry, 26, 2)).unwrap_or(0);
+            let is_long_name = attributes & 0x3f == 0x0f;
+            let is_label = !is_long_name && attributes & 0x08 != 0;
+            if is_label && first != 0 {
+                return Err(format!("its label has clusters as a file has; {REPAIR}"));
+            }
+            if is_long_name || is_label || is_dots(entry) {
                 continue;
             }
             self.nodes += 1;
             if self.nodes > NODES_MAX {
                 return Err("it has more than 131072 files".to_owned());
             }
-            let high = if self.shape.kind == FatKind::Fat32 { number(entry, 20, 2) } else { 0 };
-            let first = u32::try_from(high << 16 | number(entry, 26, 2)).unwrap_or(0);
             let node = if attributes & 0x10 == 0 {
                 Node::File(self.content(first, number(entry, 28, 4))?)
             } else {
@@ -117,6 +154,7 @@ impl<'a> OldVolume<'a> {
         let mut bytes = Vec::new();
         for cluster in self.chain(first, DIRECTORY_BYTES_MAX)? {
             let at = self.shape.cluster_at(cluster);
+            self.sources.extend(ByteRange::new(at, self.shape.cluster_bytes()));
             bytes.extend(read(self.volume, at, self.shape.cluster_bytes())?);
         }
         Ok(bytes)

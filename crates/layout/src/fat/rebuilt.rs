@@ -15,6 +15,9 @@ pub struct RebuiltFat {
     old: Rc<dyn Disk>,
     /// In the order of the volume; none covers another.
     parts: Vec<(ByteRange, Part)>,
+    /// Runs of the old volume that this depends on.
+    pub(super) sources: Vec<ByteRange>,
+    pub(super) sector_bytes: u64,
     /// Old and new kind and cluster size, in words.
     pub summary: String,
     /// Number of files.
@@ -52,9 +55,18 @@ impl RebuiltFat {
         writer.finish(&old.boot, first);
         let Writer { mut parts, files, bytes, .. } = writer;
         parts.sort_by_key(|(range, _)| range.start_bytes());
+        let mut sources = old.sources;
+        sources.extend(parts.iter().filter_map(|(range, part)| match part {
+            Part::Old(from) if *from != range.start_bytes() => {
+                ByteRange::new(*from, range.length_bytes())
+            }
+            _ => None,
+        }));
         Ok(RebuiltFat {
             old: Rc::clone(volume),
             parts,
+            sources,
+            sector_bytes,
             summary: summary.join(" -> "),
             files,
             content_bytes: bytes,

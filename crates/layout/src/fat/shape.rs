@@ -108,7 +108,7 @@ impl Shape {
             count if FatKind::Fat12.clusters().contains(&count) => FatKind::Fat12,
             _ => FatKind::Fat16,
         };
-        let holds = shape.table_bytes() >= ((shape.clusters + 2) * shape.kind.bits()).div_ceil(8);
+        let holds = shape.table_bytes() >= shape.entries_bytes();
         let fits = (1..=*shape.kind.clusters().end()).contains(&shape.clusters);
         let has_root = is_wide == (shape.root_entries == 0);
         if !holds || !fits || !has_root || sectors * sector > volume.length_bytes() {
@@ -181,6 +181,11 @@ impl Shape {
 
     pub(super) fn table_bytes(&self) -> u64 {
         self.table_sectors * self.sector
+    }
+
+    /// The bytes of a table that hold its entries.
+    pub(super) fn entries_bytes(&self) -> u64 {
+        ((self.clusters + 2) * self.kind.bits()).div_ceil(8)
     }
 
     /// The first byte of table number `index`.

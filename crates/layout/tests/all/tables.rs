@@ -166,7 +166,7 @@ pub(crate) fn converted() -> (MemoryDisk, TableChange) {
     assert_eq!((fat.files, fat.content_bytes), (1, 5000));
     let writes = fat.writes(&volume, 128 << 10, "FAT", 1 << 20).expect("few");
     let change = TableChange::of(&plan, &disk).expect("its bytes are read");
-    (disk, change.rebuilding(1, writes))
+    (disk, change.rebuilding(1, &fat.sources(128 << 10), writes))
 }
 
 pub(crate) fn cases() -> Vec<Case> {

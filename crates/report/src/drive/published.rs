@@ -6,6 +6,8 @@ use super::{Published, PublishedLine, PublishedStanding};
 use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::view_options::Look;
 
+/// Beginning of the note where nothing explains a number.
+const NO_CAUSE: &str = "no cause found";
 /// From here on digits after the point say nothing.
 pub(crate) const HUGE: f64 = 1e6;
 
@@ -48,9 +50,17 @@ pub fn published_table(published: &Published, look: &Look) -> String {
             " ({inside} of {all} single numbers, {in_ranges} of {ranges} ranges)"
         ));
     }
+    let unknown = |line: &&PublishedLine| {
+        let note = line.note.as_deref().unwrap_or_default();
+        line.standing() == PublishedStanding::Explained && note.starts_with(NO_CAUSE)
+    };
+    let unknown = published.lines.iter().filter(unknown).count();
+    let of_label = |label| published.lines.iter().filter(move |line| line.label == label).count();
     for (number, words) in [
-        (count(PublishedStanding::Explained), "outside, each for the reason above"),
+        (count(PublishedStanding::Explained) - unknown, "outside, with the reason above"),
+        (unknown, "outside, and no cause is known"),
         (count(PublishedStanding::Outside), "outside for no stated reason"),
+        (of_label(LineOrigin::Calibrated), "calibrated: the profile was set to that number"),
         (fitted, "fitted, which do not count"),
     ] {
         if number > 0 {

@@ -61,6 +61,22 @@ pub struct Torture {
     pub look_at: Option<String>,
 }
 
+impl Torture {
+    /// Returns whether anything could have been lost: cuts were made, and lines acknowledged.
+    #[must_use]
+    pub fn shows_something(&self) -> bool {
+        self.counts.cuts > 0 && self.recorded_lines > 0
+    }
+
+    /// Returns why nothing is shown, in a sentence without a full stop.
+    pub(crate) fn nothing_shown(&self) -> String {
+        match self.counts.cuts {
+            0 => "no cut was made".to_owned(),
+            _ => "the program acknowledged nothing: it printed no line in phase run".to_owned(),
+        }
+    }
+}
+
 /// Counts of cuts. Those of several shards add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -111,15 +127,17 @@ impl TortureCounts {
         match (program, broken) {
             (0, 0) => format!("{cuts} cuts of {drive}: nothing acknowledged was lost"),
             (_, 0) => format!(
-                "{program} of {cuts} cuts lost data that {drive} had kept: the program's fault"
+                "acknowledged data was lost in {program} of {cuts} cuts; {drive} kept its \
+                 promises, so the fault is in the software above it"
             ),
             (0, _) => format!(
                 "{drive} broke its promise in {broken} of {cuts} cuts; the program noticed {}",
                 self.drive_lost
             ),
             _ => format!(
-                "{drive} broke its promise in {broken} of {cuts} cuts; in {program} others the \
-                 program lost data that the drive had kept"
+                "{drive} broke its promise in {broken} of {cuts} cuts, and the program noticed {}; \
+                 in {program} more, the software above it lost acknowledged data",
+                self.drive_lost
             ),
         }
     }
@@ -149,8 +167,8 @@ impl TortureFailure {
     pub fn sentence(&self) -> String {
         let lost = || count(self.missing_sectors, "promised sector");
         match &self.check {
-            Some(why) if self.missing_sectors > 0 => format!("drive lost {}: {why}", lost()),
-            Some(why) => format!("drive kept its promises: {why}"),
+            Some(why) if self.missing_sectors > 0 => format!("drive lost {}; check: {why}", lost()),
+            Some(why) => format!("drive kept its promises; check: {why}"),
             None => format!("drive lost {}; the check passed", lost()),
         }
     }
@@ -168,14 +186,19 @@ pub fn torture_text(torture: &Torture, look: &Look) -> String {
     let limit = look.columns();
     let mut page = String::new();
     let counts = &torture.counts;
-    let word = if counts.failed() == 0 { "PASS" } else { "FAIL" };
-    prose(cell(word), &counts.verdict(&torture.drive), limit, &mut page);
+    let (word, verdict) = match counts.failed() {
+        0 if !torture.shows_something() => ("NO VERDICT", torture.nothing_shown()),
+        0 => ("PASS", counts.verdict(&torture.drive)),
+        _ => ("FAIL", counts.verdict(&torture.drive)),
+    };
+    prose(cell(word), &verdict, limit, &mut page);
     let mut line = |name: &str, text: &str| labeled(name, vec![cell(text)], limit, &mut page);
     if !torture.lies.is_empty() {
         line("lies    ", &format!("--lie {}", torture.lies.join(" --lie ")));
     }
     line("workload", &torture.workload);
     line("recorded", &recorded(torture));
+    line("cuts    ", &format!("seed {}, survivors {}", torture.seed, torture.survivors));
     if torture.shards > 1 {
         let (shard, shards) = (torture.shard, torture.shards);
         line("shard   ", &format!("{shard} of {shards}; {} cuts in all", torture.planned_cuts));
@@ -186,7 +209,7 @@ pub fn torture_text(torture: &Torture, look: &Look) -> String {
     }
     let more = torture.failures.len().saturating_sub(3);
     if more > 0 {
-        line("        ", &format!("and {more} more, in --json"));
+        line("        ", &format!("{more} more in --json"));
     }
     if let Some(command) = &torture.look_at {
         line("look at ", command);
@@ -219,7 +242,7 @@ pub(crate) fn recorded(torture: &Torture) -> String {
 /// Returns which cut it was, in words.
 fn failure_words(failure: &TortureFailure) -> String {
     format!(
-        "{} at {:.6} s, survivors {}, after {}",
+        "{} at {:.6} s, unpromised writes kept: {}, after {}",
         failure.cut,
         real(failure.at_ns) / 1e9,
         failure.survivors,

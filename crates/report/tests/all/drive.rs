@@ -231,12 +231,12 @@ fn what_is_outside_its_bound_is_shown_with_its_reason() {
     };
     end(
         &page,
-        "3 of 4 numbers that count are within their bounds (2 of 3 single numbers, 1 of 1 ranges); 1 outside, each for the reason",
+        "3 of 4 numbers that count are within their bounds (2 of 3 single numbers, 1 of 1 ranges); 1 outside, with the reason",
     );
     let mut unexplained = compared();
     unexplained.lines.iter_mut().for_each(|line| line.note = None);
     let page = anstream::adapter::strip_str(&published_table(&unexplained, &look)).to_string();
-    end(&page, "ranges); 1 outside for no stated reason; 1 fitted");
+    end(&page, "ranges); 1 outside for no stated reason; 1 calibrated: the profile");
 }
 
 #[test]

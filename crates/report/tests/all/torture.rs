@@ -74,12 +74,16 @@ fn power_cuts_are_valid_and_wholly_described() {
 fn the_verdict_says_whose_fault_it_is() {
     for (counts, said) in [
         (counts(0, 0, 0), "100 cuts of disk: nothing acknowledged was lost"),
-        (counts(5, 0, 0), "5 of 100 cuts lost data that disk had kept: the program's fault"),
+        (
+            counts(5, 0, 0),
+            "acknowledged data was lost in 5 of 100 cuts; disk kept its promises, so the fault is in the \
+             software above it",
+        ),
         (counts(0, 7, 2), "disk broke its promise in 9 of 100 cuts; the program noticed 7"),
         (
             counts(1, 7, 2),
-            "disk broke its promise in 9 of 100 cuts; in 1 others the program lost data that the \
-             drive had kept",
+            "disk broke its promise in 9 of 100 cuts, and the program noticed 7; in 1 more, the \
+             software above it lost acknowledged data",
         ),
     ] {
         assert_eq!(counts.verdict("disk"), said);
@@ -96,11 +100,11 @@ fn the_screen_begins_with_the_verdict_and_fits_80_columns() {
         "lies      --lie flush",
         "100 acknowledged lines, 311 writes, 207 flushes, 2.5 s",
         "1 of 2; 100 cuts in all",
-        "4 at 1.203000 s, survivors random, after 45 acknowledged lines",
-        "drive kept its promises: row 7 is lost",
-        "drive lost 8 promised sectors: row 9 is lost",
+        "4 at 1.203000 s, unpromised writes kept: random, after 45 acknowledged lines",
+        "drive kept its promises; check: row 7 is lost",
+        "drive lost 8 promised sectors; check: row 9 is lost",
         "drive lost 1 promised sector; the check passed",
-        "and 1 more, in --json",
+        "1 more in --json",
         "straddle drive cut run1 --cut 4 --seed 1 -o disk.img",
         "in 3 cuts, sectors that nobody was writing became unreadable",
     ] {

@@ -47,7 +47,11 @@ pub(super) fn look(
     })?;
     let hash = change.old_hash(disk).map_err(|error| error.to_string())?;
     if hash != document.known_sha256 {
-        return Err("its partition table is not the one that was planned".to_owned());
+        let what = match &document.rebuilt[..] {
+            [] => "its partition table is not the one that was planned",
+            _ => "its partition table, or a file of its FAT, is not the one that was planned",
+        };
+        return Err(what.to_owned());
     }
     match (change.standing(disk), undo.state()) {
         (Standing::Foreign(at), _) => {

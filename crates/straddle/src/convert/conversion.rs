@@ -9,7 +9,7 @@ use layout::{DiskAfter, DiskPlan, LongerDisk, RebuiltFat, WantedTable};
 use report::Refusal;
 use stack::judge;
 use stack::rule::RuleInput;
-use stack::{Condition, LayerId, LayerKind, Stack};
+use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
 use units::prefix::{Exact, Size};
 use units::{ByteRange, SectorSize, Unit};
 
@@ -20,6 +20,7 @@ use crate::shared::disk_target::{assembled, meant, of_bytes, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
 use crate::shared::target;
+use crate::shared::title::title;
 
 /// A disk, and the same for other sectors.
 pub(super) struct Conversion {
@@ -60,6 +61,10 @@ fn is_ambiguous(stack: &Stack, disk: LayerId) -> bool {
     is_mbr && stack.above(disk).iter().all(|&partition| stack.above(partition).is_empty())
 }
 
+fn is_format(stack: &Stack, id: LayerId) -> bool {
+    matches!(stack.layer(id).kind, LayerKind::ImageFormat(_))
+}
+
 impl Conversion {
     /// The conversion that is asked for; `None` where nothing is to be done.
     ///
@@ -85,7 +90,16 @@ impl Conversion {
             let hint = "name the disk that it is on".to_owned();
             return Err(wrong("not a whole disk", Some(hint)));
         }
-        let is_raw = !matches!(whole.layer(disk).kind, LayerKind::ImageFormat(_));
+        // A table in an array that a file is a member of is not the file's.
+        let is_own = |id: &LayerId| {
+            matches!(whole.layer(*id).mapping, Mapping::Leaf) || is_format(&whole, *id)
+        };
+        if device.is_none() && !whole.under(disk).iter().all(is_own) {
+            let reason = format!("the table is on {} in it", title(whole.layer(disk)));
+            let hint = "assemble that, and name its device".to_owned();
+            return Err(wrong(&reason, Some(hint)));
+        }
+        let is_raw = !is_format(&whole, disk);
         let before = whole.bytes(disk).cloned();
         let before = before.ok_or_else(|| wrong("its bytes cannot be read", None))?;
         let name = whole.layer(disk).name.clone();

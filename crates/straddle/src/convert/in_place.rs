@@ -18,6 +18,9 @@ use crate::shared::{run, table_document};
 
 /// The most bytes of a FAT that a plan holds.
 const REBUILT_BYTES_MAX: u64 = 32 << 20;
+/// The most known bytes, and the most runs of them and of writes, that `apply` takes.
+const KNOWN_BYTES_MAX: u64 = 64 << 20;
+const RUNS_MAX: usize = 4096;
 
 /// The plan of a conversion.
 ///
@@ -40,7 +43,15 @@ pub(super) fn plan(
         let what = format!("FAT in partition {}", one.number);
         let writes = one.fat.writes(&old, one.range.start_bytes(), &what, REBUILT_BYTES_MAX);
         let writes = writes.map_err(|reason| wrong(&reason))?;
-        change = change.rebuilding(one.number, writes);
+        let sources = one.fat.sources(one.range.start_bytes());
+        change = change.rebuilding(one.number, &sources, writes);
+    }
+    let known: u64 = change.known.iter().map(|run| run.length_bytes()).sum();
+    if known > KNOWN_BYTES_MAX {
+        return Err(wrong("its FAT holds more than 64 MiB in files that move"));
+    }
+    if change.known.len().max(change.writes.len()) > RUNS_MAX {
+        return Err(wrong("its FAT is in more than 4096 pieces"));
     }
     let never = |_: ByteRange, _: Emptied| Ok(false);
     layout::check(&change, found.before.as_ref(), Side::New, &never)

@@ -43,10 +43,14 @@ pub(crate) fn run(convert: &Convert) -> anyhow::Result<CommandOutcome> {
         printer::print(&line)?;
         return Ok(CommandOutcome::Done);
     }
-    if let Some(destination) = destination {
+    if convert.plan.is_some() {
         let document = match in_place::plan(convert, &found, &inspected) {
             Ok(document) => document,
             Err(refusal) => return refused(&refusal),
+        };
+        let Some(destination) = destination else {
+            printer::print(&document.json())?;
+            return Ok(CommandOutcome::Done);
         };
         destination.write(&document.json())?;
         printer::print(&found.text("planned, nothing was written yet"))?;
@@ -59,7 +63,7 @@ pub(crate) fn run(convert: &Convert) -> anyhow::Result<CommandOutcome> {
     match new_image::write(&found, output, &interrupt) {
         Ok(bytes) => {
             let after = found.text(&format!("converted into {}", shown(output)));
-            printer::print(&format!("{after}  written  {}, the rest are holes\n", Size(bytes)))?;
+            printer::print(&format!("{after}  written  {}, the rest is sparse\n", Size(bytes)))?;
             Ok(CommandOutcome::Done)
         }
         Err(CopyEnd::Interrupted(signal)) => {

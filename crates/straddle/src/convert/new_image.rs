@@ -1,6 +1,7 @@
 //! The converted disk, as a new raw file.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use report::Refusal;
 
 use super::conversion::Conversion;
 use super::refuse;
-use crate::arguments::Convert;
+use crate::arguments::{Convert, is_standard_output};
 use crate::shared::atomic_file::AtomicFile;
 use crate::shared::printer::shown;
 
@@ -32,8 +33,13 @@ impl From<std::io::Error> for CopyEnd {
     }
 }
 
-/// Rejects a file that exists.
+/// Rejects a file that exists, and standard output.
 pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
+    if convert.output.as_ref().is_some_and(|path| is_standard_output(path)) {
+        let message = format!("cannot convert {}: -o - is no file", shown(&convert.target));
+        let hint = "an image does not go to standard output; the file of that name: -o ./-";
+        return Err(Refusal::hinted(message, hint));
+    }
     let taken = convert.output.as_ref().filter(|path| path.symlink_metadata().is_ok());
     taken.map_or(Ok(()), |path| {
         let reason = format!("{} exists", shown(path));
@@ -78,7 +84,12 @@ pub(super) fn write(
             at = end;
         }
     }
-    atomic.finish()?;
+    atomic.finish_new().map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            CopyEnd::Failed("another file of that name came to be there meanwhile".to_owned())
+        }
+        _ => CopyEnd::from(error),
+    })?;
     Ok(written)
 }
 

@@ -158,6 +158,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("drive torture", 0, "after every cut, all that was acknowledged was there"),
     end("drive torture", 1, "a cut lost something: the drive, or the program"),
     end("drive torture", 2, "usage error, or the drive or the program cannot be run"),
+    end("drive torture", 5, "no cut was made, or the program acknowledged nothing"),
     end("drive torture", 130, "interrupted (128 + signal number); nothing stays attached"),
     end("drive cut", 0, "the image is written"),
     end("drive cut", 2, "usage error, or the recording cannot be read"),

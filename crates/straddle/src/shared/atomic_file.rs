@@ -41,11 +41,38 @@ impl AtomicFile {
     /// # Errors
     /// When it cannot be written or put there; what was there is then still there.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()?;
+        self.whole()?;
         fs::rename(&self.beside, &self.path)?;
         self.is_done = true;
         Ok(())
+    }
+
+    /// Puts the file in its place if nothing is there.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::finish`]; of kind `AlreadyExists` where something came to be there.
+    pub(crate) fn finish_new(mut self) -> io::Result<()> {
+        self.whole()?;
+        // A second name is given only where there is none; the first one goes with `self`.
+        match fs::hard_link(&self.beside, &self.path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                // A file system without second names, such as FAT: the place is taken first.
+                File::create_new(&self.path)?;
+                if let Err(error) = fs::rename(&self.beside, &self.path) {
+                    let _ = fs::remove_file(&self.path);
+                    return Err(error);
+                }
+                self.is_done = true;
+                Ok(())
+            }
+            linked => linked,
+        }
+    }
+
+    /// Brings all of it to the medium.
+    fn whole(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()
     }
 }
 
@@ -65,5 +92,30 @@ impl Drop for AtomicFile {
             // What is half written is of no use to anyone.
             let _ = fs::remove_file(&self.beside);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_replaces_nothing_that_appeared_meanwhile_and_leaves_nothing_beside_it() {
+        let scratch = testkit::Scratch::new();
+        let path = scratch.path().join("new.raw");
+        let names = || fs::read_dir(scratch.path()).expect("it is listed").count();
+        let mut file = AtomicFile::create(&path, 0o666).expect("it is begun");
+        file.write_all(b"whole").expect("it is written");
+        fs::write(&path, b"precious").expect("it is written");
+        let error = file.finish_new().expect_err("something is there");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).expect("it is read"), b"precious");
+        assert_eq!(names(), 1);
+        fs::remove_file(&path).expect("it is removed");
+        let mut file = AtomicFile::create(&path, 0o666).expect("it is begun");
+        file.write_all(b"whole").expect("it is written");
+        file.finish_new().expect("nothing is there");
+        assert_eq!(fs::read(&path).expect("it is read"), b"whole");
+        assert_eq!(names(), 1);
     }
 }

@@ -180,7 +180,7 @@ pub(crate) const WALKS: &[Walk] = &[
     (
         "tests/all/torture/endings.rs",
         "every_ending_of_torture_has_its_code_and_says_why",
-        &[("drive torture", 0), ("drive torture", 1), ("drive torture", 2)],
+        &[("drive torture", 0), ("drive torture", 1), ("drive torture", 2), ("drive torture", 5)],
     ),
     (
         "tests/all/torture/endings.rs",

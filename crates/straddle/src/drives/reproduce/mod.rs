@@ -46,6 +46,10 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         typist.say(&format!("note: {remark}\n"));
     }
     if asked.dry_run {
+        typist.say(
+            "dry run: nothing is typed. DRIVE is the served drive, BYTES its length, POINT a \
+             directory\n",
+        );
         procedure.stands.iter().for_each(|stand| typist.preview(stand));
         return Ok(CommandOutcome::Done);
     }

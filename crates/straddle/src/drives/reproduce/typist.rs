@@ -1,7 +1,8 @@
 //! Types the steps of a procedure on drives that this process serves.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use crate::shared::printer::{self, shown};
 
 /// Pause between looks at the drive's guard.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Runs its arguments; what they find (1) and a verdict that cannot be given (5) are no failures.
+const SHOWN: &str = r#""$@" || case $? in 1|5) ;; *) exit 1 ;; esac"#;
 /// Longest time of a step besides the time that it measures.
 const BUDGET: Duration = Duration::from_secs(900);
 
@@ -90,12 +93,15 @@ impl Typist {
         for (arm, step) in steps(stand) {
             let words = places.fill(step.words(), arm);
             self.say(&format!("$ {words}\n"));
-            let printed = match step {
-                Step::Show(_) => {
-                    self.run(&["sh", "-c", &format!("{} || :", own(&words)?)], plugged)
-                }
-                _ => self.run(&words.split(' ').collect::<Vec<_>>(), plugged),
-            }?;
+            // Filled word by word: a path may have blanks.
+            let filled = step.words().split(' ').map(|word| places.fill(word, arm));
+            let mut typed: Vec<OsString> = filled.map(OsString::from).collect();
+            typed[0] = program_of(&typed[0])?;
+            is_there(plugged, &typed)?;
+            if let Step::Show(_) = step {
+                typed.splice(0..0, ["sh", "-c", SHOWN, "sh"].map(OsString::from));
+            }
+            let printed = self.run(&typed, plugged)?;
             if let Step::Show(_) = step {
                 self.say(&printed);
             }
@@ -113,11 +119,9 @@ impl Typist {
     }
 
     /// Runs `words`, and looks after the drive meanwhile. Returns what is printed.
-    fn run(&self, words: &[&str], plugged: &mut PluggedDrive) -> anyhow::Result<String> {
-        let mut words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        words[0] = program(&words[0].to_string_lossy()).unwrap_or_default().into();
+    fn run(&self, words: &[OsString], plugged: &mut PluggedDrive) -> anyhow::Result<String> {
         let budget = BUDGET + Duration::from_secs(self.seconds.into());
-        let plan = CommandPlan { words: &words, budget, interrupt: &self.interrupt };
+        let plan = CommandPlan { words, budget, interrupt: &self.interrupt };
         let ran = std::thread::scope(|scope| {
             let command = scope.spawn(|| host::command::run(plan));
             while !command.is_finished() {
@@ -188,12 +192,31 @@ pub(super) fn serve_arguments(typed: &str) -> anyhow::Result<Serve> {
     }
 }
 
-/// `words`, whose first word may mean this program.
-fn own(words: &str) -> anyhow::Result<String> {
-    Ok(match words.strip_prefix("straddle ") {
-        Some(rest) => format!("{} {rest}", std::env::current_exe()?.display()),
-        None => words.to_owned(),
-    })
+/// The path of the program called `name`, which may be this one.
+fn program_of(name: &OsStr) -> anyhow::Result<OsString> {
+    let name = name.to_string_lossy();
+    match name.as_ref() {
+        "straddle" => Ok(std::env::current_exe()?.into()),
+        name => Ok(program(name).with_context(|| format!("not installed: {name}"))?.into()),
+    }
+}
+
+/// Refuses to type `words` where the served drive is gone: its number may be another's by now. A
+/// partition of it must be a block device, and no file that a tool made.
+fn is_there(plugged: &PluggedDrive, words: &[OsString]) -> anyhow::Result<()> {
+    if plugged.is_gone() {
+        bail!("the served drive is gone: its guard took it away");
+    }
+    let partition = format!("{}p", plugged.address());
+    for word in words.iter().filter(|word| word.to_string_lossy().contains(&partition)) {
+        let word = word.to_string_lossy();
+        let path = word.strip_prefix("--filename=").unwrap_or(&word);
+        let kind = std::fs::metadata(path).map(|found| found.file_type());
+        if !kind.is_ok_and(|kind| kind.is_block_device()) {
+            bail!("{path} is no block device");
+        }
+    }
+    Ok(())
 }
 
 /// The programs of `stand` that are not installed.

@@ -13,6 +13,7 @@ use super::plug::{self, Plug};
 use super::{keep, modeled, variants};
 use crate::arguments::{Protocol, Serve};
 use crate::drives::profiles;
+use crate::drives::torture::RecordedDrive;
 use crate::shared::printer::shown;
 
 /// A drive that is plugged in. Dropped, it is pulled, and its users get errors.
@@ -29,6 +30,9 @@ impl PluggedDrive {
     /// # Errors
     /// When that is not possible here; nothing is left then.
     pub(in crate::drives) fn insert(asked: &Serve) -> anyhow::Result<PluggedDrive> {
+        if let Some(directory) = &asked.log {
+            RecordedDrive::make(directory)?;
+        }
         let profile = variants::changed(profiles::named(&asked.profile)?, &asked.set)?;
         let drive = Arc::new(modeled(asked, &profile)?);
         if asked.protocol == Protocol::Loop {
@@ -55,7 +59,7 @@ impl PluggedDrive {
     }
 
     /// Returns whether nobody can use it any more.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(in crate::drives) fn is_gone(&self) -> bool {
         self.plug.is_gone()
     }
 

@@ -59,6 +59,9 @@ pub(super) fn run(asked: &Torture) -> anyhow::Result<CommandOutcome> {
         Some(kept) => kept.settings.clone(),
         None => settings(asked)?,
     };
+    if let Some(directory) = &asked.save {
+        RecordedDrive::make(directory)?;
+    }
     if asked.protocol == Protocol::Loop {
         // Threads take this over, so it comes before them. Where it is refused, the guard is left.
         let _ = host::serve_under_memory_pressure();
@@ -84,6 +87,7 @@ pub(super) fn run(asked: &Torture) -> anyhow::Result<CommandOutcome> {
     Ok(match (document.counts.failed(), said) {
         (1.., Some(said)) => CommandOutcome::Found(said),
         _ if interrupt.is_raised() => interrupted(&interrupt),
+        (_, Some(said)) if !document.shows_something() => CommandOutcome::NoVerdict(said),
         _ => CommandOutcome::Done,
     })
 }

@@ -123,8 +123,24 @@ impl RecordedDrive {
                 shown(directory)
             )
         };
-        std::fs::create_dir(directory).map_err(failed)?;
-        self.save_files(directory).map_err(failed)
+        match std::fs::create_dir(directory) {
+            // What is in it is never written over.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+            _ => self.save_files(directory).map_err(failed),
+        }
+    }
+
+    /// Makes `directory`, so that nothing is recorded that cannot be kept.
+    ///
+    /// # Errors
+    /// When it is there already, or cannot be made.
+    pub(in super::super) fn make(directory: &Path) -> anyhow::Result<()> {
+        std::fs::create_dir(directory).map_err(|error| {
+            anyhow!(
+                "cannot keep the recording in {}: {error}\nhint: name a new directory",
+                shown(directory)
+            )
+        })
     }
 
     fn save_files(&self, directory: &Path) -> io::Result<()> {

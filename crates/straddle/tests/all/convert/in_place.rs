@@ -45,6 +45,60 @@ fn a_plan_whose_fat_changed_since_is_refused() {
     assert!(read(&disk.image) == before);
 }
 
+/// Returns whether a write of a plan covers this byte of the disk.
+fn is_written(plan: &[u8], at: u64) -> bool {
+    let plan: serde_json::Value = serde_json::from_slice(plan).expect("a plan");
+    let writes = plan["table_change"]["writes"].as_array().expect("writes");
+    writes.iter().any(|write| {
+        let [start, length] =
+            ["at_bytes", "length_bytes"].map(|key| write[key].as_u64().expect("a number"));
+        (start..start + length).contains(&at)
+    })
+}
+
+#[test]
+fn a_plan_whose_file_was_overwritten_in_place_since_is_refused() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    // Behind a gap, so that it is read there and written elsewhere.
+    let volume = format!("{}@@{}", scratch::text(&disk.image), 4 << 20);
+    let [gap, small] = [("gap", vec![1; 20 << 20]), ("grubenv", b"saved_entry=one\n".to_vec())]
+        .map(|(name, bytes)| {
+            let path = disk.scratch.file(name, &bytes);
+            tool::run("mcopy", &["-i", &volume, scratch::text(&path), "::/"]);
+            bytes
+        });
+    tool::run("mdel", &["-i", &volume, "::/gap"]);
+    let ran = disk.run(&["convert", "disk.raw", "--sector", "4096", "--plan", "plan.json"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let mut before = read(&disk.image);
+    // As grub-editenv does with its file: neither the tables nor the directories change.
+    let at = before.windows(small.len()).position(|bytes| bytes == small).expect("the file");
+    assert!(at > gap.len());
+    assert!(!is_written(&read(&disk.file("plan.json")), at as u64));
+    before[at + 12] = b'9';
+    std::fs::write(&disk.image, &before).expect("it is written");
+    for way in [&["--dry-run"][..], &["--confirm", "disk.raw"]] {
+        let ran = disk.run(&[&["apply", "plan.json"], way].concat());
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(read(&disk.image) == before);
+    }
+    assert!(!disk.file("plan.json.undo").exists());
+}
+
+#[test]
+fn a_plan_goes_to_standard_output_as_it_goes_to_a_file() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    let ran = disk.run(&["convert", "disk.raw", "--sector", "4096", "--plan", "-"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    std::fs::write(disk.file("plan.json"), &ran.out).expect("it is written");
+    let ran = disk.run(&["apply", "plan.json", "--dry-run"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.out.contains("FAT in partition"), "{ran:?}");
+    assert!(!disk.file("-").exists());
+}
+
 #[test]
 fn an_image_of_512_byte_sectors_on_a_4kn_device_is_converted_there() {
     need_loops!();

@@ -96,6 +96,10 @@ fn a_loader_in_the_place_of_the_new_table_and_a_file_that_exists_are_refused() {
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(ran.errors.contains("old.raw exists"), "{ran:?}");
     assert_eq!(read(&disk.file("old.raw")), b"precious");
+    let ran = run(&["-o", "-"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.errors.contains("-o ./-"), "{ran:?}");
+    assert!(!disk.file("-").exists());
     std::fs::write(disk.file("plan.json"), b"precious").expect("it is written");
     let ran = run(&["--plan", "plan.json"]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
@@ -111,6 +115,50 @@ fn a_loader_in_the_place_of_the_new_table_and_a_file_that_exists_are_refused() {
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(ran.errors.contains("something unknown is at byte 20000"), "{ran:?}");
     assert!(!disk.file("new.raw").exists());
+}
+
+/// The superblock of a RAID 1 of one disk (1.2), whose data starts at 1 MiB.
+fn md_superblock(data_sectors: u64) -> Vec<u8> {
+    let mut block = vec![0; 4096];
+    let mut put = |at: usize, bytes: &[u8]| block[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &0xa92b_4efc_u32.to_le_bytes());
+    put(4, &1_u32.to_le_bytes());
+    put(16, b"straddle's array");
+    put(72, &1_u32.to_le_bytes());
+    put(80, &data_sectors.to_le_bytes());
+    put(92, &1_u32.to_le_bytes());
+    put(128, &2048_u64.to_le_bytes());
+    put(136, &data_sectors.to_le_bytes());
+    put(144, &8_u64.to_le_bytes());
+    put(168, b"straddle member!");
+    put(200, &1_u64.to_le_bytes());
+    put(208, &u64::MAX.to_le_bytes());
+    put(220, &1_u32.to_le_bytes());
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    let sum: u64 = block[..258].chunks(4).map(word).sum();
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    block[216..220].copy_from_slice(&sum.to_le_bytes()[..4]);
+    block
+}
+
+#[test]
+fn a_table_on_an_array_in_a_file_is_refused_and_not_taken_for_the_file_s() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    let inner = read(&disk.image);
+    let mut bytes = vec![0; 1 << 20];
+    bytes[4096..8192].copy_from_slice(&md_superblock(inner.len() as u64 / 512));
+    bytes.extend(inner);
+    std::fs::write(&disk.image, &bytes).expect("it is written");
+    for way in [&["-o", "new.raw"][..], &["--plan", "plan.json"], &["--dry-run"]] {
+        let words = [&["convert", "disk.raw", "--sector", "4096"], way].concat();
+        let ran = disk.run(&words);
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains("the table is on "), "{ran:?}");
+        assert!(ran.errors.contains(" in it"), "{ran:?}");
+    }
+    assert!(!disk.file("new.raw").exists() && !disk.file("plan.json").exists());
+    assert!(read(&disk.image) == bytes);
 }
 
 #[test]

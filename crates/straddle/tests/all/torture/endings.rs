@@ -20,8 +20,18 @@ fn every_ending_of_torture_has_its_code_and_says_why() {
     assert!(clean.out.starts_with("PASS 2 cuts of m4-256: nothing acknowledged was lost"));
     let found = torture_file(&honest, &["check"]);
     assert_eq!(found.status, Some(1), "{found:?}");
-    assert!(found.out.contains("2 of 2 cuts lost data that m4-256 had kept"), "{found:?}");
+    assert!(found.out.contains("lost in 2 of 2 cuts; m4-256 kept its"), "{found:?}");
     assert!(found.out.contains("as asked"), "{found:?}");
+    // A part without a cut, and a program that says nothing, show nothing.
+    for (words, said) in [
+        (&["--profile", "m4-256", "--cuts", "1", "--shard", "2/2"][..], "no cut was made"),
+        (&["--profile", "m4-256", "--cuts", "1"], "acknowledged nothing"),
+    ] {
+        let silent = if words.contains(&"--shard") { "none" } else { "silent" };
+        let ran = torture_file(words, &[silent]);
+        assert_eq!(ran.status, Some(5), "{ran:?}");
+        assert!(ran.out.starts_with("NO VERDICT ") && ran.out.contains(said), "{ran:?}");
+    }
     for phase in ["setup", "run"] {
         let refused = torture_file(&honest, &[phase]);
         assert_eq!(refused.status, Some(2), "{refused:?}");

@@ -23,7 +23,8 @@ if phase == "run":
         os.pwrite(drive, block(number), number * 4096)
         if "no-sync" not in how:
             os.fsync(drive)
-        print(number, flush=True)
+        if "silent" not in how:
+            print(number, flush=True)
     os.fsync(drive)
 if phase == "check":
     for line in sys.stdin:
