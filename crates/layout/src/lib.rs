@@ -24,6 +24,7 @@
 //! | `table_change` | the writes of a plan that moves no data |
 //! | `table_check` | the checks on them, before anything is written |
 //! | `table_writer` | their order, and the flushes between them |
+//! | `wanted_table` | the disk that such a table is for |
 //! | `rescaled` | the same partitions in a table of other sectors |
 //! | `fat` | a FAT made again for other sectors |
 //! | `new_table` | the first table of a blank disk |
@@ -51,6 +52,7 @@ mod table_check;
 mod table_writer;
 #[cfg(test)]
 mod tests;
+mod wanted_table;
 
 pub use disk_after::DiskAfter;
 pub use fat::RebuiltFat;
@@ -60,10 +62,11 @@ pub use new_table::{NewIds, new_table};
 pub use new_table_bytes::Region;
 pub use plan::{DiskPlan, PlannedPartition, UNKNOWN_CONTENT, Unmended, disk_of, plan, plan_around};
 pub use refusal::NoPlan;
-pub use rescaled::{LongerDisk, WantedTable, rescaled};
+pub use rescaled::rescaled;
 pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;
 pub use surveyed_disk::surely_mends;
 pub use table_change::{Side, Standing, TableChange, TableWrite};
 pub use table_check::{Emptied, IsBlank, check};
 pub use table_writer::{WriteFault, write_table};
+pub use wanted_table::{LongerDisk, WantedTable};

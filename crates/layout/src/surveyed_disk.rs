@@ -14,7 +14,7 @@ use crate::new_table_bytes;
 use crate::old_table_bytes::{Mbr, TableBytes};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{NoPlan, reject_unsound};
-use crate::rescaled::{LongerDisk, WantedTable};
+use crate::wanted_table::{LongerDisk, WantedTable};
 
 /// Returns whether [`crate::plan`] puts all that `partition` of `disk` holds on every unit even if
 /// the first partition cannot start earlier than now: that takes no look at the disk's bytes.

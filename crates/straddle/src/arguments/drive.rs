@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
 use workload::Duration;
 
 use super::common::{Json, Sysroot, help};
 use super::completion_values::DRIVES;
+use super::power_cut::{HalfWritten, Lie, Survivors};
 use super::reproduce::Reproduce;
 use super::serve::{Detach, DriveGuard, Serve};
 use super::torture::{CutImage, Torture};
@@ -381,48 +382,6 @@ impl Simulate {
         let own = if self.power_cuts.is_some() { 1000 } else { 10_000 };
         self.operations.unwrap_or(own)
     }
-}
-
-/// Subject that a drive lies about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Lie {
-    /// Flushes complete at once and write nothing to the medium
-    Flush,
-    /// Forced writes stay in the cache like other writes
-    Fua,
-    /// The capacitors or the battery fail to preserve the cache
-    Protection,
-}
-
-/// Survivors of a power cut among the writes that the drive had not promised to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Survivors {
-    /// Only what is on the medium
-    None,
-    /// Everything that the drive received
-    All,
-    /// Each part by chance
-    Random,
-    /// The newest write, and none before it
-    #[value(alias = "worst")]
-    Newest,
-    /// The first writes, up to one by chance: a cache that writes in order
-    Prefix,
-    /// All of these in turn, by chance
-    Mix,
-    /// Every subset of the first six open parts of writes, 64 cuts for each moment
-    Enumerate,
-}
-
-/// State of what is half written when the power goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HalfWritten {
-    /// The old content
-    Old,
-    /// The new content
-    New,
-    /// Unreadable, together with all other data in the same sector or unit
-    Unreadable,
 }
 
 /// Nanoseconds of a host's time, at most a second.

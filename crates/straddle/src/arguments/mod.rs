@@ -16,6 +16,7 @@ mod export;
 mod fsync;
 mod generate;
 mod plan;
+mod power_cut;
 mod probe;
 mod raw_device;
 mod report;
@@ -39,15 +40,14 @@ pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
 pub(crate) use convert::Convert;
 pub(crate) use demo::Demo;
 pub(crate) use draw::Draw;
-pub(crate) use drive::{
-    Drive, DriveFit, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
-};
+pub(crate) use drive::{Drive, DriveFit, DriveList, DriveShow, DriveWhat, Simulate};
 pub(crate) use emit::Emit;
 pub(crate) use explain::Explain;
 pub(crate) use export::Export;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use plan::Plan;
+pub(crate) use power_cut::{HalfWritten, Lie, Survivors};
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 pub(crate) use report::Report;

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use super::common::{Json, help};
 use super::completion_values::DRIVES;
-use super::drive::{HalfWritten, Lie, Survivors};
+use super::power_cut::{HalfWritten, Lie, Survivors};
 use super::serve::Protocol;
 use super::values::{pace, seconds, size_above_0};
 

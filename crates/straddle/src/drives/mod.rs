@@ -13,6 +13,7 @@
 //! | `workload_source` | what is done: as options specify, a job file, a trace |
 //! | `power_cuts` | what is left of it when the power is cut |
 //! | `cut_policy` | which of the possible outcomes a cut has |
+//! | `recorded_drive` | a drive whose clients were recorded, in memory and in a directory |
 //! | `torture` | power cuts under a program, on one of them plugged in |
 //! | `stack_input` | images, directories of them, devices or a plan, as a stack |
 //! | `table_script` | sfdisk's script as a stack |
@@ -34,6 +35,7 @@ mod leaf_drives;
 mod power_cuts;
 mod profiles;
 mod published;
+mod recorded_drive;
 mod recorded_trace;
 mod reproduce;
 mod serve;

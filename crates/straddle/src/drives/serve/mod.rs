@@ -37,7 +37,7 @@ use serve::{Pace, Recording, ServedDrive, Store, TraceLog};
 
 pub(super) use self::plug::{Plug, attach};
 pub(super) use self::plugged_drive::PluggedDrive;
-use super::torture::{RecordedDrive, Settings};
+use super::recorded_drive::{RecordedDrive, Settings};
 use super::variants;
 use crate::arguments::{Detach, DriveGuard, Serve};
 use crate::exit::CommandOutcome;

@@ -13,7 +13,7 @@ use super::plug::{self, Plug};
 use super::{keep, modeled, variants};
 use crate::arguments::{Protocol, Serve};
 use crate::drives::profiles;
-use crate::drives::torture::RecordedDrive;
+use crate::drives::recorded_drive::RecordedDrive;
 use crate::shared::printer::shown;
 
 /// A drive that is plugged in. Dropped, it is pulled, and its users get errors.

@@ -6,8 +6,8 @@ use serve::Recording;
 use units::random::Random;
 
 use super::super::cut_policy;
-use super::recorded_drive::LoggedDrive;
 use crate::arguments::{CutPolicy, Lie, Survivors};
+use crate::drives::recorded_drive::LoggedDrive;
 
 /// The cuts of a recording.
 pub(super) struct CutPlan<'a> {

@@ -12,8 +12,8 @@ use units::number::real;
 use super::super::cut_policy;
 use super::cut_plan::{CutPlan, after};
 use super::not_cut;
-use super::recorded_drive::RecordedDrive;
 use crate::arguments::CutImage;
+use crate::drives::recorded_drive::RecordedDrive;
 use crate::exit::CommandOutcome;
 use crate::shared::printer::{self, shown};
 

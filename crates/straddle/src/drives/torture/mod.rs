@@ -2,7 +2,6 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `recorded_drive` | a drive whose clients were recorded, in memory and in a directory |
 //! | `cut_plan` | when the power goes, and what survives |
 //! | `stand` | where the program runs: attached, mounted, gone afterwards |
 //! | `file_system` | the file system under it |
@@ -11,7 +10,6 @@
 mod cut_plan;
 mod file_system;
 mod image;
-mod recorded_drive;
 mod stand;
 
 use std::collections::HashMap;
@@ -36,10 +34,9 @@ use units::text::{escape, shell_word};
 
 use self::cut_plan::{CutPlan, after};
 pub(super) use self::image::write as write_image;
-use self::recorded_drive::LoggedDrive;
-pub(super) use self::recorded_drive::{RecordedDrive, Settings};
 use self::stand::{Phase, PhaseEnd, Stand};
 use super::cut_policy;
+use super::recorded_drive::{LoggedDrive, RecordedDrive, Settings};
 use crate::arguments::{Protocol, Torture, TortureFs};
 use crate::exit::{CUT_OFF, CommandOutcome};
 use crate::shared::destination::{Destination, TORTURE};

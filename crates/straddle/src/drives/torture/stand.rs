@@ -22,9 +22,9 @@ use serve::ServedDrive;
 
 use super::super::serve::{Plug, attach};
 use super::file_system::FsTools;
-use super::recorded_drive::Settings;
 use crate::arguments::Protocol;
 use crate::bench::installed;
+use crate::drives::recorded_drive::Settings;
 
 /// Pause between words to the guard.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -20,7 +20,7 @@ use drive::profile::DriveProfile;
 use drive::{CommandKind, Model};
 use serve::{RecordedCommand, Recording, Store};
 
-use super::super::{cut_policy, profiles, variants};
+use super::{cut_policy, profiles, variants};
 use crate::arguments::{Lie, TortureFs};
 use crate::shared::printer::shown;
 
@@ -34,15 +34,15 @@ pub(super) type LoggedDrive = Logged<Liar<Box<dyn Model>>>;
 
 /// Settings of a recorded drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Settings {
+pub(super) struct Settings {
     /// The profile, as it was typed.
-    pub(in super::super) profile: String,
+    pub(super) profile: String,
     /// Changed values of it.
-    pub(in super::super) set: Vec<String>,
-    pub(in super::super) lies: Vec<Lie>,
+    pub(super) set: Vec<String>,
+    pub(super) lies: Vec<Lie>,
     /// Name of the file system, as mount(8) calls it; empty for none.
-    pub(in super::super) file_system: String,
-    pub(in super::super) mount_options: String,
+    pub(super) file_system: String,
+    pub(super) mount_options: String,
 }
 
 impl Settings {
@@ -104,11 +104,11 @@ impl Settings {
 }
 
 /// A drive whose clients were recorded.
-pub(in super::super) struct RecordedDrive {
-    pub(in super::super) settings: Settings,
+pub(super) struct RecordedDrive {
+    pub(super) settings: Settings,
     /// Its content before.
-    pub(in super::super) base: Arc<Store>,
-    pub(in super::super) recording: Recording,
+    pub(super) base: Arc<Store>,
+    pub(super) recording: Recording,
 }
 
 impl RecordedDrive {
@@ -116,7 +116,7 @@ impl RecordedDrive {
     ///
     /// # Errors
     /// When the directory is there already, or something cannot be written.
-    pub(in super::super) fn save(&self, directory: &Path) -> anyhow::Result<()> {
+    pub(super) fn save(&self, directory: &Path) -> anyhow::Result<()> {
         let failed = |error: io::Error| {
             anyhow!(
                 "cannot keep the recording in {}: {error}\nhint: name a new directory",
@@ -134,7 +134,7 @@ impl RecordedDrive {
     ///
     /// # Errors
     /// When it is there already, or cannot be made.
-    pub(in super::super) fn make(directory: &Path) -> anyhow::Result<()> {
+    pub(super) fn make(directory: &Path) -> anyhow::Result<()> {
         std::fs::create_dir(directory).map_err(|error| {
             anyhow!(
                 "cannot keep the recording in {}: {error}\nhint: name a new directory",
