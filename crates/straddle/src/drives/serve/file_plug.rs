@@ -8,8 +8,9 @@ use anyhow::anyhow;
 use serve::ServedDrive;
 use serve::file::{CountsText, DISK_NAME, DriveFile};
 
+use super::attached::Attached;
 use super::fuse_plug::{self, FusePlug};
-use super::guard::{Attached, Guard};
+use super::guard::Guard;
 use super::runtime_directory;
 use crate::shared::printer::shown;
 

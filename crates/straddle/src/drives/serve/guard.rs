@@ -10,7 +10,6 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use serve::ServedDrive;
 
+use super::attached::Attached;
 use super::record::Record;
 use crate::shared::printer;
 
@@ -27,19 +27,6 @@ pub(super) const TICK_BYTES: usize = 16;
 pub(super) const END: u64 = u64::MAX;
 /// Longest wait for the guard's first word.
 const START: Duration = Duration::from_secs(30);
-
-/// An attachment that a guard takes away.
-pub(super) enum Attached {
-    /// A mount, and its directory where `is_own`.
-    Point {
-        /// Its mount point.
-        point: PathBuf,
-        /// True if the directory goes with it.
-        is_own: bool,
-    },
-    /// A loop device, which the guard attaches.
-    Loop,
-}
 
 /// The guard of a drive, as the serving process sees it.
 pub(super) struct Guard {

@@ -7,8 +7,9 @@ use host::DetachedFuse;
 use serve::ServedDrive;
 use serve::file::{CountsText, DISK_NAME, DriveFile};
 
+use super::attached::Attached;
 use super::fuse_plug::{self, FusePlug};
-use super::guard::{Attached, Guard};
+use super::guard::Guard;
 
 /// Attaches `drive` to a loop device, which its guard holds; it is pulled after `patience` seconds
 /// without an answer.

@@ -5,13 +5,16 @@
 //! | `plugged_drive` | a drive with its clock, its counts and its plug |
 //! | `plug` | a way for clients to use it, until it is pulled |
 //! | `nbd_plug`, `file_plug`, `loop_plug` | those ways |
+//! | `protocols` | which of them is asked for |
 //! | `fuse_plug` | the last two of them, once they are there |
+//! | `attached` | what a guard takes away: a mount, or a loop device |
 //! | `guard` | the process that pulls the drive when this one cannot, as seen from here |
 //! | `watchman` | that process |
 //! | `record` | what a drive leaves on the machine, so that `drive detach` finds it |
 //! | `counts` | its counts: at the end, and meanwhile |
 //! | `runtime_directory` | the place of sockets |
 
+mod attached;
 mod counts;
 mod file_plug;
 mod fuse_plug;
@@ -20,6 +23,7 @@ mod loop_plug;
 mod nbd_plug;
 mod plug;
 mod plugged_drive;
+mod protocols;
 mod record;
 pub(super) mod runtime_directory;
 mod watchman;
@@ -35,8 +39,9 @@ use host::Interrupt;
 use report::drive::{served_json, served_text};
 use serve::{Pace, Recording, ServedDrive, Store, TraceLog};
 
-pub(super) use self::plug::{Plug, attach};
+pub(super) use self::plug::Plug;
 pub(super) use self::plugged_drive::PluggedDrive;
+pub(super) use self::protocols::attach;
 use super::recorded_drive::{RecordedDrive, Settings};
 use super::variants;
 use crate::arguments::{Detach, DriveGuard, Serve};

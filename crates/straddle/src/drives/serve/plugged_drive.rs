@@ -9,8 +9,8 @@ use serve::ServedDrive;
 
 use super::counts::Counts;
 use super::fuse_plug::prompt_thread;
-use super::plug::{self, Plug};
-use super::{keep, modeled, variants};
+use super::plug::Plug;
+use super::{keep, modeled, protocols, variants};
 use crate::arguments::{Protocol, Serve};
 use crate::drives::profiles;
 use crate::drives::recorded_drive::RecordedDrive;
@@ -43,7 +43,7 @@ impl PluggedDrive {
         let clock = Arc::clone(&drive);
         let clock = prompt_thread(move || clock.run());
         let counts = Arc::new(Counts::new(asked, &profile, &drive));
-        let plug = plug::insert(asked, &drive, &counts)?;
+        let plug = protocols::insert(asked, &drive, &counts)?;
         counts.found_at(plug.address());
         Ok(PluggedDrive { drive, clock, counts, plug })
     }

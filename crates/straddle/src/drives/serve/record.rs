@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 
-use super::guard::Attached;
+use super::attached::Attached;
 use super::runtime_directory;
 use crate::arguments::Detach;
 use crate::exit::CommandOutcome;
