@@ -35,6 +35,8 @@ stop() {
 }
 
 install -d -o mysql -m 755 "$run"
+# User mysql may not write to a temporary directory of ours.
+export TMPDIR="$run"
 case $STRADDLE_PHASE in
 setup)
     mariadb-install-db --no-defaults --user=mysql --datadir="$data" --skip-test-db \
