@@ -29,8 +29,8 @@ pub struct RecordedCommand {
 /// A line that a workload printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedLine {
-    /// When it was read, before any later command was taken: the drive had answered all that the
-    /// line tells of.
+    /// When it was read, before any later command was taken: the drive had answered everything
+    /// that the line acknowledges.
     pub at_ns: u64,
     /// The line, without its line feed.
     pub text: String,

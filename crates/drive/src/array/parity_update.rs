@@ -10,8 +10,9 @@
 //! | a part, read-modify-write | what is written, and all parity | the same |
 //! | a part, reconstruct-write | data that is not wholly written | what is written, all parity |
 //!
-//! What would have to be read from a lost member counts as twice the members, so that the other way
-//! is taken; where both ways need it, all that is left is read. Nothing is written to it.
+//! A way that reads a lost member is not taken where the other does without: in the choice, such a
+//! read counts twice the number of members. If both need one, all members that are left are read.
+//! Nothing is written to a lost member.
 
 use units::stripe::Rotation;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use device::Window;
 use jiff::Timestamp;
 use layout::{Emptied, Side, TableChange};
-use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition};
+use report::plan::{LAYOUT_SCHEMA, Layout};
 use report::{Envelope, Refusal};
 use units::ByteRange;
 
@@ -18,9 +18,6 @@ use crate::shared::{run, table_document};
 
 /// The most bytes of a FAT that a plan holds.
 const REBUILT_BYTES_MAX: u64 = 32 << 20;
-/// The most known bytes, and the most runs of them and of writes, that `apply` takes.
-const KNOWN_BYTES_MAX: u64 = 64 << 20;
-const RUNS_MAX: usize = 4096;
 
 /// The plan of a conversion.
 ///
@@ -47,10 +44,10 @@ pub(super) fn plan(
         change = change.rebuilding(one.number, &sources, writes);
     }
     let known: u64 = change.known.iter().map(|run| run.length_bytes()).sum();
-    if known > KNOWN_BYTES_MAX {
+    if known > table_document::BYTES_MAX {
         return Err(wrong("its FAT holds more than 64 MiB in files that move"));
     }
-    if change.known.len().max(change.writes.len()) > RUNS_MAX {
+    if change.known.len().max(change.writes.len()) > table_document::RUNS_MAX {
         return Err(wrong("its FAT is in more than 4096 pieces"));
     }
     let never = |_: ByteRange, _: Emptied| Ok(false);
@@ -65,19 +62,6 @@ pub(super) fn plan(
     if let Some(own) = own {
         return Err(wrong(&format!("it is a disk of {own}-byte sectors")));
     }
-    let partition = |row: &layout::PlannedPartition| LayoutPartition {
-        number: row.number,
-        kind: row.kind.clone(),
-        name: row.name.clone(),
-        content: row.content.clone(),
-        old_start_bytes: row.old.start_bytes(),
-        old_length_bytes: row.old.length_bytes(),
-        new_start_bytes: row.new.start_bytes(),
-        new_length_bytes: row.new.length_bytes(),
-        fix_ups: Vec::new(),
-        why: row.why.clone(),
-        gain: String::new(),
-    };
     Ok(Layout {
         envelope: Envelope::new(LAYOUT_SCHEMA, run::run(Timestamp::now(), inspected)),
         target: shown(&convert.target),
@@ -86,7 +70,7 @@ pub(super) fn plan(
         old_sector_bytes: plan.old_sector_bytes,
         sector_bytes: plan.sector_bytes,
         changes: true,
-        partitions: plan.rows.iter().map(partition).collect(),
+        partitions: plan.rows.iter().map(table_document::partition).collect(),
         table_change: Some(document),
         ..Layout::default()
     })

@@ -86,7 +86,7 @@ pub(super) fn write(
     }
     atomic.finish_new().map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            CopyEnd::Failed("another file of that name came to be there meanwhile".to_owned())
+            CopyEnd::Failed("another program made a file with that name meanwhile".to_owned())
         }
         _ => CopyEnd::from(error),
     })?;

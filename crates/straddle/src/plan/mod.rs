@@ -21,6 +21,7 @@ use crate::shared::disk_target::{assembled, meant, raw_copy, serial, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::run;
+use crate::shared::table_document;
 use crate::shared::target;
 
 mod applied;
@@ -272,17 +273,9 @@ fn fill(document: &mut Layout, found: &PlannedDisk) {
             let moved = plan.moves.iter().filter(|one| one.number == row.number);
             let fix_ups = moved.flat_map(|one| &one.fix_ups).map(|fix| fix.what.clone());
             LayoutPartition {
-                number: row.number,
-                kind: row.kind.clone(),
-                name: row.name.clone(),
-                content: row.content.clone(),
-                old_start_bytes: row.old.start_bytes(),
-                old_length_bytes: row.old.length_bytes(),
-                new_start_bytes: row.new.start_bytes(),
-                new_length_bytes: row.new.length_bytes(),
                 fix_ups: fix_ups.collect(),
-                why: row.why.clone(),
                 gain: gain.clone(),
+                ..table_document::partition(row)
             }
         })
         .collect();

@@ -50,7 +50,7 @@ impl AtomicFile {
     /// Puts the file in its place if nothing is there.
     ///
     /// # Errors
-    /// As [`AtomicFile::finish`]; of kind `AlreadyExists` where something came to be there.
+    /// As [`AtomicFile::finish`]; of kind `AlreadyExists` if such a file was made meanwhile.
     pub(crate) fn finish_new(mut self) -> io::Result<()> {
         self.whole()?;
         // A second name is given only where there is none; the first one goes with `self`.

@@ -4,14 +4,31 @@ use std::path::Path;
 
 use device::{Disk, disk};
 use host::{FileDisk, Pinned};
-use layout::{TableChange, TableWrite};
-use report::plan::{KnownRun, TableChangeDocument, WriteDocument};
+use layout::{PlannedPartition, TableChange, TableWrite};
+use report::plan::{KnownRun, LayoutPartition, TableChangeDocument, WriteDocument};
 use units::ByteRange;
 
 /// The most bytes of one write, and of all known runs together: those of the largest table.
-const BYTES_MAX: u64 = 64 << 20;
+pub(crate) const BYTES_MAX: u64 = 64 << 20;
 /// The most writes, and the most known runs.
-const RUNS_MAX: usize = 4096;
+pub(crate) const RUNS_MAX: usize = 4096;
+
+/// The line of a plan for `row`, without changes of its content and without a gain.
+pub(crate) fn partition(row: &PlannedPartition) -> LayoutPartition {
+    LayoutPartition {
+        number: row.number,
+        kind: row.kind.clone(),
+        name: row.name.clone(),
+        content: row.content.clone(),
+        old_start_bytes: row.old.start_bytes(),
+        old_length_bytes: row.old.length_bytes(),
+        new_start_bytes: row.new.start_bytes(),
+        new_length_bytes: row.new.length_bytes(),
+        fix_ups: Vec::new(),
+        why: row.why.clone(),
+        gain: String::new(),
+    }
+}
 
 /// The document of `change`, of the disk at `path` whose bytes are `bytes`.
 ///

@@ -200,8 +200,8 @@ impl TortureRun<'_> {
             PhaseEnd::TimedOut if name == "run" => Ok(true),
             PhaseEnd::TimedOut => bail!("phase {name} took longer than {} s", budget.as_secs()),
             PhaseEnd::Failed(why) => bail!(
-                "phase {name} of the program failed: {why}\nhint: the program is told its phase in \
-                 STRADDLE_PHASE: setup, run, check"
+                "phase {name} of the program failed: {why}\nhint: STRADDLE_PHASE names the phase \
+                 for the program: setup, run or check"
             ),
             PhaseEnd::Interrupted => Ok(false),
         }
