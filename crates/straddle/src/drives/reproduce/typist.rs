@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Parser as _;
@@ -19,6 +19,9 @@ use crate::shared::printer::{self, shown};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Runs its arguments; what they find (1) and a verdict that cannot be given (5) are no failures.
 const SHOWN: &str = r#""$@" || case $? in 1|5) ;; *) exit 1 ;; esac"#;
+/// Words of parted about a partition that is in use, and the longest time for which that may last.
+const IN_USE: &str = "unable to inform the kernel of the change";
+const IN_USE_MAX: Duration = Duration::from_secs(10);
 /// Longest time of a step besides the time that it measures.
 const BUDGET: Duration = Duration::from_secs(900);
 
@@ -101,7 +104,7 @@ impl Typist {
             if let Step::Show(_) = step {
                 typed.splice(0..0, ["sh", "-c", SHOWN, "sh"].map(OsString::from));
             }
-            let printed = self.run(&typed, plugged)?;
+            let printed = self.settled(&typed, plugged)?;
             if let Step::Show(_) = step {
                 self.say(&printed);
             }
@@ -116,6 +119,23 @@ impl Typist {
             }
         }
         Ok(())
+    }
+
+    /// Runs `words`, again while parted finds a partition in use: others look at new disks for a
+    /// moment. Returns what is printed.
+    fn settled(&self, words: &[OsString], plugged: &mut PluggedDrive) -> anyhow::Result<String> {
+        let since = Instant::now();
+        loop {
+            match self.run(words, plugged) {
+                Err(error)
+                    if error.to_string().contains(IN_USE) && since.elapsed() < IN_USE_MAX =>
+                {
+                    std::thread::sleep(LOOK_EVERY);
+                    plugged.look();
+                }
+                ended => return ended,
+            }
+        }
     }
 
     /// Runs `words`, and looks after the drive meanwhile. Returns what is printed.
