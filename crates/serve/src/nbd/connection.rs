@@ -54,6 +54,7 @@ fn at_once(input: &mut Input<'_>, replies: &mut Replies<'_>, export: &NbdExport)
     loop {
         if !input.has(HEAD_BYTES) {
             replies.send_above(0)?;
+            input.more_awake()?;
         }
         let head = RequestHead::read(&input.take()?).ok_or(ErrorKind::InvalidData)?;
         if head.asked == Asked::Disconnect {

@@ -60,6 +60,15 @@ impl AsFd for NbdListener {
     }
 }
 
+impl AsFd for NbdStream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            NbdStream::Unix(stream) => stream.as_fd(),
+            NbdStream::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
 impl NbdStream {
     /// The same connection once more.
     pub(super) fn twin(&self) -> io::Result<NbdStream> {
