@@ -94,7 +94,7 @@ fn locked(file: &OwnedFd) -> Result<(), String> {
 }
 
 /// The loop device that shows a file; `None` where none does.
-fn loop_over(identity: PathIdentity) -> Option<String> {
+pub(crate) fn loop_over(identity: PathIdentity) -> Option<String> {
     let PathIdentity::File { device, inode } = identity else { return None };
     let names = std::fs::read_dir("/sys/block").ok()?;
     names.flatten().find_map(|entry| {

@@ -83,8 +83,7 @@ impl Conversion {
         let (assembled, device) = assembled("convert", target, inspected, Some(&on))?;
         let whole = assembled.stack;
         let Some(disk) = layout::disk_of(&whole, device.as_deref()) else {
-            let lowest = whole.iter().next().and_then(|(id, _)| unread(&whole, id));
-            return Err(wrong(&lowest.unwrap_or_else(|| "no partition table".to_owned()), None));
+            return Err(without_table(convert, &whole));
         };
         if device.as_deref().is_some_and(|device| meant(&whole, Some(device)) != Some(disk)) {
             let hint = "name the disk that it is on".to_owned();
@@ -190,6 +189,24 @@ impl Conversion {
         }
         text
     }
+}
+
+/// The refusal of a disk on which no partition table is.
+fn without_table(convert: &Convert, stack: &Stack) -> Refusal {
+    if let Some(reason) = stack.iter().next().and_then(|(id, _)| unread(stack, id)) {
+        return refuse(convert, &reason, None);
+    }
+    let found = stack.iter().map(|(_, layer)| layer);
+    let found = found.filter(|layer| matches!(layer.kind, LayerKind::FileSystem(_))).last();
+    let reason = match found {
+        Some(layer) => format!("no partition table; {} is on all of it", layer.name),
+        None => "no partition table".to_owned(),
+    };
+    let on = if convert.sector.size() == SectorSize::B512 { "512n" } else { "4Kn" };
+    let name = units::text::shell_word(&shown(&convert.target));
+    let hint =
+        format!("to see if such a disk can hold it as it is: straddle check {name} --on {on}");
+    refuse(convert, &reason, Some(hint))
 }
 
 /// The FATs whose sectors are not those of the new disk, made again.
