@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use device::{Disk, Window};
 use format::table::TableKind;
-use layout::{DiskAfter, DiskPlan, LongerDisk, RebuiltFat, WantedTable};
+use layout::{DiskAfter, DiskPlan, LongerDisk, PlannedPartition, RebuiltFat, WantedTable};
 use report::Refusal;
+use report::conversion::{ConvertedDisk, ConvertedPartition, RebuiltFatFacts};
 use stack::judge;
 use stack::rule::RuleInput;
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
@@ -184,10 +185,38 @@ impl Conversion {
                 text += &format!("  {:<8} {line}\n", "");
             }
         }
-        for note in &self.judged.notes {
-            text += &format!("  note     {note}\n");
+        for limit in &self.judged.limits {
+            text += &format!("  note     {}\n", limit.text);
         }
         text
+    }
+
+    /// The same in a document.
+    pub(super) fn fill(&self, document: &mut ConvertedDisk) {
+        let plan = &self.plan;
+        document.table = Some(plan.table.word().into());
+        document.old_sector_bytes = plan.old_sector_bytes;
+        document.old_disk_bytes = self.before.length_bytes();
+        document.disk_bytes = Disk::length_bytes(&*self.after);
+        let partition = |(row, (_, content)): (&PlannedPartition, &(u32, String))| {
+            let fat = self.rebuilt.iter().find(|one| one.number == row.number);
+            let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);
+            ConvertedPartition {
+                number: row.number,
+                content: content.clone(),
+                old_start_sectors: row.old.start_bytes().div_euclid(old),
+                old_length_sectors: row.old.length_bytes().div_euclid(old),
+                start_sectors: row.new.start_bytes().div_euclid(new),
+                length_sectors: row.new.length_bytes().div_euclid(new),
+                rebuilt: fat.map(|Rebuilt { fat, .. }| RebuiltFatFacts {
+                    files: fat.files,
+                    content_bytes: fat.content_bytes,
+                    summary: fat.summary.clone(),
+                }),
+            }
+        };
+        document.partitions = plan.rows.iter().zip(&self.judged.rows).map(partition).collect();
+        document.limits.clone_from(&self.judged.limits);
     }
 }
 
