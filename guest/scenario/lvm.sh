@@ -5,6 +5,8 @@
 # programs: lvm dmsetup mdadm pdata_tools
 # modules: md_mod raid0 raid1 raid10 raid456 dm_mod dm_raid dm_thin_pool dm_cache dm_cache_smq dm_snapshot
 # modules: dm_mirror dm_writecache dm_integrity crc32c_generic
+# For /boot-root, which mounts the root of a test's own disk and starts what is there:
+# modules: virtio_blk ext4 xfs btrfs
 # disk: pv0 pv1 pv2 pv3 pv4 pv5 160
 # disk: m00 m01 m02 m03 m04 m05 m06 m07 m08 m09 m10 m11 m12 m13 m14 m15 m16 m17 m18 m19 m20 m21 m22 48
 # disk: m23 m24 m25 m26 m27 m28 m29 m30 m31 m32 m33 m34 m35 m36 m37 48

@@ -1,13 +1,13 @@
 # Devices in use by md, device-mapper, swap, mounts and others: what straddle refuses to write to, what it
-# says of arrays with the metadata of firmware (IMSM, DDF), whether it reads what was just written, and
-# whether its fixes for lost discards work.
+# says of arrays with the metadata of firmware (IMSM, DDF), whether it reads what was just written, whether
+# its fixes for lost discards work, and whether the kernel uses a converted image on a 4Kn disk.
 #
 # seconds: 240
 # packages: lvm2 dmsetup mdadm cryptsetup-bin bcache-tools e2fsprogs xfsprogs dosfstools fdisk
 # programs: straddle lvm dmsetup mdadm mdmon cryptsetup make-bcache mke2fs mkfs.xfs mkfs.fat sfdisk losetup
 # modules: virtio_blk nvme loop ext4 crc32c_generic crypto_null bcache md_mod raid0 raid1 raid456
 # modules: dm_mod dm_crypt dm_raid dm_snapshot dm_thin_pool dm_multipath dm_round_robin ecb algif_skcipher
-# modules: aes_generic
+# modules: aes_generic scsi_debug vfat nls_cp437 nls_ascii
 #
 # IMSM: RAID1 with a partition at 63; DDF: RAID0 with ext4
 # disk: i0 i1 24 scsi-hd physical_block_size=4096
@@ -182,5 +182,59 @@ for name in sealed old pooled; do
   key | eval "need $fix" || exit 1
   ask passes-$name check --json --fail-on info $(disk $name)
 done
+since discards
+
+# --- An image of 512-byte sectors, converted for the 4Kn disk of scsi_debug, and back from there
+
+need modprobe scsi_debug dev_size_mb=40 sector_size=4096 delay=0
+found() { large=$(ls /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block 2> /dev/null); [ -n "$large" ]; }
+waits found
+large=/dev/$large
+mkdir -p /mnt/fat /mnt/root
+# looked DISK NAME OPTIONS: NAME.sums is of all files in its two partitions; with rw, they are written first.
+looked() {
+  need mount -t vfat -o $3 $(part $1) /mnt/fat
+  need mount -t ext4 -o $3 $(part $1 | sed 's/1$/2/') /mnt/root
+  [ $3 = ro ] || written
+  (cd /mnt && find fat root -type f | sort | xargs md5sum) > $out/$2.sums
+  need umount /mnt/fat; need umount /mnt/root
+}
+written() {
+  mkdir -p /mnt/fat/EFI/BOOT /mnt/fat/loader/entries /mnt/root/etc
+  head -c 3000000 /own/straddle > /mnt/fat/EFI/BOOT/BOOTX64.EFI
+  head -c 5000000 /own/straddle > /mnt/root/etc/program
+  for number in 1 2 3 4 5 6 7 8 9; do
+    echo "options root=$number" > "/mnt/fat/loader/entries/Long-Name-$number.conf"
+    echo "line $number" > /mnt/root/etc/$number.conf
+  done
+}
+# placed NAME: dd puts the image NAME on the disk; NAME.parts is what the kernel then reads there.
+placed() {
+  need dd if=/tmp/$1.raw of=$large bs=1M conv=fsync
+  need blockdev --rereadpt $large
+  for name in /sys/block/${large##*/}/${large##*/}*; do
+    [ -e $name/start ] && echo $(cat $name/start $name/size)
+  done > $out/$1.parts
+}
+truncate -s 40M /tmp/small.raw
+printf 'label: gpt\nsize=20M,type=U\nsize=16M\n' | need sfdisk -q /tmp/small.raw
+small=$(/sbin/losetup -f --show -P /tmp/small.raw)
+need /sbin/mkfs.fat -F 16 ${small}p1
+need /sbin/mke2fs -q -t ext4 -b 4096 ${small}p2
+looked $small small rw
+need /sbin/losetup -d $small
+placed small
+need straddle convert /tmp/small.raw --sector 4096 -o /tmp/large.raw
+placed large
+looked $large large ro
+blockdev --getss $large > $out/large.sector
+ask large check --json $large
+need straddle convert $large --sector 512 -o /tmp/back.raw
+small=$(/sbin/losetup -f --show -P -r /tmp/back.raw)
+looked $small back ro
+need /sbin/losetup -d $small
+# Without their ESPs, which are made again: each byte that differs.
+for name in small back; do need dd if=/dev/zero of=/tmp/$name.raw bs=1M seek=1 count=20 conv=notrunc; done
+cmp -l /tmp/small.raw /tmp/back.raw | awk '{ print $1 - 1 }' > $out/back.differences
 sync
 since use

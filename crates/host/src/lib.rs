@@ -30,10 +30,12 @@ mod file_listing;
 mod fuse;
 mod head_cache;
 mod image_files;
+mod image_writer;
 mod input_file;
 mod interrupt;
 mod live_tree;
 mod loops;
+mod nameless_file;
 mod nvme;
 mod ocp_log;
 mod passthrough;
@@ -73,6 +75,7 @@ pub use fuse::{
 };
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use image_files::ImageFiles;
+pub use image_writer::image_writer;
 pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
 pub use live_tree::LiveTree;
@@ -80,6 +83,7 @@ pub use loops::{
     LoopDevice, LoopError, LoopFile, LoopPlan, detach_abandoned, loop_file, mounts_on,
     unmount_all_on,
 };
+pub use nameless_file::{give_name, nameless_file};
 pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};

@@ -94,16 +94,27 @@ fn locked(file: &OwnedFd) -> Result<(), String> {
 }
 
 /// The loop device that shows a file; `None` where none does.
-fn loop_over(identity: PathIdentity) -> Option<String> {
+pub(crate) fn loop_over(identity: PathIdentity) -> Option<String> {
     let PathIdentity::File { device, inode } = identity else { return None };
     let names = std::fs::read_dir("/sys/block").ok()?;
     names.flatten().find_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let is_used = name.starts_with("loop") && entry.path().join("loop/backing_file").exists();
+        let is_loop = name.starts_with("loop");
+        let path = std::fs::read_to_string(entry.path().join("loop/backing_file"));
+        let path = path.ok().filter(|_| is_loop)?;
         let node = std::path::PathBuf::from(format!("/dev/{name}"));
-        let behind = is_used.then(|| loop_file(&node).ok()).flatten()?;
-        let device = (rustix::fs::major(device), rustix::fs::minor(device));
-        (behind.device == device && behind.inode == inode).then(|| node.display().to_string())
+        let is_behind = match loop_file(&node) {
+            Ok(behind) => {
+                let device = (rustix::fs::major(device), rustix::fs::minor(device));
+                behind.device == device && behind.inode == inode
+            }
+            // Only root opens the device; everybody may read the path.
+            Err(_) => {
+                let path = std::path::Path::new(path.trim_end_matches('\n'));
+                crate::identity(path).is_ok_and(|file| file == identity)
+            }
+        };
+        is_behind.then(|| node.display().to_string())
     })
 }
 

@@ -10,6 +10,7 @@ mod changes;
 pub mod check_document;
 mod colored_line;
 pub mod compare;
+pub mod conversion;
 mod device_facts;
 pub mod drawing;
 pub mod drive;

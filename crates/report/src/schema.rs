@@ -10,6 +10,7 @@ use crate::bench::{BENCH_SCHEMA, Bench, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::check_document::{Document, SCHEMA};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
+use crate::conversion::{CONVERT_SCHEMA, ConvertedDisk};
 use crate::drive::{
     DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SERVED_SCHEMA, SIMULATION_SCHEMA, Served,
     Simulation, TORTURE_SCHEMA, Torture,
@@ -29,12 +30,13 @@ pub struct DocumentSchema {
 }
 
 /// Every document that has one.
-pub const SCHEMAS: [DocumentSchema; 17] = [
+pub const SCHEMAS: [DocumentSchema; 18] = [
     DocumentSchema { name: SCHEMA, make: made::<Document> },
     DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
     DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },
     DocumentSchema { name: WATCH_SCHEMA, make: made::<Watch> },
     DocumentSchema { name: LAYOUT_SCHEMA, make: made::<Layout> },
+    DocumentSchema { name: CONVERT_SCHEMA, make: made::<ConvertedDisk> },
     DocumentSchema { name: BENCH_SCHEMA, make: made::<Bench> },
     DocumentSchema { name: COMPARE_SCHEMA, make: made::<Comparing> },
     DocumentSchema { name: PLAN_SCHEMA, make: made::<DryRun> },

@@ -49,6 +49,7 @@ mod users;
 pub use confirm::{IdentityWords, identity_words};
 pub use forbidden_uses::Use;
 pub use refusal::{ClaimRefusal, Relation};
+pub(crate) use users::is_written;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};

@@ -142,8 +142,11 @@ fn small_sector(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Optio
     if system.is_read_only || rarely_written::iso_around(case, id).is_some() {
         return None;
     }
+    let has_sectors = matches!(system.kind, "xfs" | "vfat" | "exfat");
+    let is_block = !has_sectors && system.block_bytes == Some(own);
+    let unit = if is_block { "blocks" } else { "sectors" };
     let finding = finding("ST302", Severity::Error, id).says(format!(
-        "{} uses {own}-byte sectors; {} has {}-byte sectors ({source})",
+        "{} uses {own}-byte {unit}; {} has {}-byte sectors ({source})",
         case.stack.layer(id).name,
         case.stack.layer(below).name,
         sector.bytes()

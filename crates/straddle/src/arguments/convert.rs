@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use units::SectorSize;
 
-use super::common::help;
+use super::common::{Json, help};
 
 /// Convert an image or a disk between 512-byte and 4096-byte sectors
 ///
@@ -36,12 +36,15 @@ pub(crate) struct Convert {
     /// Write a plan that converts it in place, for straddle apply
     ///
     /// An existing file is replaced only if it is a plan of straddle.
-    #[arg(long, value_name = "FILE", group = "way", conflicts_with = "output")]
+    #[arg(long, value_name = "FILE", group = "way", conflicts_with_all = ["output", "json"])]
     pub(crate) plan: Option<PathBuf>,
 
     /// Show what fits, what does not and what would change; then stop
     #[arg(long, short = 'n', group = "way")]
     pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) document: Json,
 }
 
 /// A logical sector that disks have.

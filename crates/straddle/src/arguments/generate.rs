@@ -75,6 +75,7 @@ pub(crate) enum SchemaOf {
     Check,
     Trace,
     Plan,
+    Convert,
     Bench,
     BenchPlan,
     Probe,

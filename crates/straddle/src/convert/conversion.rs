@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use device::{Disk, Window};
 use format::table::TableKind;
-use layout::{DiskAfter, DiskPlan, LongerDisk, RebuiltFat, WantedTable};
+use layout::{DiskAfter, DiskPlan, LongerDisk, PlannedPartition, RebuiltFat, WantedTable};
 use report::Refusal;
+use report::conversion::{ConvertedDisk, ConvertedPartition, RebuiltFatFacts};
 use stack::judge;
 use stack::rule::RuleInput;
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
@@ -83,8 +84,7 @@ impl Conversion {
         let (assembled, device) = assembled("convert", target, inspected, Some(&on))?;
         let whole = assembled.stack;
         let Some(disk) = layout::disk_of(&whole, device.as_deref()) else {
-            let lowest = whole.iter().next().and_then(|(id, _)| unread(&whole, id));
-            return Err(wrong(&lowest.unwrap_or_else(|| "no partition table".to_owned()), None));
+            return Err(without_table(convert, &whole));
         };
         if device.as_deref().is_some_and(|device| meant(&whole, Some(device)) != Some(disk)) {
             let hint = "name the disk that it is on".to_owned();
@@ -185,11 +185,57 @@ impl Conversion {
                 text += &format!("  {:<8} {line}\n", "");
             }
         }
-        for note in &self.judged.notes {
-            text += &format!("  note     {note}\n");
+        for limit in &self.judged.limits {
+            text += &format!("  note     {}\n", limit.text);
         }
         text
     }
+
+    /// The same in a document.
+    pub(super) fn fill(&self, document: &mut ConvertedDisk) {
+        let plan = &self.plan;
+        document.table = Some(plan.table.word().into());
+        document.old_sector_bytes = plan.old_sector_bytes;
+        document.old_disk_bytes = self.before.length_bytes();
+        document.disk_bytes = Disk::length_bytes(&*self.after);
+        let partition = |(row, (_, content)): (&PlannedPartition, &(u32, String))| {
+            let fat = self.rebuilt.iter().find(|one| one.number == row.number);
+            let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);
+            ConvertedPartition {
+                number: row.number,
+                content: content.clone(),
+                old_start_sectors: row.old.start_bytes().div_euclid(old),
+                old_length_sectors: row.old.length_bytes().div_euclid(old),
+                start_sectors: row.new.start_bytes().div_euclid(new),
+                length_sectors: row.new.length_bytes().div_euclid(new),
+                rebuilt: fat.map(|Rebuilt { fat, .. }| RebuiltFatFacts {
+                    files: fat.files,
+                    content_bytes: fat.content_bytes,
+                    summary: fat.summary.clone(),
+                }),
+            }
+        };
+        document.partitions = plan.rows.iter().zip(&self.judged.rows).map(partition).collect();
+        document.limits.clone_from(&self.judged.limits);
+    }
+}
+
+/// The refusal of a disk on which no partition table is.
+fn without_table(convert: &Convert, stack: &Stack) -> Refusal {
+    if let Some(reason) = stack.iter().next().and_then(|(id, _)| unread(stack, id)) {
+        return refuse(convert, &reason, None);
+    }
+    let found = stack.iter().map(|(_, layer)| layer);
+    let found = found.filter(|layer| matches!(layer.kind, LayerKind::FileSystem(_))).last();
+    let reason = match found {
+        Some(layer) => format!("no partition table; {} is on all of it", layer.name),
+        None => "no partition table".to_owned(),
+    };
+    let on = if convert.sector.size() == SectorSize::B512 { "512n" } else { "4Kn" };
+    let name = units::text::shell_word(&shown(&convert.target));
+    let hint =
+        format!("to see if such a disk can hold it as it is: straddle check {name} --on {on}");
+    refuse(convert, &reason, Some(hint))
 }
 
 /// The FATs whose sectors are not those of the new disk, made again.

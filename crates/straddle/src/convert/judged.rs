@@ -2,6 +2,7 @@
 
 use format::table::PartitionRole;
 use layout::DiskPlan;
+use report::conversion::ConversionLimit;
 use stack::judge::{self, Verdict};
 use stack::rule::{self, Finding, RuleInput};
 use stack::{Condition, LayerId, LayerKind, Stack};
@@ -17,8 +18,8 @@ const NOTED: [&str; 2] = ["ST307", "ST308"];
 pub(super) struct Judged {
     /// A line for each partition: its number, and its content.
     pub(super) rows: Vec<(u32, String)>,
-    /// Limits, a line each.
-    pub(super) notes: Vec<String>,
+    /// Limits of the new disk.
+    pub(super) limits: Vec<ConversionLimit>,
 }
 
 /// Judges `stack`, the disk as it will be after `plan`, on the disk `on`.
@@ -31,11 +32,11 @@ pub(super) fn judged(stack: &Stack, plan: &DiskPlan, on: &Condition) -> Result<J
     let judgments = judge::judge_all(stack);
     let case = RuleInput { stack, judgments: &judgments, told: Some(on) };
     let findings = rule::findings(&case);
-    let about = |codes: &[&str]| -> Vec<String> {
+    let about = |codes: &'static [&str]| {
         let of = findings.iter().filter(|one| codes.contains(&one.rule.code));
-        of.map(|one| words(stack, one)).collect()
+        of.map(|one| (one.rule.code, words(stack, one)))
     };
-    let mut reasons = about(&FATAL);
+    let mut reasons: Vec<String> = about(&FATAL).map(|(_, words)| words).collect();
     // On 4Kn, the granule is the sector: what is off it cannot be read or written.
     if on.granule.is_some() {
         let off = |id: &LayerId| judgments[id.0].verdict == Verdict::Misaligned;
@@ -51,7 +52,10 @@ pub(super) fn judged(stack: &Stack, plan: &DiskPlan, on: &Condition) -> Result<J
     if !reasons.is_empty() {
         return Err(reasons.join("; "));
     }
-    let mut notes = about(&NOTED);
+    let mut limits: Vec<ConversionLimit> = about(&NOTED)
+        .map(|(code, text)| ConversionLimit { code: Some(code.into()), text })
+        .collect();
+    let uncoded = |text: String| ConversionLimit { code: None, text };
     let mut rows = Vec::new();
     for row in &plan.rows {
         let layer = partition(stack, disk, row.number);
@@ -64,14 +68,14 @@ pub(super) fn judged(stack: &Stack, plan: &DiskPlan, on: &Condition) -> Result<J
         };
         rows.push((row.number, content));
         for id in over {
-            notes.extend(
-                limit(stack, id, on).map(|limit| format!("partition {}: {limit}", row.number)),
-            );
+            let limit = limit(stack, id, on);
+            let limit = limit.map(|limit| format!("partition {}: {limit}", row.number));
+            limits.extend(limit.map(uncoded));
         }
         let by_bios = layer.filter(|_| on.granule.is_some());
-        notes.extend(by_bios.and_then(|layer| role_limit(stack, layer, row.number)));
+        limits.extend(by_bios.and_then(|layer| role_limit(stack, layer, row.number)).map(uncoded));
     }
-    Ok(Judged { rows, notes })
+    Ok(Judged { rows, limits })
 }
 
 /// Returns whether the table on `disk` lists the partitions of `plan`.

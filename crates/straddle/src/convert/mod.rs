@@ -6,7 +6,9 @@ mod judged;
 mod new_image;
 
 use host::Interrupt;
-use report::{Refusal, RefusalKind};
+use jiff::Timestamp;
+use report::conversion::{CONVERT_SCHEMA, ConvertedDisk};
+use report::{Envelope, Refusal, RefusalKind};
 use units::prefix::Size;
 use units::text::shell_word;
 
@@ -15,65 +17,104 @@ use crate::exit::CommandOutcome;
 use crate::shared::destination::{Destination, PLAN};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
+use crate::shared::run;
 
 use conversion::Conversion;
 use new_image::CopyEnd;
 
+/// Why nothing was converted.
+enum ConvertEnd {
+    Refused(Refusal),
+    /// A signal came.
+    Interrupted(i32),
+    Failed(anyhow::Error),
+}
+
+impl From<Refusal> for ConvertEnd {
+    fn from(refusal: Refusal) -> ConvertEnd {
+        ConvertEnd::Refused(refusal)
+    }
+}
+
+impl From<anyhow::Error> for ConvertEnd {
+    fn from(error: anyhow::Error) -> ConvertEnd {
+        ConvertEnd::Failed(error)
+    }
+}
+
 pub(crate) fn run(convert: &Convert) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live();
-    let destination = Destination::of(PLAN, convert.plan.as_ref())?;
-    let refused =
-        |refusal: &Refusal| Ok(CommandOutcome::of_refusal(refusal, printer::refusal(refusal)));
-    if let Err(refusal) = new_image::is_free(convert) {
-        return refused(&refusal);
-    }
-    let found = match Conversion::of(convert, &inspected) {
-        Ok(Some(found)) => found,
-        Ok(None) => {
-            let sector = convert.sector.size().bytes();
-            let name = shown(&convert.target);
-            printer::print(&format!("{name}: already for {sector}-byte sectors, nothing to do\n"))?;
-            return Ok(CommandOutcome::Done);
-        }
-        Err(refusal) => return refused(&refusal),
+    let mut document = ConvertedDisk {
+        envelope: Envelope::new(CONVERT_SCHEMA, run::run(Timestamp::now(), &inspected)),
+        target: shown(&convert.target),
+        sector_bytes: convert.sector.size().bytes(),
+        ..ConvertedDisk::default()
     };
-    if convert.dry_run {
-        printer::print(&found.text("would be converted"))?;
-        let line = format!("  nothing was written\n  next     {}\n", next(convert));
-        printer::print(&line)?;
-        return Ok(CommandOutcome::Done);
-    }
-    if convert.plan.is_some() {
-        let document = match in_place::plan(convert, &found, &inspected) {
-            Ok(document) => document,
-            Err(refusal) => return refused(&refusal),
-        };
-        let Some(destination) = destination else {
-            printer::print(&document.json())?;
+    let json = convert.document.json;
+    let outcome = match done(convert, &inspected, &mut document) {
+        Ok(text) => {
+            printer::print(&if json { document.json() } else { text })?;
             return Ok(CommandOutcome::Done);
-        };
-        destination.write(&document.json())?;
-        printer::print(&found.text("planned, nothing was written yet"))?;
-        let plan = convert.plan.as_ref().map(|plan| shell_word(&shown(plan))).unwrap_or_default();
-        printer::print(&format!("  next     straddle apply {plan} --dry-run\n"))?;
-        return Ok(CommandOutcome::Done);
+        }
+        Err(ConvertEnd::Refused(refusal)) => {
+            let outcome = CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal));
+            document.envelope.refusal = Some(refusal);
+            outcome
+        }
+        Err(ConvertEnd::Interrupted(signal)) => {
+            let output = convert.output.as_ref().map(|output| shown(output)).unwrap_or_default();
+            let said = printer::note(&format!("{output} was not made"));
+            return Ok(CommandOutcome::Interrupted(signal, said));
+        }
+        Err(ConvertEnd::Failed(error)) => return Err(error),
+    };
+    if json {
+        printer::print(&document.json())?;
     }
-    let Some(output) = &convert.output else { return Ok(CommandOutcome::Done) };
-    let interrupt = Interrupt::install()?;
-    match new_image::write(&found, output, &interrupt) {
-        Ok(bytes) => {
-            let after = found.text(&format!("converted into {}", shown(output)));
-            printer::print(&format!("{after}  written  {}, the rest is sparse\n", Size(bytes)))?;
-            Ok(CommandOutcome::Done)
-        }
-        Err(CopyEnd::Interrupted(signal)) => {
-            let what = format!("{} was not made", shown(output));
-            Ok(CommandOutcome::Interrupted(signal, printer::note(&what)))
-        }
-        Err(CopyEnd::Failed(reason)) => {
-            refused(&Refusal::new(format!("cannot write {}: {reason}", shown(output)), None))
-        }
+    Ok(outcome)
+}
+
+/// Does what is asked for, fills the document of it, and returns it in lines.
+fn done(
+    convert: &Convert,
+    inspected: &InspectedMachine,
+    document: &mut ConvertedDisk,
+) -> Result<String, ConvertEnd> {
+    let destination = Destination::of(PLAN, convert.plan.as_ref())?;
+    new_image::is_free(convert)?;
+    let Some(found) = Conversion::of(convert, inspected)? else {
+        document.state = Some("unchanged".into());
+        let sector = convert.sector.size().bytes();
+        let name = shown(&convert.target);
+        return Ok(format!("{name}: already for {sector}-byte sectors, nothing to do\n"));
+    };
+    found.fill(document);
+    document.state = Some("planned".into());
+    if convert.dry_run {
+        let text = found.text("would be converted");
+        return Ok(format!("{text}  nothing was written\n  next     {}\n", next(convert)));
     }
+    let Some(output) = &convert.output else {
+        let plan = in_place::plan(convert, &found, inspected)?;
+        let Some(destination) = destination else { return Ok(plan.json()) };
+        destination.write(&plan.json())?;
+        let text = found.text("planned, nothing was written yet");
+        let name = convert.plan.as_ref().map(|plan| shell_word(&shown(plan))).unwrap_or_default();
+        return Ok(format!("{text}  next     straddle apply {name} --dry-run\n"));
+    };
+    let interrupt = Interrupt::install().map_err(anyhow::Error::from)?;
+    let bytes = new_image::write(&found, output, &interrupt).map_err(|end| match end {
+        CopyEnd::Interrupted(signal) => ConvertEnd::Interrupted(signal),
+        CopyEnd::Failed(reason) => {
+            let message = format!("cannot write {}: {reason}", shown(output));
+            ConvertEnd::Refused(Refusal::new(message, None))
+        }
+    })?;
+    document.state = Some("converted".into());
+    document.output = Some(shown(output));
+    document.written_bytes = bytes;
+    let after = found.text(&format!("converted into {}", shown(output)));
+    Ok(format!("{after}  written  {}, the rest is sparse\n", Size(bytes)))
 }
 
 /// Returns what to type after a dry run.

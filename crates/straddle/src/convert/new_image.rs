@@ -33,22 +33,27 @@ impl From<std::io::Error> for CopyEnd {
     }
 }
 
-/// Rejects a file that exists, and standard output.
+/// Rejects a file that exists, standard output, and a copy of an image that somebody may write to,
+/// as `qemu-img convert` does.
 pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
     if convert.output.as_ref().is_some_and(|path| is_standard_output(path)) {
         let message = format!("cannot convert {}: -o - is no file", shown(&convert.target));
         let hint = "an image does not go to standard output; the file of that name: -o ./-";
         return Err(Refusal::hinted(message, hint));
     }
-    let taken = convert.output.as_ref().filter(|path| path.symlink_metadata().is_ok());
-    taken.map_or(Ok(()), |path| {
-        let reason = format!("{} exists", shown(path));
-        Err(refuse(convert, &reason, Some("name a new file: -o FILE".to_owned())))
+    let Some(output) = &convert.output else { return Ok(()) };
+    if output.symlink_metadata().is_ok() {
+        let reason = format!("{} exists", shown(output));
+        return Err(refuse(convert, &reason, Some("name a new file: -o FILE".to_owned())));
+    }
+    host::image_writer(&convert.target).map_or(Ok(()), |writer| {
+        let hint = "what is written during a copy is half in it; end that use, or convert a copy";
+        Err(refuse(convert, &writer, Some(hint.to_owned())))
     })
 }
 
 /// Writes the disk after `found` to the new file `output`, and returns the bytes that are no holes.
-/// Until all is there, the file has another name.
+/// Until all is there, the file has no name or another one.
 ///
 /// # Errors
 /// Why no file was made.
@@ -57,7 +62,7 @@ pub(super) fn write(
     output: &Path,
     interrupt: &Interrupt,
 ) -> Result<u64, CopyEnd> {
-    let atomic = AtomicFile::create(output, 0o666)?;
+    let atomic = AtomicFile::create_new(output, 0o666)?;
     let file = atomic.file();
     let after = found.after.as_ref();
     file.set_len(after.length_bytes())?;

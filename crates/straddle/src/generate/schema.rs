@@ -8,6 +8,7 @@ pub(super) const fn text(of: SchemaOf) -> &'static str {
         SchemaOf::Check => include_str!("../../../report/schema/straddle.check.1.schema.json"),
         SchemaOf::Trace => include_str!("../../../report/schema/straddle.trace.1.schema.json"),
         SchemaOf::Plan => include_str!("../../../report/schema/straddle.plan.1.schema.json"),
+        SchemaOf::Convert => include_str!("../../../report/schema/straddle.convert.1.schema.json"),
         SchemaOf::Bench => include_str!("../../../report/schema/straddle.bench.1.schema.json"),
         SchemaOf::BenchPlan => {
             include_str!("../../../report/schema/straddle.bench.plan.1.schema.json")

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// A file on its way to its place. Dropped before that, it leaves what is there as it is.
 pub(crate) struct AtomicFile {
     path: PathBuf,
-    beside: PathBuf,
+    /// Its name until then; `None` where it has none.
+    beside: Option<PathBuf>,
     file: BufWriter<File>,
     is_done: bool,
 }
@@ -27,8 +28,25 @@ impl AtomicFile {
         // One that a process of the same number left behind.
         let _ = fs::remove_file(&beside);
         let file = File::options().write(true).create_new(true).mode(mode).open(&beside)?;
+        Ok(AtomicFile::of(path, Some(beside), file))
+    }
+
+    /// Begins a file for `path` that replaces nothing: where the file system has files without a
+    /// name, nothing is left of it even after SIGKILL. It ends with [`AtomicFile::finish_new`].
+    ///
+    /// # Errors
+    /// As [`AtomicFile::create`].
+    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<AtomicFile> {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        match host::nameless_file(directory.unwrap_or(Path::new(".")), mode) {
+            Some(file) => Ok(AtomicFile::of(path, None, file)),
+            None => AtomicFile::create(path, mode),
+        }
+    }
+
+    fn of(path: &Path, beside: Option<PathBuf>, file: File) -> AtomicFile {
         let file = BufWriter::with_capacity(1 << 16, file);
-        Ok(AtomicFile { path: path.to_owned(), beside, file, is_done: false })
+        AtomicFile { path: path.to_owned(), beside, file, is_done: false }
     }
 
     /// The file, for what is not written from its start to its end.
@@ -42,8 +60,10 @@ impl AtomicFile {
     /// When it cannot be written or put there; what was there is then still there.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.whole()?;
-        fs::rename(&self.beside, &self.path)?;
-        self.is_done = true;
+        if let Some(beside) = &self.beside {
+            fs::rename(beside, &self.path)?;
+            self.is_done = true;
+        }
         Ok(())
     }
 
@@ -54,11 +74,14 @@ impl AtomicFile {
     pub(crate) fn finish_new(mut self) -> io::Result<()> {
         self.whole()?;
         // A second name is given only where there is none; the first one goes with `self`.
-        match fs::hard_link(&self.beside, &self.path) {
+        let Some(beside) = &self.beside else {
+            return host::give_name(self.file.get_ref(), &self.path);
+        };
+        match fs::hard_link(beside, &self.path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 // A file system without second names, such as FAT: the place is taken first.
                 File::create_new(&self.path)?;
-                if let Err(error) = fs::rename(&self.beside, &self.path) {
+                if let Err(error) = fs::rename(beside, &self.path) {
                     let _ = fs::remove_file(&self.path);
                     return Err(error);
                 }
@@ -88,9 +111,9 @@ impl Write for AtomicFile {
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
-        if !self.is_done {
+        if let Some(beside) = self.beside.as_ref().filter(|_| !self.is_done) {
             // What is half written is of no use to anyone.
-            let _ = fs::remove_file(&self.beside);
+            let _ = fs::remove_file(beside);
         }
     }
 }

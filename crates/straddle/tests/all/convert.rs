@@ -126,6 +126,41 @@ fn disks_of_every_kind_are_converted_and_back_with_equal_bytes_and_files() {
 }
 
 #[test]
+fn the_json_of_a_conversion_says_what_the_screen_says() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    let asked = |from: &str, more: &[&str]| {
+        let ran = disk.run(&[&["convert", from, "--sector", "4096", "--json"], more].concat());
+        (ran.document(), ran.status)
+    };
+    let (dry, status) = asked("disk.raw", &["--dry-run"]);
+    assert_eq!((&dry["schema"], status), (&"straddle.convert/1".into(), Some(0)));
+    assert_eq!((&dry["state"], &dry["output"]), (&"planned".into(), &serde_json::Value::Null));
+    let (done, _) = asked("disk.raw", &["-o", "4k.raw"]);
+    assert_eq!((&done["state"], &done["output"]), (&"converted".into(), &"4k.raw".into()));
+    assert!(done["written_bytes"].as_u64() > Some(1 << 20), "{done:#}");
+    assert_eq!(done["partitions"], dry["partitions"]);
+    assert_eq!(done["limits"][0]["code"], "ST307", "{done:#}");
+    let (at, length) = KINDS[0].fat;
+    let rows = done["partitions"].as_array().expect("partitions");
+    let esp = rows.iter().find(|row| !row["rebuilt"].is_null()).expect("the ESP");
+    for (name, mib) in [("start_sectors", at), ("length_sectors", length)] {
+        assert_eq!(esp[name], mib * 256, "{esp:#}");
+        assert_eq!(esp[&format!("old_{name}")], mib * 2048, "{esp:#}");
+    }
+    let (again, status) = asked("4k.raw", &["--dry-run"]);
+    assert_eq!((&again["state"], status), (&"unchanged".into(), Some(0)));
+    let (refused, status) = asked("disk.raw", &["-o", "4k.raw"]);
+    assert_eq!((&refused["state"], status), (&serde_json::Value::Null, Some(3)));
+    assert_eq!(refused["refusal"]["kind"], "safety");
+    let schema = include_str!("../../../report/schema/straddle.convert.1.schema.json");
+    let schema = serde_json::from_str(schema).expect("a schema");
+    for document in [dry, done, again, refused] {
+        assert_eq!(testkit::schema::faults(&schema, &document), [""; 0]);
+    }
+}
+
+#[test]
 fn a_qcow2_image_with_a_backing_file_is_converted_into_the_same_raw_image() {
     need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "qemu-img");
     let disk = KINDS[0].disk();

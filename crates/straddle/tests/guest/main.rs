@@ -8,6 +8,7 @@
 mod answer;
 mod answers;
 mod bench;
+mod converted;
 mod honesty;
 mod images;
 mod in_use;

@@ -2,7 +2,9 @@
 //!
 //! systemd and others lock the node of a whole disk (flock(2)) while they work on it; QEMU locks
 //! bytes of an image. `/proc/locks` shows all locks of the machine by inode. Locks that are shared
-//! say that somebody reads; udev takes one for a moment on each disk that it looks at.
+//! say that somebody reads; udev takes one for a moment on each disk that it looks at. QEMU's are
+//! shared even where it writes: their bytes say that (QEMU `block/file-posix.c`,
+//! `RAW_LOCK_PERM_BASE`, and `BLK_PERM_WRITE`).
 
 use std::collections::BTreeMap;
 
@@ -34,6 +36,17 @@ pub(super) fn first(sought: &Sought) -> Result<Option<User>, String> {
     Ok(found)
 }
 
+/// Returns whether a lock of fcntl(2) says that another program may write to `file`; false where
+/// locks cannot be read. Locks of flock(2) are left out: flock(1) may hold one for this command.
+pub(crate) fn is_written(file: PathIdentity) -> bool {
+    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let lines = table.lines().filter(|line| !line.contains(" FLOCK "));
+    lines.filter_map(Lock::parsed).any(|lock| lock.on == file)
+}
+
+/// Byte that QEMU locks while it may write to an image.
+const QEMU_WRITES_AT: u64 = 101;
+
 fn who(pid: Option<u32>) -> String {
     match pid {
         Some(pid) => {
@@ -54,7 +67,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// A lock that is held and keeps all others out.
+    /// A lock that is held and keeps all others out, or that QEMU writes by.
     fn parsed(line: &str) -> Option<Lock> {
         let mut words = line.split_ascii_whitespace().skip(1);
         // Who waits has nothing yet: `1: -> FLOCK ...`.
@@ -65,7 +78,10 @@ impl Lock {
         let mut hexadecimal = || u32::from_str_radix(numbers.next()?, 16).ok();
         let device = rustix::fs::makedev(hexadecimal()?, hexadecimal()?);
         let inode = numbers.next()?.parse().ok()?;
-        let is_shared = access == "READ";
+        let mut ends = words.map(|word| word.parse().unwrap_or(u64::MAX));
+        let (first, last) = (ends.next()?, ends.next()?);
+        let is_qemu = kind == "OFDLCK" && (first..=last).contains(&QEMU_WRITES_AT) && last < 200;
+        let is_shared = access == "READ" && !is_qemu;
         let lock = Lock {
             pid: pid.parse().ok().filter(|_| kind != "OFDLCK"),
             on: PathIdentity::File { device, inode },
@@ -85,7 +101,13 @@ mod tests {
         assert_eq!(parsed, Some(Lock { pid: Some(708), on }));
         let parsed = Lock::parsed("4: OFDLCK ADVISORY  WRITE -1 00:15:13546 100 101");
         assert_eq!(parsed, Some(Lock { pid: None, on }));
+        // Neighbors are one lock: QEMU reads, and writes.
+        let parsed = Lock::parsed("4: OFDLCK ADVISORY  READ -1 00:15:13546 100 101");
+        assert_eq!(parsed, Some(Lock { pid: None, on }));
         for other in [
+            "4: OFDLCK ADVISORY  READ -1 00:15:13546 100 100",
+            "4: OFDLCK ADVISORY  READ -1 00:15:13546 201 201",
+            "4: OFDLCK ADVISORY  READ -1 00:15:13546 0 EOF",
             "2: FLOCK  ADVISORY  READ 708 00:15:13546 0 EOF",
             "2: -> FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF",
             "2: LEASE  ACTIVE    READ 708 00:15:13546 0 EOF",

@@ -35,6 +35,8 @@ use crate::process::procfs::Stat;
 
 use super::forbidden_uses::{Sought, Use, User, has_gone};
 
+pub(crate) use locks::is_written;
+
 /// For how long a user is looked at again before it is one: a process that was just started has the
 /// files, and the privacy, of the one that started it, until it runs its own program.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -13,9 +13,21 @@ const ROOT_TEXT: &str = "straddle: root is read";
 /// `4k.raw`.
 fn disk(files: &[(&str, Vec<u8>)]) -> Scratch {
     let scratch = Scratch::new();
-    let image = scratch.image("disk.raw", 130 << 20);
+    let root = scratch.path().join("root");
+    std::fs::create_dir(&root).expect("a directory");
+    std::fs::write(root.join("marker"), format!("{ROOT_TEXT}\n")).expect("it is written");
+    let volume = scratch.image("volume", 20 << 20);
+    let words = ["-q", "-b", "4096", "-L", "root", "-d", scratch::text(&root)];
+    tool::run("mkfs.ext4", &[&words[..], &[scratch::text(&volume)]].concat());
+    disk_with(scratch, files, 20)
+}
+
+/// The same with the file `volume` of `scratch`, of so many MiB, for its root.
+fn disk_with(scratch: Scratch, files: &[(&str, Vec<u8>)], root_mib: u64) -> Scratch {
+    let image = scratch.image("disk.raw", (110 + root_mib) << 20);
     let name = scratch::text(&image);
-    tool::run_with_input("sfdisk", &["-q", name], "label: gpt\nsize=100M, type=U\nsize=20M\n");
+    let table = format!("label: gpt\nsize=100M, type=U\nsize={root_mib}M\n");
+    tool::run_with_input("sfdisk", &["-q", name], &table);
     let esp = scratch.image("esp", 100 << 20);
     tool::run("mkfs.fat", &["-F", "32", scratch::text(&esp)]);
     let tree = scratch.path().join("tree");
@@ -28,13 +40,7 @@ fn disk(files: &[(&str, Vec<u8>)]) -> Scratch {
         let path = entry.path();
         tool::run("mcopy", &["-s", "-i", scratch::text(&esp), scratch::text(&path), "::/"]);
     }
-    let root = scratch.path().join("root");
-    std::fs::create_dir(&root).expect("a directory");
-    std::fs::write(root.join("marker"), format!("{ROOT_TEXT}\n")).expect("it is written");
-    let volume = scratch.image("volume", 20 << 20);
-    let words = ["-q", "-b", "4096", "-L", "root", "-d", scratch::text(&root)];
-    tool::run("mkfs.ext4", &[&words[..], &[scratch::text(&volume)]].concat());
-    for (volume, at) in [(esp, 1), (volume, 101)] {
+    for (volume, at) in [(esp, 1), (scratch.path().join("volume"), 101)] {
         let [from, to] = [format!("if={}", scratch::text(&volume)), format!("of={name}")];
         let at = format!("seek={at}");
         tool::run("dd", &[&from[..], &to, &at, "bs=1M", "conv=notrunc,sparse"]);
@@ -115,12 +121,97 @@ fn systemd_boot_starts_linux_from_a_converted_disk() {
     assert!(said.contains("Linux version"), "{said}");
 }
 
-/// The kernel of a guest that was booted for the tests.
-fn kernel() -> Option<PathBuf> {
+/// Each file system that Linux has its root on, and a command that fills the file `volume` with
+/// the directory `root`, or with the prototype of mkfs.xfs(8).
+const ROOTS: [(&str, &[&str]); 3] = [
+    ("ext4", &["mkfs.ext4", "-q", "-b", "4096", "-d", "root", "volume"]),
+    ("xfs", &["mkfs.xfs", "-q", "-s", "size=4096", "-p", "prototype", "volume"]),
+    ("btrfs", &["mkfs.btrfs", "-q", "--rootdir", "root", "volume"]),
+];
+
+/// The first program of a root: says where it is.
+const INIT: &str = "#!/bin/busybox sh
+bb=/bin/busybox
+$bb mount -t proc proc /proc; $bb mount -t sysfs sys /sys
+kind=$($bb awk '$2 == \"/\" && $1 != \"rootfs\" { print $3 }' /proc/mounts)
+echo \"straddle: $kind root on $($bb cat /sys/block/vda/queue/logical_block_size)-byte sectors\"
+$bb poweroff -f
+";
+
+/// Prototype from which `mkfs.xfs -p` makes the same root.
+const PROTOTYPE: &str = "/
+0 0
+d--755 0 0
+bin d--755 0 0
+busybox ---755 0 0 root/bin/busybox
+$
+sbin d--755 0 0
+init ---755 0 0 root/sbin/init
+$
+proc d--755 0 0
+$
+sys d--755 0 0
+$
+dev d--755 0 0
+$
+$
+";
+
+#[test]
+fn linux_mounts_its_root_from_a_converted_disk_and_runs_it() {
+    need_full_tier!();
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mcopy");
+    need_tools!("qemu-system-x86_64", "OVMF_CODE.fd", "systemd-bootx64.efi");
+    let Some(work) = guests() else {
+        return skip("needs the kernel of a guest: guest/README.md");
+    };
+    let read = |path: PathBuf| std::fs::read(path).expect("it is read");
+    let loader = tool::find("systemd-bootx64.efi").expect("it was looked for");
+    for (kind, make) in ROOTS {
+        let scratch = Scratch::new();
+        let root = scratch.path().join("root");
+        for name in ["bin", "sbin", "proc", "sys", "dev"] {
+            std::fs::create_dir_all(root.join(name)).expect("a directory");
+        }
+        let busybox = root.join("bin/busybox");
+        std::fs::copy(work.join("tools/bin/busybox"), busybox).expect("it is copied");
+        let init = root.join("sbin/init");
+        std::fs::write(&init, INIT).expect("it is written");
+        tool::run("chmod", &["755", scratch::text(&init)]);
+        let _ = scratch.file("prototype", PROTOTYPE.as_bytes());
+        let _ = scratch.image("volume", 320 << 20);
+        let mut command = tool::command(make[0]);
+        let made = command.args(&make[1..]).current_dir(scratch.path()).output();
+        let made = made.expect("it runs");
+        assert!(made.status.success(), "{kind}: {made:?}");
+        let entry = format!(
+            "title linux\nlinux /vmlinuz\ninitrd /initrd\noptions console=ttyS0 panic=-1 \
+             rdinit=/boot-root root=/dev/vda2 rootfstype={kind}\n"
+        );
+        let files = [
+            ("EFI/BOOT/BOOTX64.EFI", read(loader.clone())),
+            ("loader/loader.conf", b"timeout 0\ndefault linux.conf\n".to_vec()),
+            ("loader/entries/linux.conf", entry.into_bytes()),
+            ("vmlinuz", read(kernel().expect("a guest has one"))),
+            ("initrd", read(work.join("lvm.cpio"))),
+        ];
+        let scratch = disk_with(scratch, &files, 320);
+        let wanted = format!("straddle: {kind} root on 4096-byte sectors");
+        let said = booted(&scratch, "4k.raw", &[&wanted, "No bootable", "Shell>", "Power down"]);
+        assert!(said.contains(&wanted), "{said}");
+    }
+}
+
+/// The directory of the guests that were booted for the tests.
+fn guests() -> Option<PathBuf> {
     let result = PathBuf::from(std::env::var_os("STRADDLE_GUEST_LIVE")?);
+    Some(result.parent()?.to_owned())
+}
+
+/// Their kernel.
+fn kernel() -> Option<PathBuf> {
     let list = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
-    let work = result.parent()?.to_owned();
-    let boots = list(work).map(|entry| entry.path().join("boot")).filter(|path| path.is_dir());
+    let boots = list(guests()?).map(|entry| entry.path().join("boot")).filter(|path| path.is_dir());
     let mut files = boots.flat_map(list).map(|entry| entry.path());
     files.find(|path| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("vmlinuz"))

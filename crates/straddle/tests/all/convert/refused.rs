@@ -1,5 +1,8 @@
 //! Refusals of all that cannot be used on the new sectors, before anything is written.
 
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
 use testkit::running_program::{Going, by_signals};
 use testkit::{Scratch, need_tools, scratch, tool};
 
@@ -19,7 +22,7 @@ const CASES: [Case; 8] = [
     Case {
         words: &["mkfs.ext4", "-q", "-b", "1024"],
         table: PART,
-        reason: "partition 1: ext4 uses 1024-byte sectors",
+        reason: "partition 1: ext4 uses 1024-byte blocks",
     },
     Case {
         words: &["mkfs.xfs", "-q", "-s", "size=512"],
@@ -51,7 +54,7 @@ const CASES: [Case; 8] = [
         table: "label: dos\nstart=2048, size=8192\n",
         reason: "an MBR does not say its sector size",
     },
-    Case { words: &[], table: "", reason: "no partition table" },
+    Case { words: &[], table: "", reason: "no partition table\nhint: " },
 ];
 
 #[test]
@@ -197,14 +200,60 @@ fn a_signal_ends_a_conversion_with_its_code_and_leaves_no_file() {
     let [from, to] = [scratch::text(&image), scratch::text(&qcow2)];
     tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", from, to]);
     std::fs::remove_file(&image).expect("it is removed");
-    let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
-    command.args(["convert", "disk.qcow2", "--sector", "4096", "-o", "new.raw"]);
-    // Its zeros are read for minutes.
-    let mut going = Going::with(command.current_dir(scratch.path()));
     let files = || std::fs::read_dir(scratch.path()).expect("it is listed").count();
-    going.until("the new file", || files() == 2);
-    going.signal("INT");
-    let ran = going.ended();
-    assert_eq!(ran.status, Some(130), "{ran:?}");
-    assert_eq!(files(), 1, "{ran:?}");
+    for (signal, status) in [("INT", Some(130)), ("KILL", None)] {
+        let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+        command.args(["convert", "disk.qcow2", "--sector", "4096", "-o", "new.raw"]);
+        // Its zeros are read for minutes.
+        let mut going = Going::with(command.current_dir(scratch.path()));
+        let process = going.number();
+        going.until("the new file", || holds_new_file(process, scratch.path()));
+        // Where files without a name are, nothing else is there even now.
+        let is_nameless = files() == 1;
+        going.signal(signal);
+        let ran = going.ended();
+        assert_eq!(ran.status, status, "{ran:?}");
+        assert!(files() == 1 || (signal == "KILL" && !is_nameless), "{ran:?}");
+    }
+}
+
+/// Returns whether a process has a file open below `directory` that is not its source.
+fn holds_new_file(process: u32, directory: &Path) -> bool {
+    let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let mut files = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    files.any(|file| file.starts_with(directory) && !file.ends_with("disk.qcow2"))
+}
+
+#[test]
+fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel", "qemu-system-x86_64");
+    let disk = KINDS[0].disk();
+    let words = ["convert", "disk.raw", "--sector", "4096", "-o", "new.raw"];
+    let refused = |reason: &str| {
+        let ran = disk.run(&words);
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains(reason), "{ran:?}");
+        assert!(!disk.file("new.raw").exists());
+    };
+    for (read_only, is_refused) in [("off", true), ("on", false)] {
+        let mut command = tool::command("qemu-system-x86_64");
+        let node = format!("driver=raw,node-name=d,read-only={read_only},file.driver=file");
+        let node = format!("{node},file.filename={}", scratch::text(&disk.image));
+        command.args(["-nodefaults", "-display", "none", "-machine", "q35", "-S", "-blockdev"]);
+        command.args([&node[..], "-device", "virtio-blk-pci,drive=d"]);
+        let mut going = Going::with(&mut command);
+        let lock = format!(":{} ", std::fs::metadata(&disk.image).expect("it is there").ino());
+        going.until("its locks", || {
+            std::fs::read_to_string("/proc/locks").is_ok_and(|text| text.contains(&lock))
+        });
+        if is_refused {
+            refused("another program has it locked to write to it");
+        } else {
+            assert_eq!(disk.run(&words).status, Some(0));
+            std::fs::remove_file(disk.file("new.raw")).expect("it is removed");
+        }
+    }
+    testkit::need_loops!();
+    let device = testkit::Loop::attach(&disk.image, 512);
+    refused(&format!("the loop device {} shows it", scratch::text(device.path())));
 }
