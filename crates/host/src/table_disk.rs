@@ -141,4 +141,8 @@ impl WritableDisk for TableDisk {
         }
         Ok(())
     }
+
+    fn extend(&mut self, length_bytes: u64) -> Result<(), String> {
+        self.disk.extend(length_bytes)
+    }
 }
