@@ -10,7 +10,7 @@ use crate::refusal::NoPlan;
 
 /// Repair that QEMU does; the caller knows the image's name.
 const REPAIR: &str = "qemu-img check -r all TARGET";
-/// What to do where no repair helps.
+/// Advice where no repair helps.
 const COPY: &str = "make a raw copy, and plan that: qemu-img convert -O raw TARGET new.raw";
 /// The largest L1 table and the largest table of reference counts that QEMU writes, in bytes.
 pub(super) const TABLE_BYTES_MAX: u64 = 32 << 20;

@@ -1,4 +1,4 @@
-//! How often each cluster of an image is referred to, counted over all its tables.
+//! References to each cluster of an image, counted over all its tables.
 //!
 //! Nothing that an image says of itself is believed: a cluster is written only if nothing else in
 //! the image is there. Source: QEMU `docs/interop/qcow2.txt`, "Host cluster management" and

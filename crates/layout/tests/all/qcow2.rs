@@ -128,7 +128,7 @@ fn guest(file: &dyn Disk, made: &Made, look: &mut dyn FnMut(&dyn Disk) -> bool) 
     look(&Guest::new(&image.value, file, backing))
 }
 
-/// What the writer asks of a drive that holds `held`, towards table `side`.
+/// Requests of the writer to a drive that holds `held`, towards table `side`.
 fn log_of(case: &Case, made: &Made, held: &Held, side: Side) -> (Vec<Asked>, Held) {
     let file = RecordedFile::of(held);
     let mut disk = Qcow2Disk::open(file, made.backing.clone()).expect("an image that is written");

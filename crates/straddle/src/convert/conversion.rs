@@ -34,7 +34,7 @@ pub(super) struct Conversion {
     judged: Judged,
     /// True if `before` is the file's own bytes, and not a guest's disk in an image format.
     pub(super) is_raw: bool,
-    /// What was named, where it is an image that can be written in place.
+    /// The image that was named, where it is one that can be written in place.
     pub(super) qcow2: Option<Qcow2Image>,
     /// The file or device of `before`, where it is raw.
     pub(super) source: Option<PathBuf>,

@@ -20,7 +20,7 @@ pub(super) struct PlannedDisk {
     pub(super) stack: Stack,
     /// The format of what was named, where the plan is of a raw copy of it.
     pub(super) copy: Option<ImageKind>,
-    /// What was named, where it is an image that can be written in place.
+    /// The image that was named, where it is one that can be written in place.
     pub(super) qcow2: Option<Qcow2Image>,
     pub(super) serial: Option<String>,
     pub(super) gains: Vec<String>,
