@@ -24,7 +24,7 @@ pub(crate) struct Qcow2Image {
 }
 
 impl Qcow2Image {
-    /// The image whose guest's disk is layer `disk`; `None` where it is of another format, or not in
+    /// The image whose guest is layer `disk`; `None` where it is of another format, or not in
     /// a regular file.
     pub(crate) fn of(stack: &Stack, disk: LayerId) -> Option<Qcow2Image> {
         let Mapping::Image { image, file, references } = &stack.layer(disk).mapping else {
