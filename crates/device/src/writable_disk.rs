@@ -19,4 +19,13 @@ pub trait WritableDisk: Disk {
     /// The reason, when the layer below says no. Nothing is then known of what was written since
     /// the last flush.
     fn flush(&mut self) -> Result<(), String>;
+
+    /// Makes the disk `length_bytes` long, at least as long as it was; what is new reads as zeros.
+    ///
+    /// # Errors
+    /// The reason: most disks have a length that does not change.
+    fn extend(&mut self, length_bytes: u64) -> Result<(), String> {
+        let _ = length_bytes;
+        Err("its length is fixed".to_owned())
+    }
 }

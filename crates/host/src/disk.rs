@@ -167,6 +167,15 @@ impl FileDisk {
         Ok(FileDisk { file, length_bytes, identity: PathIdentity::of(&stat), kind: DiskKind::File })
     }
 
+    /// Makes a regular file that is open for writing longer, up to `length_bytes`.
+    pub(crate) fn extend(&mut self, length_bytes: u64) -> Result<(), String> {
+        if length_bytes > self.length_bytes {
+            rustix::fs::ftruncate(&self.file, length_bytes).map_err(crate::errno::words_of)?;
+            self.length_bytes = length_bytes;
+        }
+        Ok(())
+    }
+
     /// The bytes of a block device within `offset_bytes` and `end_bytes`, read in whole pages into
     /// aligned memory.
     fn read_pages(&self, offset_bytes: u64, end_bytes: u64) -> Result<Vec<u8>, ReadError> {

@@ -152,4 +152,8 @@ impl WritableDisk for TableDisk {
         }
         Ok(())
     }
+
+    fn extend(&mut self, length_bytes: u64) -> Result<(), String> {
+        self.disk.extend(length_bytes)
+    }
 }

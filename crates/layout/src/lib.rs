@@ -24,6 +24,7 @@
 //! | `table_change` | the writes of a plan that moves no data |
 //! | `table_check` | the checks on them, before anything is written |
 //! | `table_writer` | their order, and the flushes between them |
+//! | `qcow2` | the guest's disk in a qcow2 image, for writing |
 //! | `wanted_table` | the disk that such a table is for |
 //! | `rescaled` | the same partitions in a table of other sectors |
 //! | `fat` | a FAT made again for other sectors |
@@ -42,6 +43,7 @@ mod new_table_bytes;
 mod old_table_bytes;
 mod partition_needs;
 mod plan;
+mod qcow2;
 mod refusal;
 mod rescaled;
 mod script;
@@ -61,6 +63,7 @@ pub use new_disk_advice::{Advice, advice};
 pub use new_table::{NewIds, new_table};
 pub use new_table_bytes::Region;
 pub use plan::{DiskPlan, PlannedPartition, UNKNOWN_CONTENT, Unmended, disk_of, plan, plan_around};
+pub use qcow2::Qcow2Disk;
 pub use refusal::NoPlan;
 pub use rescaled::rescaled;
 pub use script::{NamedDisk, script};

@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use device::{Disk as _, ReadError};
-use host::{FileDisk, HeadCache, OpenError, ReadCounts, Sparse as _};
+use device::{Disk as _, ReadError, WritableDisk as _};
+use host::{FileDisk, HeadCache, OpenError, Pinned, ReadCounts, Sparse as _, TableDisk};
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 use units::{Known, Source};
 
@@ -256,4 +256,27 @@ fn the_kernel_agrees_with_sysfs_and_with_another_node_of_the_same_device() {
     let (major, minor) = (major.to_string(), minor.to_string());
     tool::run("mknod", &[node.to_str().unwrap(), "b", &major, &minor]);
     assert_eq!(host::identity(&node).unwrap(), disk.identity());
+}
+
+#[test]
+fn qemu_does_not_open_an_image_that_is_being_written() {
+    need_tools!("qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let image = scratch.path().join("disk.qcow2");
+    let name = testkit::scratch::text(&image);
+    tool::run("qemu-img", &["create", "-q", "-f", "qcow2", name, "1M"]);
+    let mut disk = TableDisk::of_image(&Pinned::at(&image).unwrap()).unwrap();
+    let length = disk.length_bytes();
+    disk.extend(length + 512).unwrap();
+    assert_eq!(std::fs::metadata(&image).unwrap().len(), length + 512);
+    assert_eq!(disk.extend(512), Ok(()), "a file does not get shorter");
+    assert_eq!(disk.length_bytes(), length + 512);
+    for words in [&["-c", "length", name][..], &["-r", "-c", "length", name]] {
+        let ran = tool::output("qemu-io", words);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(said.contains("lock"), "{said}");
+    }
+    drop(disk);
+    let ran = tool::run("qemu-io", &["-c", "length", name]);
+    assert!(ran.contains("1 MiB"), "{ran}");
 }

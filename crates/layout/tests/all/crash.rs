@@ -27,7 +27,7 @@ fn places(disk: &dyn Disk, sector: u64) -> Places {
 }
 
 /// The two tables of a change, as they are read.
-struct Known {
+pub(crate) struct Known {
     old: Places,
     new: Places,
     sectors: [u64; 2],
@@ -35,7 +35,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(case: &Case) -> Known {
+    pub(crate) fn of(case: &Case) -> Known {
         let change = &case.change;
         let sectors = [change.old_sector_bytes, change.new_sector_bytes];
         let old = places(&case.disk, sectors[0]);
@@ -57,7 +57,7 @@ impl Known {
                     .all(|(one, (old, new))| one == old || one == new))
     }
 
-    fn is_read(&self, disk: &dyn Disk) -> bool {
+    pub(crate) fn is_read(&self, disk: &dyn Disk) -> bool {
         self.sectors.iter().any(|&sector| {
             let found = places(disk, sector);
             // On a disk that was blank no table is the old table.
@@ -117,7 +117,7 @@ fn digest(change: &TableChange, held: &Held) -> u64 {
 
 /// State of the sectors of which there is no second copy: an MBR, its records, the first sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Single {
+pub(crate) enum Single {
     /// Each is old or new.
     Whole,
     /// One begins as the one and ends as the other.
@@ -126,7 +126,7 @@ enum Single {
     Lost,
 }
 
-fn single(case: &Case, held: &Held) -> Single {
+pub(crate) fn single(case: &Case, held: &dyn Disk) -> Single {
     let alone = case.change.writes.iter().filter(|write| case.is_mbr || write.at_bytes == 0);
     let state = |write: &layout::TableWrite| {
         let now = disk::read_vec(held, write.at_bytes, disk::length_of(&write.new));

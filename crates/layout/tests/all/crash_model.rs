@@ -44,7 +44,7 @@ impl Held {
         Held { bytes, unreadable: BTreeSet::new(), physical }
     }
 
-    fn blocks(&self, at: u64, length: u64) -> std::ops::RangeInclusive<u64> {
+    pub(crate) fn blocks(&self, at: u64, length: u64) -> std::ops::RangeInclusive<u64> {
         at / self.physical..=(at + length.max(1) - 1) / self.physical
     }
 }
@@ -66,7 +66,7 @@ impl Disk for Held {
 
 impl Held {
     /// A write makes whole logical sectors readable again; the rest of a lost one is gone.
-    fn put(&mut self, at: u64, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, at: u64, bytes: &[u8]) {
         for block in self.blocks(at, disk::length_of(bytes)) {
             if self.unreadable.remove(&block) {
                 let lost = vec![0xa5; usize::try_from(self.physical).expect("short")];

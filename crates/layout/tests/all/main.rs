@@ -3,5 +3,6 @@
 mod checks;
 mod crash;
 mod crash_model;
+mod qcow2;
 mod rebuilt_fat;
 mod tables;

@@ -16,6 +16,9 @@ pub struct TableChangeDocument {
     pub path: String,
     /// Serial number or world-wide name of a device; `null` of an image, or where it has none.
     pub identity: Option<String>,
+    /// The format of an image whose guest's disk it is, such as `qcow2`; empty of all others.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub image_format: String,
     /// The disk's length in bytes.
     pub disk_bytes: u64,
     /// The logical sector of a device, in bytes; `null` of an image.

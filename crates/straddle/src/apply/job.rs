@@ -4,19 +4,21 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use device::WritableDisk;
 use host::claim::{Claim, ClaimPlan, Contents, identity_words};
 use host::{FileDisk, Pinned, TableDisk};
-use layout::{Side, TableChange, WriteFault, write_table};
+use layout::{NoPlan, Side, TableChange, WriteFault, write_table};
 use report::plan::{Layout, TableChangeDocument, UndoRecord, UndoState};
 use report::{Refusal, RefusalKind};
 use units::prefix::Size;
 use units::text::{escape, shell_word};
 
-use super::look::Extent;
+use super::look::{Extent, TargetDisk};
 use super::undo_file::{FILE_BYTES_MAX, UndoFile};
 use super::{ApplyEnd, kernel, look, unsafe_now};
 use crate::arguments::Apply;
 use crate::shared::printer::shown;
+use crate::shared::qcow2_image::{self, QCOW2, Qcow2Image};
 use crate::shared::table_document;
 
 /// Hint where a plan cannot be used.
@@ -121,7 +123,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn look(&self, disk: &FileDisk, extent: Extent) -> Result<TableChange, Refusal> {
+    fn look(&self, disk: &impl TargetDisk, extent: Extent) -> Result<TableChange, Refusal> {
         look::look(&self.document, &self.undo, self.to, disk, extent).map_err(|reason| {
             let hint = "nothing was written; make a new plan of the disk as it is now";
             self.refuse(&reason, Some(hint.to_owned()))
@@ -140,6 +142,10 @@ impl<'a> Job<'a> {
             self.refuse(&error.to_string(), hint)
         })?;
         let is_device = disk.is_block_device();
+        if !self.document.image_format.is_empty() {
+            drop(disk);
+            return self.carried_out_in_image(&node);
+        }
         // What is read in full is read once: of a device through the claim, of an image under the
         // lock.
         let is_last = self.apply.dry_run && !is_device;
@@ -161,15 +167,54 @@ impl<'a> Job<'a> {
             let lines: String = told.iter().map(|line| format!("  kernel   {line}\n")).collect();
             return Ok(text + &lines);
         }
+        let mut disk = self.locked(&node)?;
+        self.written(&mut disk, &words, Extent::Whole)
+    }
+
+    /// The same, of the guest's disk in an image.
+    fn carried_out_in_image(mut self, node: &Pinned) -> Result<String, ApplyEnd> {
+        if self.document.image_format != QCOW2 {
+            return Err(self.refuse("another version of straddle wrote it", None).into());
+        }
+        let unwritten = |none: NoPlan| {
+            let hint = qcow2_image::hint(&none, &self.document.path);
+            self.refuse(&none.reason, hint)
+        };
+        // Stays open until the end: the lock ends with the first descriptor of the file that is
+        // closed.
+        let image = Qcow2Image::at(Path::new(&self.document.path));
+        let image = image.map_err(|reason| self.refuse(&reason, None))?;
+        let disk = image.disk().map_err(unwritten)?;
+        let is_last = self.apply.dry_run;
+        let change = self.look(&disk, if is_last { Extent::Whole } else { Extent::Table })?;
+        let ranges = qcow2_image::ranges(&change);
+        disk.takes(&ranges).map_err(unwritten)?;
+        let words = self.words(node, false)?;
+        let snapshots = match disk.snapshots() {
+            0 => "",
+            _ => "  note     internal snapshots of the image keep the table that they have\n",
+        };
+        if is_last {
+            return Ok(self.preview(&change, &words) + snapshots);
+        }
+        let mut locked = image.disk_in(self.locked(node)?).map_err(unwritten)?;
+        if locked.image() != disk.image() {
+            return Err(self.refuse("the image was changed meanwhile", None).into());
+        }
+        locked.takes(&ranges).map_err(unwritten)?;
+        Ok(self.written(&mut locked, &words, Extent::Whole)? + snapshots)
+    }
+
+    /// The image that was confirmed, locked.
+    fn locked(&self, node: &Pinned) -> Result<TableDisk, Refusal> {
         if self.apply.confirm.as_deref().is_none_or(|typed| !self.names(typed)) {
             let hint = "--confirm takes the image's file name; to see it: --dry-run".to_owned();
-            return Err(self.refuse("--confirm does not name the image", Some(hint)).into());
+            return Err(self.refuse("--confirm does not name the image", Some(hint)));
         }
-        let mut disk = TableDisk::of_image(&node).map_err(|reason| {
+        TableDisk::of_image(node).map_err(|reason| {
             let name = escape(self.document.path.as_bytes());
             self.refuse(&format!("cannot write {name}: {reason}"), None)
-        })?;
-        self.written(&mut disk, &words, Extent::Whole)
+        })
     }
 
     fn document_sector(&self) -> u64 {
@@ -228,12 +273,12 @@ impl<'a> Job<'a> {
     /// Saves the old table, writes the new one, and says so.
     fn written(
         &mut self,
-        disk: &mut TableDisk,
+        disk: &mut (impl TargetDisk + WritableDisk),
         words: &str,
         extent: Extent,
     ) -> Result<String, ApplyEnd> {
         // What the lock or the claim keeps away may have been there until then.
-        let change = self.look(disk.disk(), extent)?;
+        let change = self.look(disk, extent)?;
         let (during, after) = match self.to {
             Side::New => (UndoState::Writing, UndoState::Written),
             Side::Old => (UndoState::Undoing, UndoState::Undone),

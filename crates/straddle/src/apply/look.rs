@@ -1,9 +1,9 @@
 //! A look at the disk before its table is written: once before anything is claimed, and again
 //! through what was claimed.
 
-use device::{Window, disk};
-use host::{FileDisk, Sparse as _};
-use layout::{Emptied, Side, Standing, TableChange};
+use device::{Disk, Window, disk};
+use host::{FileDisk, TableDisk};
+use layout::{Emptied, Qcow2Disk, Side, Standing, TableChange};
 use report::plan::{TableChangeDocument, UndoState};
 use units::ByteRange;
 
@@ -23,6 +23,30 @@ pub(super) enum Extent {
     Whole,
 }
 
+/// A disk whose table is to be written.
+pub(super) trait TargetDisk: Disk {
+    /// The first byte at or after `at` that may not be zero.
+    fn next_data(&self, at: u64) -> u64;
+}
+
+impl TargetDisk for FileDisk {
+    fn next_data(&self, at: u64) -> u64 {
+        host::Sparse::next_data(self, at)
+    }
+}
+
+impl TargetDisk for TableDisk {
+    fn next_data(&self, at: u64) -> u64 {
+        TargetDisk::next_data(self.disk(), at)
+    }
+}
+
+impl<F: Disk> TargetDisk for Qcow2Disk<F> {
+    fn next_data(&self, at: u64) -> u64 {
+        Qcow2Disk::next_data(self, at)
+    }
+}
+
 /// Returns the change of `document` on `disk`, where the disk is still the one it is of, and the
 /// change towards `to` loses nothing.
 ///
@@ -32,10 +56,10 @@ pub(super) fn look(
     document: &TableChangeDocument,
     undo: &UndoFile,
     to: Side,
-    disk: &FileDisk,
+    disk: &impl TargetDisk,
     extent: Extent,
 ) -> Result<TableChange, String> {
-    let length = device::Disk::length_bytes(disk);
+    let length = disk.length_bytes();
     if length != document.disk_bytes {
         let planned = document.disk_bytes;
         return Err(format!("the plan is for {planned} bytes, and the disk has {length}"));
@@ -74,7 +98,7 @@ pub(super) fn look(
 }
 
 /// Rejects a disk that was planned as a blank one and holds something.
-fn unused(disk: &FileDisk, length: u64) -> Result<(), String> {
+fn unused(disk: &dyn Disk, length: u64) -> Result<(), String> {
     let found = existing_data::signatures(disk);
     if let Some(found) = found.first() {
         return Err(format!("the plan is for a blank disk, and it holds {found}"));
@@ -85,7 +109,7 @@ fn unused(disk: &FileDisk, length: u64) -> Result<(), String> {
 
 /// Reads a partition that moves to its last byte; one that is removed stays where it is, so that
 /// samples of it do.
-fn is_blank(disk: &FileDisk, range: ByteRange, why: Emptied) -> Result<bool, String> {
+fn is_blank(disk: &impl TargetDisk, range: ByteRange, why: Emptied) -> Result<bool, String> {
     if why == Emptied::Removed {
         let window = Window::new(disk, range);
         return Ok(existing_data::data(&window, range.length_bytes()).is_none());

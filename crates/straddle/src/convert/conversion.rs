@@ -20,6 +20,7 @@ use crate::arguments::Convert;
 use crate::shared::disk_target::{assembled, meant, of_bytes, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
+use crate::shared::qcow2_image::Qcow2Image;
 use crate::shared::target;
 use crate::shared::title::title;
 
@@ -34,6 +35,8 @@ pub(super) struct Conversion {
     judged: Judged,
     /// True if `before` is the file's own bytes, and not a guest's disk in an image format.
     pub(super) is_raw: bool,
+    /// The image that was named, where it is one that can be written in place.
+    pub(super) qcow2: Option<Qcow2Image>,
     /// The file or device of `before`, where it is raw.
     pub(super) source: Option<PathBuf>,
 }
@@ -100,6 +103,7 @@ impl Conversion {
             return Err(wrong(&reason, Some(hint)));
         }
         let is_raw = !is_format(&whole, disk);
+        let qcow2 = Qcow2Image::of(&whole, disk);
         let before = whole.bytes(disk).cloned();
         let before = before.ok_or_else(|| wrong("its bytes cannot be read", None))?;
         let name = whole.layer(disk).name.clone();
@@ -150,7 +154,7 @@ impl Conversion {
         })?;
         let name = shown(&convert.target);
         let source = is_raw.then(|| convert.target.clone());
-        Ok(Some(Conversion { name, plan, before, after, rebuilt, judged, is_raw, source }))
+        Ok(Some(Conversion { name, plan, before, after, rebuilt, judged, is_raw, qcow2, source }))
     }
 
     /// All of it in lines, after a first one that ends with `done`.

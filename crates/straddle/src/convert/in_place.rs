@@ -14,6 +14,7 @@ use super::refuse;
 use crate::arguments::Convert;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
+use crate::shared::qcow2_image::QCOW2;
 use crate::shared::{run, table_document};
 
 /// The most bytes of a FAT that a plan holds.
@@ -30,8 +31,8 @@ pub(super) fn plan(
 ) -> Result<Layout, Refusal> {
     let copy = "write a converted copy: -o FILE instead of --plan";
     let wrong = |reason: &str| refuse(convert, reason, Some(copy.to_owned()));
-    if !found.is_raw {
-        return Err(wrong("an image in a format is not written in place"));
+    if !found.is_raw && found.qcow2.is_none() {
+        return Err(wrong("of images, only raw and qcow2 ones are written in place"));
     }
     let mut change =
         TableChange::of(&found.plan, found.before.as_ref()).map_err(|reason| wrong(&reason))?;
@@ -53,9 +54,12 @@ pub(super) fn plan(
     let never = |_: ByteRange, _: Emptied| Ok(false);
     layout::check(&change, found.before.as_ref(), Side::New, &never)
         .map_err(|reason| wrong(&reason))?;
-    let path = found.source.as_ref().ok_or_else(|| wrong("its path is not known"))?;
-    let path = path.canonicalize().map_err(|error| wrong(&error.to_string()))?;
-    let document = table_document::document(&change, found.before.as_ref(), &path, false)
+    if let Some(image) = &found.qcow2 {
+        image.takes(&change, &shown(&convert.target)).map_err(|reason| wrong(&reason))?;
+    }
+    let path = convert.target.canonicalize().map_err(|error| wrong(&error.to_string()))?;
+    let format = if found.qcow2.is_some() { QCOW2 } else { "" };
+    let document = table_document::document(&change, found.before.as_ref(), &path, format, false)
         .map_err(|reason| wrong(&reason))?;
     let plan = &found.plan;
     let own = document.logical_sector_bytes.filter(|&own| own != plan.sector_bytes);

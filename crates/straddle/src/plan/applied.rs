@@ -11,6 +11,7 @@ use units::text::shell_word;
 use super::script::{self, PlannedDisk};
 use crate::arguments::{Plan, is_standard_output};
 use crate::shared::printer::shown;
+use crate::shared::qcow2_image::QCOW2;
 use crate::shared::table_document;
 
 /// Bytes at the start and at the end of a partition that are read here; `apply` reads all of it.
@@ -27,7 +28,7 @@ pub(super) fn table_change(
     if found.plan.is_empty() {
         return Ok(None);
     }
-    if found.copy.is_some() {
+    if found.copy.is_some() && found.qcow2.is_none() {
         return Err("the plan is of a raw copy of the image: make that, and plan it".to_owned());
     }
     let holds = |one: &&layout::PlannedPartition| one.moves() && one.content.is_some();
@@ -38,8 +39,14 @@ pub(super) fn table_change(
     let change = TableChange::of(&found.plan, bytes.as_ref())?;
     let blank = |range, why| seems_blank(bytes.as_ref(), range, why);
     layout::check(&change, bytes.as_ref(), Side::New, &blank)?;
+    if let Some(image) = &found.qcow2 {
+        image.takes(&change, &shown(&plan.target))?;
+        let path = std::fs::canonicalize(&plan.target).map_err(|error| error.to_string())?;
+        let document = table_document::document(&change, bytes.as_ref(), &path, QCOW2, false);
+        return document.map(Some);
+    }
     let path = script::path(plan, found).ok_or("its path is not text")?;
-    table_document::document(&change, bytes.as_ref(), Path::new(&path), false).map(Some)
+    table_document::document(&change, bytes.as_ref(), Path::new(&path), "", false).map(Some)
 }
 
 fn seems_blank(disk: &dyn Disk, range: ByteRange, _: Emptied) -> Result<bool, String> {

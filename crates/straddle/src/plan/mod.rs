@@ -20,6 +20,7 @@ use crate::shared::destination::{Destination, PLAN, SCRIPT};
 use crate::shared::disk_target::{assembled, meant, raw_copy, serial, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
+use crate::shared::qcow2_image::Qcow2Image;
 use crate::shared::run;
 use crate::shared::table_document;
 use crate::shared::target;
@@ -57,7 +58,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
                 document.moved_bytes = 0;
                 document.afterwards.retain(|line| !line.starts_with(layout::UNKNOWN_CONTENT));
                 if !plan.script {
-                    steps = applied::next(plan, change, &script::planned_again(plan, &found));
+                    steps = applied::next(plan, change, &script::applied_again(plan, &found));
                 }
             }
             (CommandOutcome::Done, script::script(plan, &found))
@@ -134,6 +135,7 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
         Some(_) => effect::in_format(&stack, disk, on, &script::copy_of(plan)),
         None => Vec::new(),
     };
+    let qcow2 = Qcow2Image::of(&stack, disk);
     // Where nothing in an image has a place, no write in it has a cost.
     let is_priced = copy.is_none() || effect::is_priced(&stack, on);
     let (stack, disk) = match copy {
@@ -175,6 +177,7 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
         plan: found,
         stack,
         copy,
+        qcow2,
         serial,
         gains,
         also_left,

@@ -87,7 +87,7 @@ pub(super) fn table(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAns
     layout::check(&change, bytes.as_ref(), Side::New, &|_, _| Ok(true))
         .map_err(|reason| failed(&reason))?;
     let path = std::fs::canonicalize(&plan.target).map_err(|error| failed(&error.to_string()))?;
-    let change = table_document::document(&change, bytes.as_ref(), &path, true)
+    let change = table_document::document(&change, bytes.as_ref(), &path, "", true)
         .map_err(|reason| failed(&reason))?;
     Ok(PlanAnswer::NewTable(Box::new(change), range))
 }

@@ -12,6 +12,7 @@ use units::text::shell_word;
 use crate::arguments::Plan;
 use crate::shared::destination::{Destination, SCRIPT};
 use crate::shared::printer::{self, shown};
+use crate::shared::qcow2_image::Qcow2Image;
 
 /// A plan, the stack it is of, and what its target is called.
 pub(super) struct PlannedDisk {
@@ -19,6 +20,8 @@ pub(super) struct PlannedDisk {
     pub(super) stack: Stack,
     /// The format of what was named, where the plan is of a raw copy of it.
     pub(super) copy: Option<ImageKind>,
+    /// The image that was named, where it is one that can be written in place.
+    pub(super) qcow2: Option<Qcow2Image>,
     pub(super) serial: Option<String>,
     pub(super) gains: Vec<String>,
     pub(super) also_left: Vec<String>,
@@ -76,18 +79,26 @@ pub(super) fn next(plan: &Plan, found: &PlannedDisk) -> Vec<String> {
     let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
     let (disk, copy) = typed(plan, found);
     let own = [
-        format!("{} --script -o {file}", planned_again(plan, found)),
+        format!("{} --script -o {file}", planned_again(plan, &disk)),
         format!("read {file}, and back up the disk"),
         format!("sh {file} {disk} DIR    # DIR: {}", room(found)),
     ];
     copy.into_iter().chain(own).collect()
 }
 
-/// Returns the command that makes this plan again.
-pub(super) fn planned_again(plan: &Plan, found: &PlannedDisk) -> String {
+/// Returns the command that makes a plan for `straddle apply` again.
+pub(super) fn applied_again(plan: &Plan, found: &PlannedDisk) -> String {
+    match found.qcow2 {
+        Some(_) => planned_again(plan, &shell_word(&shown(&plan.target))),
+        None => planned_again(plan, &typed(plan, found).0),
+    }
+}
+
+/// Returns the command that makes this plan of `disk` again.
+fn planned_again(plan: &Plan, disk: &str) -> String {
     let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
     let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
-    format!("straddle plan {}{}{ignores}", typed(plan, found).0, on.unwrap_or_default())
+    format!("straddle plan {disk}{}{ignores}", on.unwrap_or_default())
 }
 
 /// Directories that may keep the pieces that move: those of an image file are safe in any file

@@ -52,6 +52,7 @@ pub(crate) mod plan_offer;
 pub(crate) mod printer;
 pub(crate) mod probe_store;
 pub(crate) mod progress;
+pub(crate) mod qcow2_image;
 pub(crate) mod raw_claim;
 pub(crate) mod remarks;
 pub(crate) mod result_files;

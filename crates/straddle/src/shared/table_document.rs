@@ -30,7 +30,8 @@ pub(crate) fn partition(row: &PlannedPartition) -> LayoutPartition {
     }
 }
 
-/// The document of `change`, of the disk at `path` whose bytes are `bytes`.
+/// The document of `change`, of the disk at `path` whose bytes are `bytes`; in an image of
+/// `image_format`, where that is not empty.
 ///
 /// # Errors
 /// Why the disk cannot be named or read.
@@ -38,6 +39,7 @@ pub(crate) fn document(
     change: &TableChange,
     bytes: &dyn Disk,
     path: &Path,
+    image_format: &str,
     was_blank: bool,
 ) -> Result<TableChangeDocument, String> {
     let text = path.to_str().ok_or("its path is not text")?;
@@ -46,6 +48,7 @@ pub(crate) fn document(
     let mut found = TableChangeDocument {
         path: text.to_owned(),
         identity,
+        image_format: image_format.to_owned(),
         disk_bytes: change.disk_bytes,
         logical_sector_bytes,
         old_sector_bytes: change.old_sector_bytes,

@@ -2,6 +2,7 @@
 //! refused to write.
 
 mod devices;
+mod qcow2;
 mod refused;
 
 use std::path::{Path, PathBuf};

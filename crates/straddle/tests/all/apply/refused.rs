@@ -163,17 +163,3 @@ fn an_image_that_a_loop_device_shows_is_refused() {
     let _device = Loop::attach(&disk.image, 512);
     refused(&disk, "shows it");
 }
-
-#[test]
-fn an_image_in_a_format_is_planned_as_its_raw_copy() {
-    need_tools!("sfdisk", "qemu-img");
-    let disk = Disk::new(GPT);
-    let qcow = disk.file("disk.qcow2");
-    let names = [scratch::text(&disk.image), scratch::text(&qcow)];
-    tool::run("qemu-img", &["convert", "-O", "qcow2", names[0], names[1]]);
-    let before = read(&qcow);
-    let ran = disk.run(&["plan", "disk.qcow2", "-o", "plan.json"]);
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    refused(&disk, "a raw copy of the image");
-    assert!(read(&qcow) == before);
-}

@@ -32,6 +32,35 @@ fn a_planned_conversion_is_applied_and_undone_to_the_byte() {
 }
 
 #[test]
+fn a_qcow2_image_is_converted_in_place_as_a_raw_one_and_undone_to_the_byte() {
+    need_tools!("sfdisk", "qemu-img", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    let before = read(&disk.image);
+    let (qcow2, copy) = (disk.file("disk.qcow2"), disk.file("copy.raw"));
+    let [raw, image, copied] = [&disk.image, &qcow2, &copy].map(|path| scratch::text(path));
+    tool::run("qemu-img", &["convert", "-c", "-f", "raw", "-O", "qcow2", raw, image]);
+    let guest = || {
+        let said = tool::run("qemu-img", &["check", image]);
+        assert!(said.contains("No errors were found"), "{said}");
+        tool::run("qemu-img", &["convert", "-O", "raw", image, copied]);
+        read(&copy)
+    };
+    for name in ["disk.raw", "disk.qcow2"] {
+        let plan = format!("{name}.json");
+        let ran = disk.run(&["convert", name, "--sector", "4096", "--plan", &plan]);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let ran = disk.run(&["apply", &plan, "--confirm", name]);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+    }
+    let after = guest();
+    assert!(after == read(&disk.image) && after != before);
+    let words = ["apply", "--undo", "disk.qcow2.json.undo", "--confirm", "disk.qcow2"];
+    let undo = disk.run(&words);
+    assert_eq!(undo.status, Some(0), "{undo:?}");
+    assert!(guest() == before);
+}
+
+#[test]
 fn a_plan_whose_fat_changed_since_is_refused() {
     need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
     let disk = KINDS[0].disk();
