@@ -7,7 +7,7 @@ use workload::trace::TraceAction;
 use super::filesystems::{self, asked, ratio, took_ns};
 use super::recorded::{SuiteStep, System, entries};
 use super::run_figures::Figure::Turns;
-use super::scenario::{ANGLES, SHIFT_BYTES, Scenario, ext4_at, fresh_ext4};
+use super::scenario::Scenario;
 use crate::profile::{self, DriveProfile};
 
 /// The built-in disk called `name` with these values instead of its own.
@@ -28,22 +28,14 @@ fn rare_delays_are_rare_retries() {
         (Scenario::Raw(false), 999, "1500", "4", 5.0),
         (Scenario::Raw(true), 990, "12000", "6", 9.0),
         (Scenario::Raw(true), 999, "1500", "9", 12.0),
+        (Scenario::Ext4(false), 990, "2000", "4", 7.0),
         (Scenario::Ext4(false), 999, "600", "10", 14.0),
+        (Scenario::Ext4(true), 990, "6000", "7", 17.0),
         (Scenario::Ext4(true), 999, "600", "44", 54.0),
     ] {
         let disk = changed(case.profile(), &[("retries", retries), ("retry_turns", turns)]);
         assert_eq!(case.run_on(&disk, 1).figure(Turns(mille)), wanted, "{case:?} {mille}");
     }
-}
-
-#[test]
-fn a_first_table_of_inodes_that_takes_a_third_longer_makes_fewer_fsyncs_wait() {
-    let disk = changed("hdd-7200-512e", &[]);
-    let figures = |waits| fresh_ext4(&disk, 0, waits);
-    assert_eq!(figures(10).figure(Turns(900)), 6.0);
-    assert_eq!([900, 950].map(|mille| figures(13).figure(Turns(mille))), [5.0, 6.0]);
-    let at = |angle| ext4_at(&disk, SHIFT_BYTES, (angle, 10)).figure(Turns(990));
-    assert_eq!((0..ANGLES).filter(|&angle| at(angle) == 17.0).count(), 1);
 }
 
 fn first_512e(changes: &[(&str, &str)]) -> DriveProfile {
