@@ -3,10 +3,12 @@
 use std::num::NonZeroU32;
 
 use drive::run::{
-    CommandPart, DriveJob, OperationSource, OperationStream, Paced, Region, RunLimits, run,
+    CommandPart, DriveJob, OperationSource, OperationStream, Paced, Region, RunLimits, TraceLayout,
+    TraceReplay, run,
 };
 use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 use workload::job::JobPace;
+use workload::trace::{TraceAction, TraceEntry, TraceTarget};
 
 /// A drive that takes 10 us for everything and looks whether flushes are alone.
 #[derive(Default)]
@@ -111,7 +113,10 @@ fn a_flush_waits_for_what_is_in_flight_and_what_follows_waits_for_it() {
 fn what_follows_a_read_waits_for_it_where_a_program_reads_one_file_after_another() {
     let entry = |number: u64| TraceEntry {
         at_ns: None,
-        action: [TraceAction::Read, TraceAction::Write { fua: false }][(number % 3 / 2) as usize],
+        action: match number % 3 {
+            2 => TraceAction::Write { fua: false },
+            _ => TraceAction::Read,
+        },
         target: TraceTarget::File(0),
         offset_bytes: number * 4096,
         length_bytes: 4096,
