@@ -15,6 +15,8 @@ pub(super) struct FreshTables {
     start_bytes: u64,
     /// Number of the next group.
     group: u64,
+    /// Number of its requests that were sent.
+    requests: u16,
     /// Time from the end of one table to the next, in nanoseconds.
     wait_ns: u64,
     /// True if a table was written since the last wait.
@@ -36,32 +38,37 @@ const TABLE_BYTES: u64 = 8192 * 256;
 const GROUP_BYTES: u64 = 128 << 20;
 /// Tables of so many groups follow each other (`flex_bg`).
 const GROUPS_TOGETHER: u64 = 16;
-/// The kernel writes zeros in requests of at most so many bytes.
-const REQUEST_BYTES: u64 = 1 << 20;
+/// The kernel writes zeros in requests of at most so many bytes: `BLK_DEF_MAX_SECTORS` of
+/// include/linux/blkdev.h in Linux 3.10.
+const REQUEST_BYTES: u64 = 512 << 10;
+const _: () = assert!(FreshTables::REQUESTS as u64 * REQUEST_BYTES == TABLE_BYTES);
 /// Unit of time that the thread counts in: 1000 a second, as in kernel 3.10 of CentOS, which the
 /// article names.
 const JIFFY_NS: u64 = 1_000_000;
 
 impl FreshTables {
     /// The thread waits so many times as long as the first table took: `EXT4_DEF_LI_WAIT_MULT`.
-    pub(super) const WAIT: u64 = 10;
+    const WAIT: u64 = 10;
+
+    /// The kernel sends so many requests for a table at once, and waits for all
+    /// (block/blk-lib.c: `__blkdev_issue_zeroout`).
+    pub(super) const REQUESTS: u16 = 4;
 
     /// Those of a file system at `start_bytes` of `drive`, which does nothing else when the first
-    /// is written; the others wait `waits` times as long as that takes.
-    pub(super) fn new(
-        drive: &DriveProfile,
-        start_bytes: u64,
-        mount: Mount,
-        waits: u64,
-    ) -> FreshTables {
+    /// is written; the others wait ten times as long as that takes.
+    pub(super) fn new(drive: &DriveProfile, start_bytes: u64, mount: Mount) -> FreshTables {
         let mut model = drive.model().expect("a test makes every built-in drive");
-        let tables = FreshTables { start_bytes, group: 0, wait_ns: 0, is_due: false };
+        let tables = FreshTables { start_bytes, group: 0, requests: 0, wait_ns: 0, is_due: false };
         let mut first = FirstTable { mount: Some(mount), tables };
         let mut job = [DriveJob { source: &mut first, lanes: 1, has_barriers: false }];
         let limits = RunLimits { operations: 2, time_ns: u64::MAX, turnaround_ns: 0 };
         let mut took_ns = 0;
         run(&mut *model, &mut job, limits, &mut |one: EndedOperation| took_ns = one.took_ns());
-        FreshTables { wait_ns: waits * (took_ns / JIFFY_NS * JIFFY_NS), group: 1, ..tables }
+        FreshTables {
+            wait_ns: FreshTables::WAIT * (took_ns / JIFFY_NS * JIFFY_NS),
+            group: 1,
+            ..tables
+        }
     }
 
     fn offset_bytes(&self) -> u64 {
@@ -72,14 +79,16 @@ impl FreshTables {
 
 impl OperationSource for FreshTables {
     fn next(&mut self, pieces: &mut Vec<CommandPart>) -> bool {
-        let from = self.offset_bytes();
-        pieces.extend((0..TABLE_BYTES / REQUEST_BYTES).map(|place| CommandPart {
+        pieces.push(CommandPart {
             action: CommandKind::Write { fua: false },
-            offset_bytes: from + place * REQUEST_BYTES,
+            offset_bytes: self.offset_bytes() + u64::from(self.requests) * REQUEST_BYTES,
             length_bytes: REQUEST_BYTES,
-        }));
-        self.group += 1;
-        self.is_due = true;
+        });
+        self.requests += 1;
+        if self.requests == FreshTables::REQUESTS {
+            (self.requests, self.is_due) = (0, true);
+            self.group += 1;
+        }
         true
     }
 
@@ -103,7 +112,7 @@ impl OperationSource for FirstTable {
             pieces.push(read);
             return true;
         }
-        let is_some = self.tables.next(pieces);
+        let is_some = (0..FreshTables::REQUESTS).all(|_| self.tables.next(pieces));
         pieces.push(CommandPart { action: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 });
         is_some
     }

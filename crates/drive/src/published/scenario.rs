@@ -58,11 +58,11 @@ const TURNAROUND_NS: u64 = 10_000;
 const LIMITS: RunLimits =
     RunLimits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
 /// Number of angles of the platter that figures of ext4 are over.
-pub(super) const ANGLES: u64 = 8;
+const ANGLES: u64 = 8;
 /// The journal, in the middle of a partition that is half of the disk, where mkfs puts it.
 const JOURNAL_BYTES: u64 = 1_429_568 * MIB;
 /// "parted mkpart 131074k": 2 KiB behind a multiple of 4 KiB.
-pub(super) const SHIFT_BYTES: u64 = 2048;
+const SHIFT_BYTES: u64 = 2048;
 
 /// "34s": 1 KiB behind a multiple of 4 KiB.
 const SECTOR_34_BYTES: u64 = 34 * 512;
@@ -82,9 +82,7 @@ impl Scenario {
             Scenario::Raw(is_misaligned) => {
                 on(drive, &mut [(&mut in_order(shift(is_misaligned), true), 1)])
             }
-            Scenario::Ext4(is_misaligned) => {
-                fresh_ext4(drive, shift(is_misaligned), FreshTables::WAIT)
-            }
+            Scenario::Ext4(is_misaligned) => fresh_ext4(drive, shift(is_misaligned)),
             Scenario::Unsynced(is_misaligned) => {
                 on(drive, &mut [(&mut in_order(shift(is_misaligned), false), 16)])
             }
@@ -139,25 +137,21 @@ fn overwrite() -> OperationStream {
 }
 
 /// Returns what a file's fsyncs take on an ext4 that was just made and mounted, over angles of the
-/// platter; `waits` is by how many times the time of the first table the next ones wait.
-pub(super) fn fresh_ext4(drive: &DriveProfile, shift_bytes: u64, waits: u64) -> Figures {
-    let angles = (0..ANGLES).map(|angle| ext4_at(drive, shift_bytes, (angle, waits)));
-    Figures::together(angles)
+/// platter.
+fn fresh_ext4(drive: &DriveProfile, shift_bytes: u64) -> Figures {
+    Figures::together((0..ANGLES).map(|angle| ext4_at(drive, shift_bytes, angle)))
 }
 
 /// The same, where the platter has turned by so many of [`ANGLES`] when the first table is written.
-pub(super) fn ext4_at(
-    drive: &DriveProfile,
-    shift_bytes: u64,
-    (angle, waits): (u64, u64),
-) -> Figures {
+fn ext4_at(drive: &DriveProfile, shift_bytes: u64, angle: u64) -> Figures {
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let place = PARTITION_BYTES + shift_bytes;
     let mount =
         Mount { journal_bytes: JOURNAL_BYTES + shift_bytes, later_ns: turn_ns * angle / ANGLES };
-    let mut tables = FreshTables::new(drive, place, mount, waits);
+    let mut tables = FreshTables::new(drive, place, mount);
     let limits = RunLimits { operations: OPERATIONS / ANGLES, ..LIMITS };
-    first_on(drive, &mut [(&mut ext4(shift_bytes), 1), (&mut tables, 1)], (1, limits))
+    let tables: (&mut dyn OperationSource, u16) = (&mut tables, FreshTables::REQUESTS);
+    first_on(drive, &mut [(&mut ext4(shift_bytes), 1), tables], (1, limits))
 }
 
 /// Runs `sources`, each in so many lanes, on `drive`.

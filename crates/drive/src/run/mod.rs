@@ -76,13 +76,13 @@ struct Lane {
 #[derive(Debug, Default)]
 struct JobTurn {
     in_flight: usize,
-    /// The lane whose flush waits, or is under way.
-    flushes: Option<usize>,
+    /// The lane whose flush or read the others wait for.
+    awaited: Option<usize>,
     /// Nanoseconds that the job rests when nothing is in flight any more.
     rests_ns: Option<u64>,
     /// Until when it rests.
     until_ns: u64,
-    /// The lanes that wait for the flush, or for what is in flight.
+    /// The lanes that wait for it, or for what is in flight.
     parked: Vec<usize>,
 }
 
@@ -137,6 +137,7 @@ struct AllLanes {
     lanes: Vec<Lane>,
     turns: Vec<JobTurn>,
     has_barriers: Vec<bool>,
+    waits_for_reads: Vec<bool>,
     /// When each lane that has nothing in flight goes on.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
     turnaround_ns: u64,
@@ -152,6 +153,7 @@ impl AllLanes {
         AllLanes {
             turns: jobs.iter().map(|_| JobTurn::default()).collect(),
             has_barriers: jobs.iter().map(|job| job.has_barriers).collect(),
+            waits_for_reads: jobs.iter().map(|job| job.source.waits_for_reads()).collect(),
             ready: (0..lanes.len()).map(|lane| Reverse((0, lane))).collect(),
             lanes,
             turnaround_ns,
@@ -169,7 +171,7 @@ impl AllLanes {
         let Reverse((_, lane)) = self.ready.pop()?;
         let one = &mut self.lanes[lane];
         let turn = &mut self.turns[one.job];
-        if turn.flushes.is_some_and(|other| other != lane) {
+        if turn.awaited.is_some_and(|other| other != lane) {
             turn.parked.push(lane);
             return None;
         }
@@ -201,8 +203,10 @@ impl AllLanes {
                 one.drop_flushes();
             }
         }
-        if self.has_barriers[one.job] && one.flushes_next() {
-            turn.flushes = Some(lane);
+        if self.waits_for_reads[one.job] && one.sends_next(CommandKind::Read) {
+            turn.awaited = Some(lane);
+        } else if self.has_barriers[one.job] && one.sends_next(CommandKind::Flush) {
+            turn.awaited = Some(lane);
             if turn.in_flight > 0 {
                 // The last that ends wakes it.
                 return None;
@@ -220,13 +224,13 @@ impl AllLanes {
         let at_ns = done.at_ns + self.turnaround_ns;
         one.fault = one.fault.or(done.outcome.err());
         turn.in_flight -= 1;
-        match turn.flushes {
-            Some(flushing) if flushing == lane => {
-                turn.flushes = None;
+        match turn.awaited {
+            Some(awaited) if awaited == lane => {
+                turn.awaited = None;
                 let parked = turn.parked.drain(..);
                 self.ready.extend(parked.map(|parked| Reverse((at_ns, parked))));
             }
-            Some(flushing) if turn.in_flight == 0 => self.ready.push(Reverse((at_ns, flushing))),
+            Some(awaited) if turn.in_flight == 0 => self.ready.push(Reverse((at_ns, awaited))),
             _ => {}
         }
         self.ready.push(Reverse((at_ns, lane)));
@@ -255,9 +259,9 @@ impl Lane {
         }
     }
 
-    /// Returns whether its next command is a flush.
-    fn flushes_next(&self) -> bool {
-        self.pieces.get(self.next).is_some_and(|piece| piece.action == CommandKind::Flush)
+    /// Returns whether its next command is of this kind.
+    fn sends_next(&self, action: CommandKind) -> bool {
+        self.pieces.get(self.next).is_some_and(|piece| piece.action == action)
     }
 
     /// Its next command.

@@ -33,6 +33,12 @@ pub trait OperationSource {
     fn rests_ns(&mut self) -> Option<u64> {
         None
     }
+
+    /// Returns whether what comes after a read waits for it, as in a program that reads one file
+    /// after another.
+    fn waits_for_reads(&self) -> bool {
+        false
+    }
 }
 
 /// Operations that arrive at a rate, whatever the drive does (an open loop), or with rests.

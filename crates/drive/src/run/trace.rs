@@ -66,6 +66,8 @@ pub struct TraceReplay<'a, I> {
     widened: u64,
     /// The time of the first entry, where times are kept.
     first_ns: Option<u64>,
+    /// True if what comes after a read waits for it.
+    reads_in_turn: bool,
 }
 
 impl<'a, I: Iterator<Item = TraceEntry>> TraceReplay<'a, I> {
@@ -78,8 +80,16 @@ impl<'a, I: Iterator<Item = TraceEntry>> TraceReplay<'a, I> {
         sector_bytes: u64,
     ) -> TraceReplay<'a, I> {
         let (ahead, sector_bytes) = (entries.next(), sector_bytes.max(1));
-        let (widened, first_ns) = (0, None);
-        TraceReplay { entries, ahead, layout, start_bytes, sector_bytes, widened, first_ns }
+        TraceReplay {
+            entries,
+            ahead,
+            layout,
+            start_bytes,
+            sector_bytes,
+            widened: 0,
+            first_ns: None,
+            reads_in_turn: false,
+        }
     }
 
     /// The same with the trace's own times: an operation arrives as long after the first as it did.
@@ -88,6 +98,13 @@ impl<'a, I: Iterator<Item = TraceEntry>> TraceReplay<'a, I> {
     pub fn timed(mut self) -> TraceReplay<'a, I> {
         self.first_ns = self.ahead.and_then(|entry| entry.at_ns);
         self
+    }
+
+    /// The same, where what comes after a read waits for it: a program reads one file after
+    /// another, and the kernel writes beside.
+    #[must_use]
+    pub fn reads_in_turn(self) -> Self {
+        TraceReplay { reads_in_turn: true, ..self }
     }
 
     /// Returns how many operations were made wider so that they are whole sectors, as a page cache
@@ -134,6 +151,10 @@ impl<I: Iterator<Item = TraceEntry>> OperationSource for TraceReplay<'_, I> {
     fn arrives_ns(&mut self) -> Option<u64> {
         let first_ns = self.first_ns?;
         self.ahead?.at_ns?.checked_sub(first_ns)
+    }
+
+    fn waits_for_reads(&self) -> bool {
+        self.reads_in_turn
     }
 }
 

@@ -3,10 +3,12 @@
 use std::num::NonZeroU32;
 
 use drive::run::{
-    CommandPart, DriveJob, OperationSource, OperationStream, Paced, Region, RunLimits, run,
+    CommandPart, DriveJob, OperationSource, OperationStream, Paced, Region, RunLimits, TraceLayout,
+    TraceReplay, run,
 };
 use drive::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 use workload::job::JobPace;
+use workload::trace::{TraceAction, TraceEntry, TraceTarget};
 
 /// A drive that takes 10 us for everything and looks whether flushes are alone.
 #[derive(Default)]
@@ -105,6 +107,32 @@ fn a_flush_waits_for_what_is_in_flight_and_what_follows_waits_for_it() {
     assert_eq!(flushes_beside_others(true), (100, 0));
     let (flushes, beside) = flushes_beside_others(false);
     assert!(flushes == 100 && beside > 0, "threads do not wait for each other");
+}
+
+#[test]
+fn what_follows_a_read_waits_for_it_where_a_program_reads_one_file_after_another() {
+    let entry = |number: u64| TraceEntry {
+        at_ns: None,
+        action: match number % 3 {
+            2 => TraceAction::Write { fua: false },
+            _ => TraceAction::Read,
+        },
+        target: TraceTarget::File(0),
+        offset_bytes: number * 4096,
+        length_bytes: 4096,
+    };
+    let entries = || (0..300).map(entry);
+    let layout = TraceLayout::of(entries());
+    let elapsed_ns = |in_turn: bool| {
+        let replay = TraceReplay::new(entries(), &layout, 0, 512);
+        let mut source = if in_turn { replay.reads_in_turn() } else { replay };
+        let mut jobs = [DriveJob { source: &mut source, lanes: 8, has_barriers: true }];
+        let limits = RunLimits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 0 };
+        run(&mut Watch::default(), &mut jobs, limits, &mut |_| ())
+    };
+    // 200 reads of 10 us each, and the last write; eight at once take an eighth.
+    assert_eq!(elapsed_ns(true), 2_010_000);
+    assert!(elapsed_ns(false) < 400_000, "{}", elapsed_ns(false));
 }
 
 /// Returns how long each operation took, and how many flushes were sent.

@@ -22,23 +22,42 @@ pub(super) struct RecordRecipe {
 /// Kernels before 2.6.37 did not make tables of inodes in the background: the tool wrote them.
 const AT_ONCE: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
+/// Megabytes of the largest journal that mke2fs made in 2009.
+const JOURNAL: &str = "size=128";
+/// Features that mke2fs 1.41 did not switch on, and the one in place of the first.
+const EXT4: &str = "^metadata_csum,^64bit,uninit_bg";
+/// Features that btrfs did not have; its nodes were as long as a page.
+const BTRFS: &str = "^no-holes,^skinny-metadata,^extref";
+
 pub(super) const RECIPES: [RecordRecipe; 6] = [
     RecordRecipe {
         name: "ext3",
-        make: &["mkfs.ext3", "-q", "-F", "-E", AT_ONCE],
-        mount: "barrier=0",
+        make: &["mkfs.ext3", "-q", "-F", "-J", JOURNAL, "-E", AT_ONCE],
+        mount: "barrier=0,no_prefetch_block_bitmaps",
         package: "e2fsprogs",
     },
     RecordRecipe {
         name: "ext4",
-        make: &["mkfs.ext4", "-q", "-F", "-E", AT_ONCE],
-        mount: "",
+        make: &["mkfs.ext4", "-q", "-F", "-O", EXT4, "-J", JOURNAL, "-E", AT_ONCE],
+        mount: "no_prefetch_block_bitmaps",
         package: "e2fsprogs",
     },
     RecordRecipe { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], mount: "", package: "xfsprogs" },
     RecordRecipe {
         name: "btrfs",
-        make: &["mkfs.btrfs", "-q", "-f"],
+        make: &[
+            "mkfs.btrfs",
+            "-q",
+            "-f",
+            "-n",
+            "4096",
+            "-m",
+            "dup",
+            "-O",
+            BTRFS,
+            "-R",
+            "^free-space-tree",
+        ],
         mount: "",
         package: "btrfs-progs",
     },

@@ -10,13 +10,16 @@ use super::disk::ArticleDisk;
 use super::recipe::RecordRecipe;
 use super::tape::Tape;
 
-/// The steps in their order, each as its traces are called; the first makes the file system.
-pub(super) const STEPS: [(&str, Option<FileStep>); 5] = [
-    ("mkfs", None),
-    ("unpack", Some(FileStep::Unpack)),
-    ("write", Some(FileStep::Copy)),
-    ("read", Some(FileStep::Read)),
-    ("delete", Some(FileStep::DeleteTree)),
+/// The name of the step that makes the file system.
+pub(super) const MAKE: &str = "mkfs";
+
+/// The other steps in their order, each as its traces are called, mount by mount. As in the
+/// article, what is only read is not unmounted: the tree is deleted while the kernel still caches
+/// what was read.
+pub(super) const MOUNTS: [&[(&str, FileStep)]; 3] = [
+    &[("unpack", FileStep::Unpack)],
+    &[("write", FileStep::Copy)],
+    &[("read", FileStep::Read), ("delete", FileStep::DeleteTree)],
 ];
 
 /// Amount of work in the steps.
@@ -68,37 +71,60 @@ impl Steps<'_> {
         let tape = Tape::new();
         let watched = FuseBehavior { watch: tape.watch(), discards: false };
         let (disk, _bytes) = ArticleDisk::new(scale.device_bytes, watched)?;
-        let mut taped = Vec::new();
-        for (name, step) in STEPS {
-            self.step(&disk, step, || drop(tape.take()))
-                .with_context(|| format!("cannot record {} of {}", name, self.recipe.name))?;
-            taped.push((name, tape.take()));
+        drop(tape.take());
+        self.make(&disk).with_context(|| self.failed(MAKE))?;
+        let mut taped = vec![(MAKE, tape.take())];
+        for steps in MOUNTS {
+            self.mount(&disk, steps, |ended| {
+                let entries = tape.take();
+                taped.extend(ended.map(|name| (name, entries)));
+            })?;
         }
         Ok(taped)
     }
 
-    /// Does one step to its end; `begun` is called when it begins: when the file system is mounted,
-    /// where it is.
-    pub(super) fn step(
+    fn failed(&self, step: &str) -> String {
+        format!("cannot record {step} of {}", self.recipe.name)
+    }
+
+    /// Makes the file system.
+    ///
+    /// # Errors
+    /// When its tool fails, or the process is asked to end.
+    pub(super) fn make(&self, disk: &ArticleDisk) -> anyhow::Result<()> {
+        self.recipe.make(disk.node(), self.interrupt)?;
+        disk.settle()
+    }
+
+    /// Does `steps` between a mount and its unmount; calls `told` with nothing once it is mounted,
+    /// and with each step at its end: the last step ends with the unmount.
+    ///
+    /// # Errors
+    /// When one fails, or the process is asked to end.
+    pub(super) fn mount(
         &self,
         disk: &ArticleDisk,
-        step: Option<FileStep>,
-        begun: impl FnOnce(),
+        steps: &[(&'static str, FileStep)],
+        mut told: impl FnMut(Option<&'static str>),
     ) -> anyhow::Result<()> {
-        let Some(step) = step else {
-            begun();
-            self.recipe.make(disk.node(), self.interrupt)?;
-            return disk.settle();
-        };
         anyhow::ensure!(!self.interrupt.is_raised(), "it was interrupted");
         let RecordRecipe { name: file_system, mount: options, .. } = *self.recipe;
         let plan = MountPlan { device: disk.node(), file_system, options };
         let mut mounted = self.mounts.mount(plan)?;
-        begun();
-        let done = self.load.act(step, mounted.path(), &mut Vec::new());
-        mounted.unmount()?;
-        done?;
-        disk.settle()
+        told(None);
+        for (place, (name, step)) in steps.iter().enumerate() {
+            let done = self.load.act(*step, mounted.path(), &mut Vec::new());
+            let is_last = place + 1 == steps.len();
+            if is_last {
+                mounted.unmount()?;
+            }
+            done.with_context(|| self.failed(name))?;
+            if is_last {
+                disk.settle()?;
+            }
+            told(Some(name));
+        }
+        Ok(())
     }
 }
 
