@@ -54,7 +54,11 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         return Ok(CommandOutcome::Done);
     }
     let mut failures = Vec::new();
-    for stand in procedure.stands {
+    let stands = if asked.measured.is_some() { &[] } else { procedure.stands };
+    if let Some(path) = &asked.measured {
+        typist.numbers = reading::measured(path)?;
+    }
+    for stand in stands {
         if let Err(error) = typist.work_at(stand) {
             if let Some(signal) = typist.interrupt.signal() {
                 return Ok(CommandOutcome::Interrupted(signal, printer::interrupted()));

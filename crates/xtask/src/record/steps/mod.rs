@@ -1,12 +1,14 @@
 //! Steps that a file system goes through while the tape runs.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use host::{FileLoad, FileStep, Interrupt, MountPlan, PrivateMounts, SeededTree, seeded_bytes};
 use testkit::fuse::FuseBehavior;
 use units::random::Random;
 use workload::trace::TraceEntry;
 
-use super::disk::ArticleDisk;
+use super::disk::{self, ArticleDisk};
 use super::recipe::RecordRecipe;
 use super::tape::Tape;
 
@@ -70,7 +72,7 @@ impl Steps<'_> {
         let (disk, _bytes) = ArticleDisk::new(scale.device_bytes, watched)?;
         let mut taped = Vec::new();
         for (name, step) in STEPS {
-            self.step(&disk, step, || drop(tape.take()))
+            self.step(disk.node(), step, || drop(tape.take()))
                 .with_context(|| format!("cannot record {} of {}", name, self.recipe.name))?;
             taped.push((name, tape.take()));
         }
@@ -81,24 +83,24 @@ impl Steps<'_> {
     /// where it is.
     pub(super) fn step(
         &self,
-        disk: &ArticleDisk,
+        node: &Path,
         step: Option<FileStep>,
         begun: impl FnOnce(),
     ) -> anyhow::Result<()> {
         let Some(step) = step else {
             begun();
-            self.recipe.make(disk.node(), self.interrupt)?;
-            return disk.settle();
+            self.recipe.make(node, self.interrupt)?;
+            return disk::settle(node);
         };
         anyhow::ensure!(!self.interrupt.is_raised(), "it was interrupted");
         let RecordRecipe { name: file_system, mount: options, .. } = *self.recipe;
-        let plan = MountPlan { device: disk.node(), file_system, options };
+        let plan = MountPlan { device: node, file_system, options };
         let mut mounted = self.mounts.mount(plan)?;
         begun();
         let done = self.load.act(step, mounted.path(), &mut Vec::new());
         mounted.unmount()?;
         done?;
-        disk.settle()
+        disk::settle(node)
     }
 }
 

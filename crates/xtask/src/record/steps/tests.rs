@@ -84,7 +84,7 @@ fn a_tape_of_ext4_replayed_gives_the_disk_byte_for_byte_and_the_kernel_counts_th
     let mut before = counted(&disk);
     for (name, step) in STEPS {
         // Mounting is on this tape too, so that nothing between is lost.
-        steps.step(&disk, step, || ()).unwrap();
+        steps.step(disk.node(), step, || ()).unwrap();
         let (entries, after) = (tape.take(), counted(&disk));
         let told: Vec<u64> =
             after.iter().zip(before).map(|(after, before)| after - before).collect();
