@@ -57,8 +57,9 @@ def boot(image, scenario, result):
                 process.kill()
                 process.wait()
         finally:
-            for server, _ in servers.values():
-                end(server)
+            for name, (server, _) in servers.items():
+                with open(f"{result}/served-{name}.txt", "w") as counts:
+                    counts.write(end(server))
     seconds = time.monotonic() - started
     unpack(f"{result}/out.tar", f"{result}/out")
     done = os.path.exists(f"{result}/out/done")
@@ -80,13 +81,13 @@ def serve(program, words, messages):
 
 
 def end(server):
-    """Ends a served drive as a person would, and kills it where that takes too long."""
+    """Ends a served drive, and kills it where that takes too long; what it printed at the end."""
     server.terminate()
     try:
-        server.communicate(timeout=SERVE_SECONDS)
+        return server.communicate(timeout=SERVE_SECONDS)[0]
     except subprocess.TimeoutExpired:
         server.kill()
-        server.wait()
+        return server.communicate()[0]
 
 
 def command(image, scenario, result, sockets):
