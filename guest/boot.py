@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 import time
+import urllib.parse
 
 KERNEL_WORDS = """console=ttyS0 panic=-1 quiet loglevel=3 tsc=reliable no_timer_check audit=0 apparmor=0
 cryptomgr.notests mitigations=off nokaslr random.trust_cpu=on raid=noautodetect""".split()
@@ -19,12 +20,16 @@ BESIDE_SECONDS = 25
 FIRST_SLOT = 8
 
 
+# Longest time that a served drive may take to end.
+SERVE_SECONDS = 30
+
+
 # Those that run now.
 PROCESSES = []
 
 
 def stop(number, _frame):
-    """Ends every QEMU with this program, when it is told to end."""
+    """Ends every QEMU and every served drive with this program, when it is told to end."""
     for process in PROCESSES:
         process.kill()
     os._exit(128 + number)
@@ -35,18 +40,26 @@ def boot(image, scenario, result):
     shutil.rmtree(result, ignore_errors=True)
     for name in ("images", "disks", "out"):
         os.makedirs(f"{result}/{name}")
-    started = time.monotonic()
+    started, servers = time.monotonic(), {}
     with open(f"{result}/qemu.txt", "w") as messages:
-        process = subprocess.Popen(command(image, scenario, result), stdin=subprocess.DEVNULL,
-                                   stdout=messages, stderr=subprocess.STDOUT)
-        PROCESSES.append(process)
         try:
-            process.wait(timeout=scenario.seconds + BESIDE_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass
+            for name, words in scenario.served.items():
+                servers[name] = serve(scenario.program, words, messages)
+            sockets = {name: socket for name, (_, socket) in servers.items()}
+            process = subprocess.Popen(command(image, scenario, result, sockets), stdin=subprocess.DEVNULL,
+                                       stdout=messages, stderr=subprocess.STDOUT)
+            PROCESSES.append(process)
+            try:
+                process.wait(timeout=scenario.seconds + BESIDE_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+            finally:
+                process.kill()
+                process.wait()
         finally:
-            process.kill()
-            process.wait()
+            for name, (server, _) in servers.items():
+                with open(f"{result}/served-{name}.txt", "w") as counts:
+                    counts.write(end(server))
     seconds = time.monotonic() - started
     unpack(f"{result}/out.tar", f"{result}/out")
     done = os.path.exists(f"{result}/out/done")
@@ -55,7 +68,29 @@ def boot(image, scenario, result):
     return seconds, done
 
 
-def command(image, scenario, result):
+def serve(program, words, messages):
+    """A drive that straddle serves: its process, and the path of its socket."""
+    server = subprocess.Popen([program, "drive", "serve", "--as", "nbd", *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=messages, text=True)
+    PROCESSES.append(server)
+    _, found, socket = server.stdout.readline().strip().partition("socket=")
+    if not found:
+        end(server)
+        raise SystemExit(f"straddle does not serve {' '.join(words)}")
+    return server, urllib.parse.unquote(socket)
+
+
+def end(server):
+    """Ends a served drive, and kills it where that takes too long; what it printed at the end."""
+    server.terminate()
+    try:
+        return server.communicate(timeout=SERVE_SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        server.kill()
+        return server.communicate()[0]
+
+
+def command(image, scenario, result, sockets):
     words = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
              "-vga", "none", "-nic", "none", "-machine", "q35", "-smp", "1", "-m", str(scenario.memory),
              "-accel", "tcg,tb-size=256", "-cpu", "max",
@@ -70,7 +105,9 @@ def command(image, scenario, result):
         with open(path, "wb") as file:
             file.truncate(disk.size_bytes)
         node = f"n{number}"
-        if disk.name in scenario.granules:
+        if disk.name in sockets:
+            words += ["-blockdev", f"driver=nbd,node-name={node},server.type=unix,server.path={sockets[disk.name]}"]
+        elif disk.name in scenario.granules:
             words += granules(node, disk.size_bytes, *scenario.granules[disk.name])
         else:
             words += ["-blockdev",

@@ -12,7 +12,7 @@ import subprocess
 BASE_MODULES = ["virtio_pci", "virtio_scsi", "virtio_console", "sd_mod"]
 BASE_PROGRAMS = ["lsblk", "blockdev"]
 PATHS = ["sbin", "usr/sbin", "bin", "usr/bin"]
-LIBRARIES = ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"]
+LIBRARIES = ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu/ceph"]
 # How a kernel may be compressed: the first bytes, and what unpacks them.
 PACKINGS = [(b"\xfd7zXZ\0", ["xz", "-dc"]), (b"\x28\xb5\x2f\xfd", ["zstd", "-dcq"]), (b"\x1f\x8b\x08", ["gzip", "-dc"])]
 

@@ -13,13 +13,14 @@ const NEEDS: [&str; 6] = ["python3", "apt-get", "depmod", "xz", "zstd", "qemu-sy
 
 /// Each scenario, and the variable by which tests learn where its result is.
 /// The longest comes first, since as many run at once as there are processors.
-const SCENARIOS: [(&str, &str); 7] = [
+const SCENARIOS: [(&str, &str); 8] = [
     ("partition", "STRADDLE_GUEST_PARTITION"),
     ("sync", "STRADDLE_GUEST_SYNC"),
     ("live", "STRADDLE_GUEST_LIVE"),
     ("use", "STRADDLE_GUEST_USE"),
     ("bench", "STRADDLE_GUEST_BENCH"),
     ("lvm", "STRADDLE_GUEST_RESULT"),
+    ("raid0", "STRADDLE_GUEST_RAID0"),
     ("watch", "STRADDLE_GUEST_WATCH"),
 ];
 

@@ -12,6 +12,7 @@ mod options;
 mod packages;
 mod record;
 mod recording;
+mod reproduce;
 mod seeds;
 mod size;
 mod soak;
@@ -66,6 +67,10 @@ usage: cargo xtask CHORE
                                 record what ext3, ext4, xfs, btrfs, jfs and reiserfs, or those
                                 named, ask of a disk, as traces (root); what this kernel lacks in
                                 the guest, but for --here
+  reproduce [raid0] [suite] [OPTION...]
+                                type two articles' procedures in the guest, on served drives: md
+                                RAID0, and JFS and ReiserFS (an hour), or those named; compare with
+                                what was published: --program PATH (this tree, built now)
   bench serve [OPTION...]       served drives without timing, next to nbdkit and a bare passthrough:
                                 --pairs N (7), --seconds N (3, of each run), --program PATH
   bench drive [--commands N]    how many commands a second drive models take, with N (1000000) of
@@ -94,6 +99,7 @@ usage: cargo xtask CHORE
   loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
   watched PROGRAM ROUNDS MILLISECONDS
                                 run loads with and without PROGRAM watching; bench watch runs this
+  time DEVICE PLACE NAME...     time the steps of record on a device; reproduce runs this
   simulate N                    give drive models N commands each; bench drive runs this
   passthrough POINT             mount a file of FUSE in memory on POINT; bench serve runs this
   act DIRECTORY PROGRAM HOSTS   act the scenes of fleet in DIRECTORY; fleet runs this
@@ -135,6 +141,8 @@ fn chore() -> anyhow::Result<bool> {
         ["bench", rest @ ..] => bench::run(rest),
         ["demo", program] => recording::run(Path::new(program)),
         ["record", rest @ ..] => record::run(rest),
+        ["reproduce", rest @ ..] => reproduce::run(rest),
+        ["time", node, place, names @ ..] => record::time(Path::new(node), place, names),
         ["soak", rest @ ..] => soak::run(rest),
         ["torture", rest @ ..] => torture::run(rest),
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),

@@ -1,5 +1,7 @@
 //! Words of `drive reproduce`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use drive::published::Article;
 
@@ -36,6 +38,10 @@ pub(crate) struct Reproduce {
     /// Print the commands, and type none
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
+
+    /// Type nothing: compare the numbers in this file, lines NAME: NUMBER, measured elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dry_run", "seconds"])]
+    pub(crate) measured: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) document: Json,

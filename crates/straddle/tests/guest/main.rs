@@ -3,7 +3,8 @@
 //!
 //! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
 //! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`,
-//! `STRADDLE_GUEST_USE` for `use`, `STRADDLE_GUEST_WATCH` for `watch`, `STRADDLE_GUEST_PARTITION` for `partition`.
+//! `STRADDLE_GUEST_USE` for `use`, `STRADDLE_GUEST_WATCH` for `watch`,
+//! `STRADDLE_GUEST_PARTITION` for `partition`, `STRADDLE_GUEST_RAID0` for `raid0`.
 
 mod answer;
 mod answers;
@@ -18,5 +19,6 @@ mod partial;
 mod partitioners;
 mod probe;
 mod result;
+mod served;
 mod stamps;
 mod watch;

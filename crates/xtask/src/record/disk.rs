@@ -96,19 +96,18 @@ impl ArticleDisk {
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
         text.trim().parse().with_context(|| format!("{} does not hold a number", path.display()))
     }
+}
 
-    /// Writes out what the kernel caches of the device itself, and forgets it, as the last who
-    /// closes a disk does.
-    ///
-    /// # Errors
-    /// When blockdev fails.
-    pub(super) fn settle(&self) -> anyhow::Result<()> {
-        let output =
-            testkit::tool::command("blockdev").arg("--flushbufs").arg(self.node()).output();
-        let output = output.context("cannot start blockdev")?;
-        anyhow::ensure!(output.status.success(), "blockdev --flushbufs failed: {}", output.status);
-        Ok(())
-    }
+/// Writes out what the kernel caches of the device `node` itself, and forgets it, as the last who
+/// closes a disk does.
+///
+/// # Errors
+/// When blockdev fails.
+pub(super) fn settle(node: &Path) -> anyhow::Result<()> {
+    let output = testkit::tool::command("blockdev").arg("--flushbufs").arg(node).output();
+    let output = output.context("cannot start blockdev")?;
+    anyhow::ensure!(output.status.success(), "blockdev --flushbufs failed: {}", output.status);
+    Ok(())
 }
 
 impl Drop for ArticleDisk {

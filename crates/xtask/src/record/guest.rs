@@ -1,6 +1,7 @@
 //! File systems that this kernel lacks: the same command, in the guest.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
@@ -18,12 +19,7 @@ const PROGRAM: &str = "target/debug/xtask";
 /// # Errors
 /// When the guest cannot be built or booted, or gives other traces than were asked for.
 pub(super) fn record(directory: &Path, recipes: &[&RecordRecipe]) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--locked", "--profile", "test", "--package", "xtask"]);
-    done(build.args(["--target-dir", "target"]), "cannot build xtask for the guest")?;
-    let mut guest = Command::new("python3");
-    guest.args(["guest/run", WORK, "record", "--program", PROGRAM, "--tries", "1"]);
-    done(&mut guest, "cannot record in the guest")?;
-    let result = crate::root().join(WORK).join("result-record/out/traces");
+    let result = in_guest("record", &[])?.join("traces");
     for recipe in recipes {
         let mut copied = 0;
         let entries = std::fs::read_dir(&result)
@@ -42,6 +38,21 @@ pub(super) fn record(directory: &Path, recipes: &[&RecordRecipe]) -> anyhow::Res
         ensure!(copied == whole, "of {}, the guest left {copied} files, not {whole}", recipe.name);
     }
     Ok(())
+}
+
+/// Runs a scenario in the guest, with this program and `programs`. Returns the directory of what
+/// it wrote.
+///
+/// # Errors
+/// When this program cannot be built, or the guest does not come to its end.
+pub(crate) fn in_guest(scenario: &str, programs: &[&OsStr]) -> anyhow::Result<PathBuf> {
+    let mut build = cargo(&["build", "--locked", "--profile", "test", "--package", "xtask"]);
+    done(build.args(["--target-dir", "target"]), "cannot build xtask for the guest")?;
+    let mut guest = Command::new("python3");
+    guest.args(["guest/run", WORK, scenario, "--program", PROGRAM, "--tries", "1"]);
+    guest.args(programs.iter().flat_map(|program| [OsStr::new("--program"), program]));
+    done(&mut guest, "the guest failed")?;
+    Ok(crate::root().join(WORK).join(format!("result-{scenario}/out")))
 }
 
 /// Runs `command` at the project's root.

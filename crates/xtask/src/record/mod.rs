@@ -15,12 +15,14 @@ mod steps;
 mod tape;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use host::{Interrupt, PrivateMounts};
 
+pub(crate) use self::guest::in_guest;
 use self::recipe::{RECIPES, RecordRecipe};
-use self::steps::{Scale, Steps};
+use self::steps::{MAKE, MOUNTS, Scale, Steps};
 
 /// Place where the traces are to go, and of what.
 #[derive(Debug)]
@@ -55,6 +57,42 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         guest::record(directory, &elsewhere)?;
     }
     Ok(true)
+}
+
+/// Goes through the steps of each file system of `names` on the device `node`, and prints how many
+/// seconds each took, with `place` in its name: the guest runs this on served disks.
+///
+/// # Errors
+/// When a name is not known, or a step fails.
+pub(crate) fn time(node: &Path, place: &str, names: &[&str]) -> anyhow::Result<bool> {
+    let interrupt = Interrupt::install().context("cannot handle signals")?;
+    let mounts = PrivateMounts::enter()?;
+    let load = Scale::ARTICLE.load();
+    for name in names {
+        let recipe = recipe::called(name)?;
+        let steps = Steps { recipe, load: &load, mounts: &mounts, interrupt: &interrupt };
+        let mut since = Instant::now();
+        let mut told = |step: Option<&str>| {
+            if let Some(step) = step {
+                let seconds = since.elapsed().as_secs_f64();
+                println!("{}, {}, {place}: {seconds:.2}", title(step), recipe.title);
+            }
+            since = Instant::now();
+        };
+        steps.make(node)?;
+        told(Some(MAKE));
+        MOUNTS.iter().try_for_each(|of_mount| steps.mount(node, of_mount, &mut told))?;
+    }
+    Ok(true)
+}
+
+/// The name of a step among the published numbers.
+fn title(step: &str) -> &str {
+    match step {
+        "unpack" => "untar",
+        "write" => "large write",
+        step => step,
+    }
 }
 
 /// Records file systems that this machine has.
@@ -94,14 +132,11 @@ impl RecordRequest {
         let Some((directory, names)) = names.split_first() else {
             bail!("cannot record: no directory was named; hint: cargo xtask record traces");
         };
-        let named = |name: &&str| {
-            let known = || RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
-            let found = RECIPES.iter().find(|recipe| recipe.name == *name);
-            found.with_context(|| format!("no such trace: {name}; there are {}", known()))
-        };
         let recipes = match names {
             [] => RECIPES.iter().collect(),
-            names => names.iter().map(named).collect::<anyhow::Result<_>>()?,
+            names => {
+                names.iter().map(|name| recipe::called(name)).collect::<anyhow::Result<_>>()?
+            }
         };
         Ok(RecordRequest { directory: directory.into(), recipes, guest: options.is_empty() })
     }

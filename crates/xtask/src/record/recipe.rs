@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use host::{CommandPlan, Interrupt};
 use testkit::tool;
 
@@ -13,6 +14,8 @@ use testkit::tool;
 pub(super) struct RecordRecipe {
     /// Its name to people and to the kernel.
     pub(super) name: &'static str,
+    /// Its name among the published numbers.
+    pub(super) title: &'static str,
     make: &'static [&'static str],
     /// Mount options: its defaults in Linux 2.6.32.
     pub(super) mount: &'static str,
@@ -32,19 +35,28 @@ const BTRFS: &str = "^no-holes,^skinny-metadata,^extref";
 pub(super) const RECIPES: [RecordRecipe; 6] = [
     RecordRecipe {
         name: "ext3",
+        title: "ext3",
         make: &["mkfs.ext3", "-q", "-F", "-J", JOURNAL, "-E", AT_ONCE],
         mount: "barrier=0,no_prefetch_block_bitmaps",
         package: "e2fsprogs",
     },
     RecordRecipe {
         name: "ext4",
+        title: "ext4",
         make: &["mkfs.ext4", "-q", "-F", "-O", EXT4, "-J", JOURNAL, "-E", AT_ONCE],
         mount: "no_prefetch_block_bitmaps",
         package: "e2fsprogs",
     },
-    RecordRecipe { name: "xfs", make: &["mkfs.xfs", "-q", "-f"], mount: "", package: "xfsprogs" },
+    RecordRecipe {
+        name: "xfs",
+        title: "XFS",
+        make: &["mkfs.xfs", "-q", "-f"],
+        mount: "",
+        package: "xfsprogs",
+    },
     RecordRecipe {
         name: "btrfs",
+        title: "btrfs",
         make: &[
             "mkfs.btrfs",
             "-q",
@@ -61,14 +73,31 @@ pub(super) const RECIPES: [RecordRecipe; 6] = [
         mount: "",
         package: "btrfs-progs",
     },
-    RecordRecipe { name: "jfs", make: &["mkfs.jfs", "-q"], mount: "", package: "jfsutils" },
+    RecordRecipe {
+        name: "jfs",
+        title: "JFS",
+        make: &["mkfs.jfs", "-q"],
+        mount: "",
+        package: "jfsutils",
+    },
     RecordRecipe {
         name: "reiserfs",
+        title: "ReiserFS",
         make: &["mkfs.reiserfs", "-q", "-f", "-f"],
         mount: "barrier=none",
         package: "reiserfsprogs",
     },
 ];
+
+/// The one called `name`.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn called(name: &str) -> anyhow::Result<&'static RecordRecipe> {
+    let known = || RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
+    let found = RECIPES.iter().find(|recipe| recipe.name == name);
+    found.with_context(|| format!("no such trace: {name}; there are {}", known()))
+}
 
 /// Longest time to make one; under emulation it takes minutes.
 const MAKE_WITHIN: Duration = Duration::from_secs(900);

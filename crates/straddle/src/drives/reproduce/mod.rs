@@ -12,12 +12,12 @@ mod procedures;
 mod reading;
 mod typist;
 
-use drive::published::{PublishedNumber, published_of};
+use drive::published::{LineOrigin, PublishedNumber, published_of};
 use host::Interrupt;
 use report::Envelope;
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
 
-use self::procedure::Procedure;
+use self::procedure::{Derived, Procedure};
 use self::procedures::PROCEDURES;
 use self::typist::Typist;
 use super::published;
@@ -54,7 +54,11 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         return Ok(CommandOutcome::Done);
     }
     let mut failures = Vec::new();
-    for stand in procedure.stands {
+    let stands = if asked.measured.is_some() { &[] } else { procedure.stands };
+    if let Some(path) = &asked.measured {
+        typist.numbers = reading::measured(path)?;
+    }
+    for stand in stands {
         if let Err(error) = typist.work_at(stand) {
             if let Some(signal) = typist.interrupt.signal() {
                 return Ok(CommandOutcome::Interrupted(signal, printer::interrupted()));
@@ -84,7 +88,9 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
 
 /// The numbers of the article that were served, beside what was published and simulated.
 fn document(procedure: &Procedure, typist: &Typist, failures: Vec<String>) -> Published {
-    let lines = published_of(&[procedure.article], SEED);
+    let mut lines = published_of(&[procedure.article], SEED);
+    let ratios = procedure.derived.iter().filter_map(|derived| ratio(&lines, derived));
+    lines.extend(ratios.collect::<Vec<_>>());
     let line = |number: &PublishedNumber| {
         let served = served(procedure, typist, number.what, number.unit)?;
         let error = number.error_percent_of(served);
@@ -93,6 +99,19 @@ fn document(procedure: &Procedure, typist: &Typist, failures: Vec<String>) -> Pu
     };
     let envelope = Envelope { notes: failures, ..Envelope::new(PUBLISHED_SCHEMA, run::anywhere()) };
     Published { envelope, seed: SEED, lines: lines.iter().filter_map(line).collect() }
+}
+
+/// The line of a ratio that was not published itself, of two numbers that were.
+fn ratio(lines: &[PublishedNumber], derived: &Derived) -> Option<PublishedNumber> {
+    let of = |name: &str| lines.iter().find(|line| line.what == name);
+    if of(derived.what).is_some() {
+        return None;
+    }
+    let (first, second) = (of(derived.over.0)?, of(derived.over.1)?);
+    let (published, model) = (first.published / second.published, first.model / second.model);
+    let (what, unit, published_max) = (derived.what, "times", published);
+    let standing = LineOrigin::Derived;
+    Some(PublishedNumber { what, unit, published, published_max, model, standing, ..*first })
 }
 
 /// The number of a line that was measured, or calculated from two that were.
@@ -133,7 +152,8 @@ mod tests {
             let lines = published_of(&[procedure.article], SEED);
             let published = |name: &str| lines.iter().any(|line| line.what == name);
             for derived in procedure.derived {
-                assert!(published(derived.what), "{}", derived.what);
+                let is_ratio = ratio(&lines, derived).is_some();
+                assert!(published(derived.what) || is_ratio, "{}", derived.what);
             }
             let parts = procedure.derived.iter().flat_map(|own| [own.over.0, own.over.1]);
             let parts: Vec<&str> = parts.collect();

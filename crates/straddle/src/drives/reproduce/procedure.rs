@@ -66,7 +66,7 @@ pub(super) enum Reading {
 /// A number that is calculated from two others, whose names it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Derived {
-    /// Its name among the published numbers.
+    /// Its name among the published numbers, or of the ratio of two of them.
     pub(super) what: &'static str,
     /// The first number divided by the second.
     pub(super) over: (&'static str, &'static str),

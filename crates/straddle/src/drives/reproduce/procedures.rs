@@ -157,13 +157,24 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
             ],
             last: &[],
         }],
-        derived: &[],
+        derived: &[
+            Derived {
+                what: "n = 1, off over aligned",
+                over: ("n = 1, 7680 bytes off", "n = 1, aligned"),
+                is_percent: false,
+            },
+            Derived {
+                what: "n = 64, off over aligned",
+                over: ("n = 64, 7680 bytes off", "n = 64, aligned"),
+                is_percent: false,
+            },
+        ],
         remarks: &[
             "gstripe and UFS are FreeBSD's: the served drive is the whole RAID 0, and fio reads \
              where UFS's file of 4 GB would be, at the article's two sectors; sectors 63 + 16 and \
              63 + 33 in one partition instead of a label in a slice",
-            "an array of md instead needs md, which not every kernel has: guest/run boots one that \
-             has, and its disks may be NBD exports of straddle drive serve --as nbd",
+            "an array of md instead needs md, which not every kernel has: cargo xtask reproduce, in \
+             the source tree, boots one that has, with served drives as its disks",
         ],
     },
     Procedure {

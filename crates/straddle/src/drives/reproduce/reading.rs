@@ -1,8 +1,38 @@
 //! Numbers in what programs print.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
 use serde_json::Value;
 
 use super::procedure::Reading;
+use crate::shared::printer::shown;
+
+/// Numbers by name from lines `NAME: NUMBER`. Of a name `WHAT, misaligned` whose `WHAT, aligned` is
+/// there too, also the first divided by the second, as `WHAT`.
+///
+/// # Errors
+/// When the file cannot be read, or a line is another.
+pub(super) fn measured(path: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("cannot read {}", shown(path)))?;
+    let mut numbers = BTreeMap::new();
+    for line in text.lines() {
+        let parts = line.rsplit_once(": ").map(|(name, number)| (name, number.trim().parse()));
+        let Some((name, Ok(number))) = parts else {
+            bail!("cannot read {}: expected NAME: NUMBER, got `{line}`", shown(path));
+        };
+        numbers.insert(name.to_owned(), number);
+    }
+    let times = |(name, number): (&String, &f64)| {
+        let what = name.strip_suffix(", misaligned")?;
+        Some((what.to_owned(), number / numbers.get(&format!("{what}, aligned"))?))
+    };
+    let ratios: Vec<(String, f64)> = numbers.iter().filter_map(times).collect();
+    numbers.extend(ratios);
+    Ok(numbers)
+}
 
 impl Reading {
     /// The number in `printed`; `None` where the program printed none.

@@ -47,6 +47,31 @@ fn what_would_be_typed_is_shown_and_nothing_is_served() {
 }
 
 #[test]
+fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
+    let scratch = Scratch::new();
+    let measured = |article: &str, lines: &str| {
+        let file = scratch.file("numbers", lines.as_bytes());
+        let words = ["reproduce", article, "--json", "--measured", text(&file)];
+        Ran::of(&mut straddle(&words))
+    };
+    let lines = "n = 1, aligned: 133\nn = 1, 7680 bytes off: 112\ntiming off: 3000\n";
+    let ran = measured("file-system-blocks-alignment", lines);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let lines = ran.document()["lines"].as_array().expect("a list").clone();
+    let whats: Vec<_> = lines.iter().filter_map(|line| line["what"].as_str()).collect();
+    let ratio = "n = 1, off over aligned";
+    assert_eq!(whats, ["n = 1, aligned", "n = 1, 7680 bytes off", ratio], "{ran:?}");
+    assert!(!ran.errors.contains("$ "), "{ran:?}");
+    let lines = "mkfs, JFS, aligned: 2\nmkfs, JFS, misaligned: 20\nread, JFS, misaligned: 1\n";
+    let ran = measured("linux-on-4kb-sector-disks", lines);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let document = ran.document();
+    assert_eq!(document["lines"][0]["served"], 10.0, "{document}");
+    assert_eq!(document["lines"].as_array().map(Vec::len), Some(1), "{document}");
+    assert_eq!(measured("linux-on-4kb-sector-disks", "mkfs 2\n").status, Some(2));
+}
+
+#[test]
 fn a_number_outside_its_bound_and_a_step_that_fails_have_their_codes() {
     if !can_mount() {
         return;

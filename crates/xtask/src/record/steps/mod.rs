@@ -1,12 +1,14 @@
 //! Steps that a file system goes through while the tape runs.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use host::{FileLoad, FileStep, Interrupt, MountPlan, PrivateMounts, SeededTree, seeded_bytes};
 use testkit::fuse::FuseBehavior;
 use units::random::Random;
 use workload::trace::TraceEntry;
 
-use super::disk::ArticleDisk;
+use super::disk::{self, ArticleDisk};
 use super::recipe::RecordRecipe;
 use super::tape::Tape;
 
@@ -72,10 +74,10 @@ impl Steps<'_> {
         let watched = FuseBehavior { watch: tape.watch(), discards: false };
         let (disk, _bytes) = ArticleDisk::new(scale.device_bytes, watched)?;
         drop(tape.take());
-        self.make(&disk).with_context(|| self.failed(MAKE))?;
+        self.make(disk.node()).with_context(|| self.failed(MAKE))?;
         let mut taped = vec![(MAKE, tape.take())];
         for steps in MOUNTS {
-            self.mount(&disk, steps, |ended| {
+            self.mount(disk.node(), steps, |ended| {
                 let entries = tape.take();
                 taped.extend(ended.map(|name| (name, entries)));
             })?;
@@ -91,9 +93,9 @@ impl Steps<'_> {
     ///
     /// # Errors
     /// When its tool fails, or the process is asked to end.
-    pub(super) fn make(&self, disk: &ArticleDisk) -> anyhow::Result<()> {
-        self.recipe.make(disk.node(), self.interrupt)?;
-        disk.settle()
+    pub(super) fn make(&self, node: &Path) -> anyhow::Result<()> {
+        self.recipe.make(node, self.interrupt)?;
+        disk::settle(node)
     }
 
     /// Does `steps` between a mount and its unmount; calls `told` with nothing once it is mounted,
@@ -103,13 +105,13 @@ impl Steps<'_> {
     /// When one fails, or the process is asked to end.
     pub(super) fn mount(
         &self,
-        disk: &ArticleDisk,
+        node: &Path,
         steps: &[(&'static str, FileStep)],
         mut told: impl FnMut(Option<&'static str>),
     ) -> anyhow::Result<()> {
         anyhow::ensure!(!self.interrupt.is_raised(), "it was interrupted");
         let RecordRecipe { name: file_system, mount: options, .. } = *self.recipe;
-        let plan = MountPlan { device: disk.node(), file_system, options };
+        let plan = MountPlan { device: node, file_system, options };
         let mut mounted = self.mounts.mount(plan)?;
         told(None);
         for (place, (name, step)) in steps.iter().enumerate() {
@@ -120,7 +122,7 @@ impl Steps<'_> {
             }
             done.with_context(|| self.failed(name))?;
             if is_last {
-                disk.settle()?;
+                disk::settle(node)?;
             }
             told(Some(name));
         }

@@ -86,8 +86,8 @@ fn a_tape_of_ext4_replayed_gives_the_disk_byte_for_byte_and_the_kernel_counts_th
         // Mounting is on this tape too, so that nothing between is lost.
         let name = steps_of_mount.last().map_or(MAKE, |(name, _)| name);
         match steps_of_mount {
-            [] => steps.make(&disk).unwrap(),
-            named => steps.mount(&disk, named, |_| ()).unwrap(),
+            [] => steps.make(disk.node()).unwrap(),
+            named => steps.mount(disk.node(), named, |_| ()).unwrap(),
         }
         let (entries, after) = (tape.take(), counted(&disk));
         let told: Vec<u64> =
