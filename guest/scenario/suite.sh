@@ -1,8 +1,8 @@
 # The steps of an article (mkfs, untar, a large write, read, delete) on JFS and ReiserFS, on a served disk,
 # in partitions at sectors 40 and 34. Numbers go into a file that `straddle drive reproduce` reads.
 #
-# Not a test's scenario: the drive takes its time, most of an hour.
-# seconds: 5400
+# Not a test's scenario: the drive takes a quarter of an hour, and emulation more than that.
+# seconds: 10800
 # memory: 5120
 # packages: jfsutils reiserfsprogs mount kmod fdisk
 # programs: xtask mkfs.jfs mkfs.reiserfs mount umount blockdev sfdisk

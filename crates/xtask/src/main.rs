@@ -69,7 +69,7 @@ usage: cargo xtask CHORE
                                 the guest, but for --here
   reproduce [raid0] [suite] [OPTION...]
                                 type two articles' procedures in the guest, on served drives: md
-                                RAID0, and JFS and ReiserFS (an hour), or those named; compare with
+                                RAID0, and JFS and ReiserFS (long), or those named; compare with
                                 what was published: --program PATH (this tree, built now)
   bench serve [OPTION...]       served drives without timing, next to nbdkit and a bare passthrough:
                                 --pairs N (7), --seconds N (3, of each run), --program PATH

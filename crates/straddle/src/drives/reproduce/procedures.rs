@@ -173,8 +173,8 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
             "gstripe and UFS are FreeBSD's: the served drive is the whole RAID 0, and fio reads \
              where UFS's file of 4 GB would be, at the article's two sectors; sectors 63 + 16 and \
              63 + 33 in one partition instead of a label in a slice",
-            "an array of md instead needs md, which not every kernel has: cargo xtask reproduce, in \
-             the source tree, boots one that has, with served drives as its disks",
+            "an array of md instead needs md, which not every kernel has: cargo xtask reproduce in \
+             the source tree boots one that has, on served drives",
         ],
     },
     Procedure {
