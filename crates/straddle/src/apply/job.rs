@@ -296,12 +296,23 @@ impl<'a> Job<'a> {
         let undo = self.undo_command(words);
         Ok(match self.to {
             Side::New => format!(
-                "{name}: new partition table written, {} in all\n  saved    the old table, in \
+                "{name}: new partition table{} written, {} in all\n  saved    what was there, in \
                  {record}\n  undo     {undo}\n",
+                self.rebuilt(),
                 Size(bytes)
             ),
             Side::Old => format!("{name}: old partition table written back, {}\n", Size(bytes)),
         })
+    }
+
+    /// Words for the FATs that are written too.
+    fn rebuilt(&self) -> String {
+        let numbers: Vec<String> = self.document.rebuilt.iter().map(u32::to_string).collect();
+        match numbers.len() {
+            0 => String::new(),
+            1 => format!(" and the FAT of partition {}", numbers[0]),
+            _ => format!(" and the FATs of partitions {}", numbers.join(", ")),
+        }
     }
 
     fn undo_command(&self, words: &str) -> String {
@@ -330,7 +341,7 @@ impl<'a> Job<'a> {
             text += &format!("  {:<28} {length} at byte {}\n", write.what, write.at_bytes);
         }
         if self.to == Side::New {
-            text += &format!("  saved    the old table, in {}\n", shown(&self.undo.path));
+            text += &format!("  saved    what was there, in {}\n", shown(&self.undo.path));
         }
         let undo = if self.to == Side::Old { "--undo " } else { "" };
         let plan = shell_word(&shown(&self.apply.plan));

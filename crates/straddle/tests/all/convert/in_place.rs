@@ -18,6 +18,7 @@ fn a_planned_conversion_is_applied_and_undone_to_the_byte() {
         assert!(dry.out.contains("FAT in partition"), "{dry:?}");
         let ran = disk.run(&["apply", "plan.json", "--confirm", "disk.raw"]);
         assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert!(ran.out.contains("new partition table and the FAT of partition"), "{ran:?}");
         let (at, _) = kind.fat;
         let files = disk.files(&disk.image, at << 20);
         assert!(files.len() > 90, "{files:?}");
