@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::table_disk::loop_over;
+use crate::table_disk::loops_over;
 use crate::{PathIdentity, claim, identity};
 
 /// Returns who may write to the regular file `image`, in words that begin a sentence: a loop
@@ -10,11 +10,11 @@ use crate::{PathIdentity, claim, identity};
 #[must_use]
 pub fn image_writer(image: &Path) -> Option<String> {
     let file = identity(image).ok().filter(|file| matches!(file, PathIdentity::File { .. }))?;
-    if let Some(device) = loop_over(file).filter(|device| is_writable(device)) {
-        return Some(format!("the loop device {device} shows it, and may be written"));
+    if let Some(device) = loops_over(file).find(|device| is_writable(device)) {
+        return Some(format!("in use by the writable loop device {device}"));
     }
     claim::is_written(file).then(|| {
-        "another program has it locked to write to it, such as a running virtual machine".to_owned()
+        "locked for writing by another program, such as a running virtual machine".to_owned()
     })
 }
 

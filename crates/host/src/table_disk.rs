@@ -44,7 +44,7 @@ impl TableDisk {
     /// # Errors
     /// The reason: a loop device shows it, another program has it locked, or it may not be written.
     pub fn of_image(image: &Pinned) -> Result<TableDisk, String> {
-        if let Some(device) = loop_over(image.identity()) {
+        if let Some(device) = loops_over(image.identity()).next() {
             return Err(format!("the loop device {device} shows it"));
         }
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
@@ -93,11 +93,11 @@ fn locked(file: &OwnedFd) -> Result<(), String> {
     rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(taken)
 }
 
-/// The loop device that shows a file; `None` where none does.
-pub(crate) fn loop_over(identity: PathIdentity) -> Option<String> {
-    let PathIdentity::File { device, inode } = identity else { return None };
-    let names = std::fs::read_dir("/sys/block").ok()?;
-    names.flatten().find_map(|entry| {
+/// The loop devices that show a file.
+pub(crate) fn loops_over(identity: PathIdentity) -> impl Iterator<Item = String> {
+    let names = std::fs::read_dir("/sys/block").into_iter().flatten();
+    names.flatten().filter_map(move |entry| {
+        let PathIdentity::File { device, inode } = identity else { return None };
         let name = entry.file_name().into_string().ok()?;
         let is_loop = name.starts_with("loop");
         let path = std::fs::read_to_string(entry.path().join("loop/backing_file"));

@@ -15,7 +15,7 @@ pub struct NoPlan {
     pub reason: String,
     /// Advice, where there is any.
     pub hint: Option<String>,
-    /// True if the table is damaged, which a finding of its own says.
+    /// True if the table is damaged, which a finding of its own says, or the image.
     pub is_damage: bool,
 }
 

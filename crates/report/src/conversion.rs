@@ -22,15 +22,16 @@ pub struct ConvertedDisk {
     pub target: String,
     /// planned, converted, or unchanged where nothing is to be done; `null` where it was refused.
     pub state: Option<Word>,
-    /// The table's kind: gpt or dos; `null` where nothing is to be done.
+    /// The table's kind: gpt or dos; `null` where unchanged or refused.
     pub table: Option<Word>,
-    /// The sector in which the table counts before, in bytes; 0 where nothing is to be done.
+    /// The sector in which the table counts before, in bytes; 0 where nothing is to be done or it
+    /// was refused.
     pub old_sector_bytes: u64,
     /// The sector in which it counts afterwards, in bytes.
     pub sector_bytes: u64,
-    /// The disk's length before, in bytes; 0 where nothing is to be done.
+    /// The disk's length before, in bytes; 0 where unchanged or refused.
     pub old_disk_bytes: u64,
-    /// Its length afterwards, in bytes.
+    /// Its length afterwards, in bytes; 0 where unchanged or refused.
     pub disk_bytes: u64,
     /// Every partition, in order of number.
     pub partitions: Vec<ConvertedPartition>,
@@ -58,11 +59,11 @@ pub struct ConvertedPartition {
     pub start_sectors: u64,
     /// Its length afterwards, in new sectors.
     pub length_sectors: u64,
-    /// The FAT that is made again in it; `null` where its bytes stay.
+    /// The FAT that is rebuilt in it; `null` where its bytes stay.
     pub rebuilt: Option<RebuiltFatFacts>,
 }
 
-/// A FAT that is made again.
+/// A FAT that is rebuilt.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RebuiltFatFacts {

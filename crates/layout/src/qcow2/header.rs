@@ -11,7 +11,8 @@ use crate::refusal::NoPlan;
 /// Repair that QEMU does; the caller knows the image's name.
 const REPAIR: &str = "qemu-img check -r all TARGET";
 /// Advice where no repair helps.
-const COPY: &str = "make a raw copy, and plan that: qemu-img convert -O raw TARGET new.raw";
+const COPY: &str = "make a raw copy, and plan that: test ! -e new.raw && \
+                    qemu-img convert -O raw TARGET new.raw";
 /// The largest L1 table and the largest table of reference counts that QEMU writes, in bytes.
 pub(super) const TABLE_BYTES_MAX: u64 = 32 << 20;
 
@@ -35,7 +36,7 @@ pub(super) struct Header {
 
 /// A refusal of an image that `qemu-img check` repairs.
 pub(super) fn damaged(reason: impl Into<String>) -> NoPlan {
-    NoPlan::new(reason, Some(REPAIR.to_owned()))
+    NoPlan { is_damage: true, ..NoPlan::new(reason, Some(REPAIR.to_owned())) }
 }
 
 /// A refusal of an image that stays as it is.
@@ -68,7 +69,8 @@ impl Header {
             return Err(not_one());
         }
         if image.encrypted {
-            return Err(unwritten("the image is encrypted"));
+            let hint = "copy it, decrypted, with qemu-img, and plan the copy".to_owned();
+            return Err(NoPlan::new("the image is encrypted", Some(hint)));
         }
         let tables = match &image.layout {
             ImageLayout::Qcow2(tables) => tables,
@@ -94,8 +96,10 @@ impl Header {
         }
         let be64 = |at: usize| number(&head[at..at + 8]);
         let be32 = |at: usize| u32::try_from(number(&head[at..at + 4])).unwrap_or(u32::MAX);
-        if be64(88) != 0 {
-            return Err(unwritten("it has dirty bitmaps, or a feature that a write clears"));
+        match be64(88) {
+            0 => {}
+            1 => return Err(unwritten("it has bitmaps, which a write would make stale")),
+            bits => return Err(unwritten(format!("it uses unknown features (bits {bits:#x})"))),
         }
         let order = if version == 2 { 4 } else { be32(96) };
         if !(3..=6).contains(&order) {

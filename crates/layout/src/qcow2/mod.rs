@@ -95,7 +95,7 @@ impl<F: Disk> Qcow2Disk<F> {
         let per_block = self.header.per_block();
         let end = disk::length_of(&self.used) + fresh + fresh / per_block + 2;
         if end.div_ceil(per_block) > self.header.counts.length_bytes() / 8 {
-            return Err(unwritten("its table of reference counts is full"));
+            return Err(unwritten("its refcount table is full"));
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<F: Disk> Qcow2Disk<F> {
     fn count_place(&self, cluster: u64) -> Result<Option<u64>, String> {
         let slot = cluster / self.header.per_block() * 8;
         if slot >= self.header.counts.length_bytes() {
-            return Err("its table of reference counts is full".to_owned());
+            return Err("its refcount table is full".to_owned());
         }
         let block = self.word(self.header.counts.start_bytes() + slot)?;
         let within = cluster % self.header.per_block() * self.header.count_bytes;
@@ -301,7 +301,7 @@ impl<F: WritableDisk> Qcow2Disk<F> {
     }
 
     fn put_count(&mut self, cluster: u64, count: u64) -> Result<(), String> {
-        let at = self.count_place(cluster)?.ok_or("a cluster is not counted")?;
+        let at = self.count_place(cluster)?.ok_or("a cluster in use has no refcount")?;
         let width = index(self.header.count_bytes);
         self.patch(at, &count.to_be_bytes()[8 - width..])
     }

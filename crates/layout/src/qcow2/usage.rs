@@ -44,7 +44,7 @@ pub(super) fn counted(file: &dyn Disk, header: &Header) -> Result<Vec<u8>, NoPla
     let blocks = entries(file, header.counts)?;
     for block in blocks.iter().filter(|block| block.0 != 0) {
         if !block.0.is_multiple_of(header.cluster_bytes()) {
-            let reason = format!("the reference counts at {} are not on a cluster", block.0);
+            let reason = format!("the refcount block at {} does not start a cluster", block.0);
             return Err(damaged(reason));
         }
         alone.push((block.0, header.cluster_bytes()));
@@ -77,7 +77,9 @@ impl Usage<'_> {
         let end = end.and_then(|end| usize::try_from(end).ok());
         match (usize::try_from(at >> bits), end.filter(|&end| end <= self.used.len())) {
             (Ok(start), Some(end)) => Ok(start..end),
-            _ => Err(damaged(format!("{length} bytes at {at} end past the end of the file"))),
+            _ => {
+                Err(damaged(format!("a table or a cluster at {at} ends past the end of the file")))
+            }
         }
     }
 

@@ -29,7 +29,7 @@ pub struct TableChangeDocument {
     pub new_sector_bytes: u64,
     /// True if the disk had no partition table.
     pub was_blank: bool,
-    /// Numbers of partitions whose FAT is made again for the new sectors.
+    /// Numbers of partitions whose FAT is rebuilt for the new sectors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuilt: Vec<u32>,
     /// Runs of the disk that hold the old table.

@@ -110,7 +110,7 @@ fn booting(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
             && partition.role == PartitionRole::EfiSystem
         {
             let finding = finding("ST307", Severity::Warning, above)
-                .says("the partition is an EFI system partition".to_owned());
+                .says("an EFI system partition, which firmware must be able to read".to_owned());
             found.push(
                 finding.fixed_by([Remedy::tell(
                     "test that the firmware reads it before you rely on it",

@@ -156,6 +156,7 @@ impl<'a> Job<'a> {
             if is_device {
                 self.claimed(&node, Claim::rehearse)?;
             }
+            self.is_unwritten()?;
             return Ok(self.preview(&change, &words));
         }
         if is_device {
@@ -171,6 +172,12 @@ impl<'a> Job<'a> {
         self.written(&mut disk, &words, Extent::Whole)
     }
 
+    /// Rejects an image that somebody may write to, without a lock.
+    fn is_unwritten(&self) -> Result<(), Refusal> {
+        let writer = host::image_writer(Path::new(&self.document.path));
+        writer.map_or(Ok(()), |writer| Err(self.refuse(&writer, None)))
+    }
+
     /// The same, of the guest's disk in an image.
     fn carried_out_in_image(mut self, node: &Pinned) -> Result<String, ApplyEnd> {
         if self.document.image_format != QCOW2 {
@@ -183,7 +190,7 @@ impl<'a> Job<'a> {
         // Stays open until the end: the lock ends with the first descriptor of the file that is
         // closed.
         let image = Qcow2Image::at(Path::new(&self.document.path));
-        let image = image.map_err(|reason| self.refuse(&reason, None))?;
+        let image = image.map_err(|reason| self.refuse(&reason, Some(AGAIN.to_owned())))?;
         let disk = image.disk().map_err(unwritten)?;
         let is_last = self.apply.dry_run;
         let change = self.look(&disk, if is_last { Extent::Whole } else { Extent::Table })?;
@@ -195,6 +202,7 @@ impl<'a> Job<'a> {
             _ => "  note     internal snapshots of the image keep the table that they have\n",
         };
         if is_last {
+            self.is_unwritten()?;
             return Ok(self.preview(&change, &words) + snapshots);
         }
         let mut locked = image.disk_in(self.locked(node)?).map_err(unwritten)?;

@@ -9,9 +9,10 @@ use super::common::{Json, help};
 
 /// Convert an image or a disk between 512-byte and 4096-byte sectors
 ///
-/// Rewrites the partition table and makes FAT file systems again with their files; every other byte
+/// Rewrites the partition table and rebuilds FAT file systems with their files; every other byte
 /// stays. Refuses what cannot be used on the new sectors, with the reason, before anything is
-/// written. Images in a format such as qcow2 are read; the new image is raw.
+/// written. Reads raw, qcow2, VDI, VHDX and VMDK images. -o writes a new raw image; --plan plans a
+/// change in place, of a disk or of a raw or qcow2 image.
 #[derive(Debug, Args)]
 #[command(after_help = help("convert", "\
 Examples:

@@ -41,7 +41,7 @@ pub(super) struct Conversion {
     pub(super) source: Option<PathBuf>,
 }
 
-/// A FAT that is made again.
+/// A FAT that is rebuilt.
 pub(super) struct Rebuilt {
     pub(super) number: u32,
     pub(super) range: ByteRange,
@@ -180,7 +180,7 @@ impl Conversion {
             if let Some(Rebuilt { fat, .. }) = rebuilt {
                 let (files, size) = (fat.files, Size(fat.content_bytes));
                 let noun = if files == 1 { "file" } else { "files" };
-                let line = format!("made again with {files} {noun}, {size}: {}", fat.summary);
+                let line = format!("rebuilt with {files} {noun}, {size}: {}", fat.summary);
                 text += &format!("  {:<8} {line}\n", "");
             }
             let cut = row.old.length_bytes() - row.new.length_bytes().min(row.old.length_bytes());
@@ -226,23 +226,22 @@ impl Conversion {
 
 /// The refusal of a disk on which no partition table is.
 fn without_table(convert: &Convert, stack: &Stack) -> Refusal {
-    if let Some(reason) = stack.iter().next().and_then(|(id, _)| unread(stack, id)) {
+    if let Some(reason) = stack.iter().find_map(|(id, _)| unread(stack, id)) {
         return refuse(convert, &reason, None);
     }
     let found = stack.iter().map(|(_, layer)| layer);
     let found = found.filter(|layer| matches!(layer.kind, LayerKind::FileSystem(_))).last();
     let reason = match found {
-        Some(layer) => format!("no partition table; {} is on all of it", layer.name),
+        Some(layer) => format!("no partition table: {} fills the whole disk", layer.name),
         None => "no partition table".to_owned(),
     };
     let on = if convert.sector.size() == SectorSize::B512 { "512n" } else { "4Kn" };
     let name = units::text::shell_word(&shown(&convert.target));
-    let hint =
-        format!("to see if such a disk can hold it as it is: straddle check {name} --on {on}");
+    let hint = format!("to check its content on {on}: straddle check {name} --on {on}");
     refuse(convert, &reason, Some(hint))
 }
 
-/// The FATs whose sectors are not those of the new disk, made again.
+/// The FATs whose sectors are not those of the new disk, rebuilt.
 fn rebuilt(
     stack: &Stack,
     disk: LayerId,

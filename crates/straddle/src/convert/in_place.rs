@@ -32,7 +32,7 @@ pub(super) fn plan(
     let copy = "write a converted copy: -o FILE instead of --plan";
     let wrong = |reason: &str| refuse(convert, reason, Some(copy.to_owned()));
     if !found.is_raw && found.qcow2.is_none() {
-        return Err(wrong("of images, only raw and qcow2 ones are written in place"));
+        return Err(wrong("only raw and qcow2 images are written in place"));
     }
     let mut change =
         TableChange::of(&found.plan, found.before.as_ref()).map_err(|reason| wrong(&reason))?;
@@ -55,7 +55,10 @@ pub(super) fn plan(
     layout::check(&change, found.before.as_ref(), Side::New, &never)
         .map_err(|reason| wrong(&reason))?;
     if let Some(image) = &found.qcow2 {
-        image.takes(&change, &shown(&convert.target)).map_err(|reason| wrong(&reason))?;
+        image.takes(&change, &shown(&convert.target)).map_err(|none| {
+            let hint = none.hint.filter(|_| none.is_damage);
+            refuse(convert, &none.reason, hint.or(Some(copy.to_owned())))
+        })?;
     }
     let path = convert.target.canonicalize().map_err(|error| wrong(&error.to_string()))?;
     let format = if found.qcow2.is_some() { QCOW2 } else { "" };

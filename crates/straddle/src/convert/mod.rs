@@ -103,7 +103,7 @@ fn done(
         return Ok(format!("{text}  next     straddle apply {name} --dry-run\n"));
     };
     let interrupt = Interrupt::install().map_err(anyhow::Error::from)?;
-    let bytes = new_image::write(&found, output, &interrupt).map_err(|end| match end {
+    let bytes = new_image::write(convert, &found, output, &interrupt).map_err(|end| match end {
         CopyEnd::Interrupted(signal) => ConvertEnd::Interrupted(signal),
         CopyEnd::Failed(reason) => {
             let message = format!("cannot write {}: {reason}", shown(output));

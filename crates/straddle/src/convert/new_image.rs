@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use device::{Disk, disk};
@@ -27,6 +28,20 @@ pub(super) enum CopyEnd {
     Failed(String),
 }
 
+/// Facts of a file that change where somebody writes to it; of a device, nothing does.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(path: &Path) -> std::io::Result<Stamp> {
+        let facts = path.metadata()?;
+        Ok(Stamp { bytes: facts.len(), changed: (facts.mtime(), facts.mtime_nsec()) })
+    }
+}
+
 impl From<std::io::Error> for CopyEnd {
     fn from(error: std::io::Error) -> CopyEnd {
         CopyEnd::Failed(error.to_string())
@@ -37,17 +52,25 @@ impl From<std::io::Error> for CopyEnd {
 /// as `qemu-img convert` does.
 pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
     if convert.output.as_ref().is_some_and(|path| is_standard_output(path)) {
-        let message = format!("cannot convert {}: -o - is no file", shown(&convert.target));
-        let hint = "an image does not go to standard output; the file of that name: -o ./-";
+        let message =
+            format!("cannot convert {} to standard output: name a file", shown(&convert.target));
+        let hint = "for a file of that name: -o ./-";
         return Err(Refusal::hinted(message, hint));
     }
     let Some(output) = &convert.output else { return Ok(()) };
-    if output.symlink_metadata().is_ok() {
-        let reason = format!("{} exists", shown(output));
-        return Err(refuse(convert, &reason, Some("name a new file: -o FILE".to_owned())));
+    let hint = || Some("name a new file: -o FILE".to_owned());
+    match output.symlink_metadata() {
+        Ok(_) => return Err(refuse(convert, &format!("{} exists", shown(output)), hint())),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(refuse(convert, &format!("{}: {error}", shown(output)), hint()));
+        }
+        Err(_) if output.file_name().is_none() || output.as_os_str().as_bytes().ends_with(b"/") => {
+            return Err(refuse(convert, &format!("{} is not a file", shown(output)), hint()));
+        }
+        Err(_) => {}
     }
     host::image_writer(&convert.target).map_or(Ok(()), |writer| {
-        let hint = "what is written during a copy is half in it; end that use, or convert a copy";
+        let hint = "shut down the virtual machine or detach the loop device, or convert a copy";
         Err(refuse(convert, &writer, Some(hint.to_owned())))
     })
 }
@@ -58,21 +81,28 @@ pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
 /// # Errors
 /// Why no file was made.
 pub(super) fn write(
+    convert: &Convert,
     found: &Conversion,
     output: &Path,
     interrupt: &Interrupt,
 ) -> Result<u64, CopyEnd> {
+    let stamp = Stamp::of(&convert.target)?;
     let atomic = AtomicFile::create_new(output, 0o666)?;
     let file = atomic.file();
     let after = found.after.as_ref();
     file.set_len(after.length_bytes())?;
     let source = found.source.as_ref().and_then(|path| Pinned::at(path).ok());
     let source = source.and_then(|node| FileDisk::of(&node).ok());
+    let guest = found.qcow2.as_ref().and_then(|image| image.disk().ok());
     let mut written = 0;
     let length = found.before.length_bytes();
     let mut at = 0;
     loop {
-        at = source.as_ref().filter(|_| at < length).map_or(at, |source| source.next_data(at));
+        at = match (&source, &guest) {
+            (Some(source), _) if at < length => source.next_data(at),
+            (_, Some(guest)) if at < length => guest.next_data(at),
+            _ => at,
+        };
         if at >= length {
             break;
         }
@@ -88,6 +118,10 @@ pub(super) fn write(
             copy(after, file, at, end, interrupt)?;
             at = end;
         }
+    }
+    if Stamp::of(&convert.target)? != stamp || host::image_writer(&convert.target).is_some() {
+        let reason = "another program wrote to the image, or may, since the copy began";
+        return Err(CopyEnd::Failed(reason.to_owned()));
     }
     atomic.finish_new().map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {

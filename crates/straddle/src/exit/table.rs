@@ -82,7 +82,11 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("apply", 2, "usage error, or the plan cannot be read"),
     end("apply", 3, SAFETY),
     end("apply", 4, "stopped part way: one copy of a table is whole, and the same command goes on"),
-    end("convert", 0, "converted or planned, or nothing to do; with --dry-run: it could be"),
+    end(
+        "convert",
+        0,
+        "converted or planned, or nothing to do; with --dry-run: its content allows it",
+    ),
     end("convert", 2, "usage error, or the target cannot be opened, or the file cannot be written"),
     end("convert", 3, SAFETY),
     end("convert", 130, "interrupted (128 + signal number); no new file was made"),

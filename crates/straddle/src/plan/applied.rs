@@ -40,7 +40,10 @@ pub(super) fn table_change(
     let blank = |range, why| seems_blank(bytes.as_ref(), range, why);
     layout::check(&change, bytes.as_ref(), Side::New, &blank)?;
     if let Some(image) = &found.qcow2 {
-        image.takes(&change, &shown(&plan.target))?;
+        image.takes(&change, &shown(&plan.target)).map_err(|none| match none.hint {
+            Some(hint) => format!("{}; {hint}", none.reason),
+            None => none.reason,
+        })?;
         let path = std::fs::canonicalize(&plan.target).map_err(|error| error.to_string())?;
         let document = table_document::document(&change, bytes.as_ref(), &path, QCOW2, false);
         return document.map(Some);

@@ -37,8 +37,7 @@ impl AtomicFile {
     /// # Errors
     /// As [`AtomicFile::create`].
     pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<AtomicFile> {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        match host::nameless_file(directory.unwrap_or(Path::new(".")), mode) {
+        match host::nameless_file(directory_of(path), mode) {
             Some(file) => Ok(AtomicFile::of(path, None, file)),
             None => AtomicFile::create(path, mode),
         }
@@ -73,6 +72,13 @@ impl AtomicFile {
     /// As [`AtomicFile::finish`]; of kind `AlreadyExists` if such a file was made meanwhile.
     pub(crate) fn finish_new(mut self) -> io::Result<()> {
         self.whole()?;
+        self.named()?;
+        // Where a directory cannot be synced, its file system does not ask for it.
+        File::open(directory_of(&self.path)).map(|directory| directory.sync_all().ok()).map(drop)
+    }
+
+    /// Gives it its name if nothing has that.
+    fn named(&mut self) -> io::Result<()> {
         // A second name is given only where there is none; the first one goes with `self`.
         let Some(beside) = &self.beside else {
             return host::give_name(self.file.get_ref(), &self.path);
@@ -97,6 +103,11 @@ impl AtomicFile {
         self.file.flush()?;
         self.file.get_ref().sync_all()
     }
+}
+
+/// The directory of a file.
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl Write for AtomicFile {

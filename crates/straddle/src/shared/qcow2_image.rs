@@ -73,12 +73,9 @@ impl Qcow2Image {
     ///
     /// # Errors
     /// The reason, and what to do instead.
-    pub(crate) fn takes(&self, change: &TableChange, path: &str) -> Result<(), String> {
+    pub(crate) fn takes(&self, change: &TableChange, path: &str) -> Result<(), NoPlan> {
         let taken = self.disk().and_then(|disk| disk.takes(&ranges(change)));
-        taken.map_err(|none| match hint(&none, path) {
-            Some(hint) => format!("{}; {hint}", none.reason),
-            None => none.reason,
-        })
+        taken.map_err(|none| NoPlan { hint: hint(&none, path), ..none })
     }
 }
 

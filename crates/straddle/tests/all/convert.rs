@@ -86,7 +86,7 @@ fn disks_of_every_kind_are_converted_and_back_with_equal_bytes_and_files() {
         let before = read(&disk.image);
         let dry = disk.run(&["convert", "disk.raw", "--sector", "4096", "--dry-run"]);
         assert_eq!(dry.status, Some(0), "{}: {dry:?}", kind.name);
-        assert!(dry.out.contains("made again with"), "{dry:?}");
+        assert!(dry.out.contains("rebuilt with"), "{dry:?}");
         for (from, to, sector) in [("disk.raw", "4k.raw", "4096"), ("4k.raw", "back.raw", "512")] {
             let ran = disk.run(&["convert", from, "--sector", sector, "-o", to]);
             assert_eq!(ran.status, Some(0), "{}: {ran:?}", kind.name);

@@ -12,8 +12,9 @@ mod procedures;
 mod reading;
 mod typist;
 
+use anyhow::bail;
 use drive::published::{LineOrigin, PublishedNumber, published_of};
-use host::Interrupt;
+use host::{Interrupt, PrivateMounts};
 use report::Envelope;
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
 
@@ -23,7 +24,7 @@ use self::typist::Typist;
 use super::published;
 use crate::arguments::Reproduce;
 use crate::exit::CommandOutcome;
-use crate::shared::printer::{self, Said};
+use crate::shared::printer::{self, Said, shown};
 use crate::shared::run;
 
 /// Seed of the model's random places, as of `drive simulate --published`.
@@ -41,8 +42,12 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         interrupt,
         numbers: Default::default(),
     };
+    if let Some(path) = &asked.measured {
+        typist.numbers = reading::measured(path)?;
+    }
     typist.say(&format!("{}\n", article.title()));
-    for remark in procedure.remarks {
+    let remarks = if asked.measured.is_some() { &[] } else { procedure.remarks };
+    for remark in remarks {
         typist.say(&format!("note: {remark}\n"));
     }
     if asked.dry_run {
@@ -55,9 +60,9 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
     }
     let mut failures = Vec::new();
     let stands = if asked.measured.is_some() { &[] } else { procedure.stands };
-    if let Some(path) = &asked.measured {
-        typist.numbers = reading::measured(path)?;
-    }
+    // Mounts of its own, where it may: a process that others start meanwhile would keep a copy of
+    // each mount of the machine, and so its partition, as long as it runs.
+    let _mounts = if stands.is_empty() { None } else { PrivateMounts::enter().ok() };
     for stand in stands {
         if let Err(error) = typist.work_at(stand) {
             if let Some(signal) = typist.interrupt.signal() {
@@ -69,6 +74,9 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         }
     }
     let document = document(procedure, &typist, failures);
+    if let Some(path) = asked.measured.as_ref().filter(|_| document.lines.is_empty()) {
+        bail!("cannot compare {}: no line names a number of this article", shown(path));
+    }
     let text = match asked.document.json {
         true => published_json(&document),
         false => format!("\n{}", published_table(&document, &printer::look(false))),

@@ -39,11 +39,14 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
                 serve: "straddle drive serve --profile hdd-7200-512e --as loop",
                 arms: &[],
                 steps: &[],
-                last: &[
-                    Show("lsblk -d -o NAME,SIZE,LOG-SEC,PHY-SEC {drive}"),
-                    Show(BENCH),
-                    Show(PROBE),
-                ],
+                last: &[Show("lsblk -d -o NAME,SIZE,LOG-SEC,PHY-SEC {drive}"), Show(BENCH)],
+            },
+            // A drive of its own: random bytes that were measured with may look like a file system.
+            Stand {
+                serve: "straddle drive serve --profile hdd-7200-512e --as loop",
+                arms: &[],
+                steps: &[],
+                last: &[Show(PROBE)],
             },
         ],
         derived: &[],
@@ -173,8 +176,7 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
             "gstripe and UFS are FreeBSD's: the served drive is the whole RAID 0, and fio reads \
              where UFS's file of 4 GB would be, at the article's two sectors; sectors 63 + 16 and \
              63 + 33 in one partition instead of a label in a slice",
-            "an array of md instead needs md, which not every kernel has: cargo xtask reproduce in \
-             the source tree boots one that has, on served drives",
+            "for a real array of md: cargo xtask reproduce raid0, in the source tree",
         ],
     },
     Procedure {
@@ -207,8 +209,7 @@ const WRITE_FILE: &str = "fio --name=seqwrite_job --filename={point}/fio-test-fi
      --runtime={seconds} --rw=write --bs=4k --size=100G --ioengine=psync --fsync=1 --iodepth=1 \
      --numjobs=1 --output-format=json";
 const BENCH: &str = "straddle bench --write-device --confirm {drive}={bytes} --seconds 25 {drive}";
-const PROBE: &str = "straddle probe --write-device --confirm {drive}={bytes} --overwrite-data \
-     --no-save {drive}";
+const PROBE: &str = "straddle probe --write-device --confirm {drive}={bytes} --no-save {drive}";
 
 const PG_TEST_FSYNC: &str = "pg_test_fsync -s 1 -f {drive}";
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{anyhow, bail};
 use serde_json::Value;
 
 use super::procedure::Reading;
@@ -16,7 +16,7 @@ use crate::shared::printer::shown;
 /// When the file cannot be read, or a line is another.
 pub(super) fn measured(path: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
     let text = std::fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", shown(path)))?;
+    let text = text.map_err(|error| anyhow!("cannot read {}: {error}", shown(path)))?;
     let mut numbers = BTreeMap::new();
     for line in text.lines() {
         let parts = line.rsplit_once(": ").map(|(name, number)| (name, number.trim().parse()));

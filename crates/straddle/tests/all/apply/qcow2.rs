@@ -195,7 +195,17 @@ fn images_that_are_not_written_say_why_and_what_to_do() {
     }
     disk.make_qcow2(&[]);
     tool::run("qemu-img", &["bitmap", "--add", &name, "changed"]);
-    disk.refuses_qcow2("dirty bitmaps");
+    disk.refuses_qcow2("it has bitmaps");
+    let copy = "test ! -e new.raw && qemu-img convert -O raw disk.qcow2 new.raw";
+    disk.refuses_qcow2(copy);
+    let typed = |is_made: bool| {
+        let done = Command::new("sh").args(["-c", copy]).current_dir(disk.file(".")).status();
+        assert_eq!(done.expect("a shell starts").success(), is_made);
+        read(&disk.file("new.raw"))
+    };
+    assert!(typed(true) == read(&disk.image));
+    std::fs::write(disk.file("new.raw"), "mine").expect("it is written");
+    assert_eq!(typed(false), b"mine", "what is there stays");
     // The dirty bit, and a count that is too low.
     for (at, bytes, reason) in [(79, [1], "marked dirty"), (0x2_0001, [0], "lower than")] {
         disk.make_qcow2(&[]);

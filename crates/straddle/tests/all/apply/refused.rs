@@ -162,4 +162,7 @@ fn an_image_that_a_loop_device_shows_is_refused() {
     disk.plan(&[]);
     let _device = Loop::attach(&disk.image, 512);
     refused(&disk, "shows it");
+    let ran = disk.run(&["apply", "plan.json", "--dry-run"]);
+    assert_eq!(ran.status, Some(3), "a dry run says so too: {ran:?}");
+    assert!(ran.errors.contains("in use by the writable loop device"), "{ran:?}");
 }

@@ -1,5 +1,6 @@
 //! Refusals of all that cannot be used on the new sectors, before anything is written.
 
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -193,17 +194,11 @@ fn damaged_fats_end_in_a_refusal_or_in_a_sound_image_and_the_source_stays() {
 #[test]
 fn a_signal_ends_a_conversion_with_its_code_and_leaves_no_file() {
     need_tools!("sfdisk", "qemu-img");
-    let scratch = Scratch::new();
-    let image = scratch.image("disk.raw", 1 << 40);
-    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], "label: gpt\nsize=1G\n");
-    let qcow2 = scratch.path().join("disk.qcow2");
-    let [from, to] = [scratch::text(&image), scratch::text(&qcow2)];
-    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", from, to]);
-    std::fs::remove_file(&image).expect("it is removed");
+    let scratch = vdi(1 << 40);
     let files = || std::fs::read_dir(scratch.path()).expect("it is listed").count();
     for (signal, status) in [("INT", Some(130)), ("KILL", None)] {
         let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
-        command.args(["convert", "disk.qcow2", "--sector", "4096", "-o", "new.raw"]);
+        command.args(["convert", "disk.vdi", "--sector", "4096", "-o", "new.raw"]);
         // Its zeros are read for minutes.
         let mut going = Going::with(command.current_dir(scratch.path()));
         let process = going.number();
@@ -217,11 +212,42 @@ fn a_signal_ends_a_conversion_with_its_code_and_leaves_no_file() {
     }
 }
 
+/// An empty disk with a partition table, in the image `disk.vdi`.
+fn vdi(bytes: u64) -> Scratch {
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", bytes);
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], "label: gpt\nsize=1G\n");
+    let vdi = scratch.path().join("disk.vdi");
+    let [from, to] = [scratch::text(&image), scratch::text(&vdi)];
+    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "vdi", from, to]);
+    std::fs::remove_file(&image).expect("it is removed");
+    scratch
+}
+
+#[test]
+fn an_image_that_changes_while_it_is_copied_gives_no_new_image() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = vdi(4 << 30);
+    let mut command = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    command.args(["convert", "disk.vdi", "--sector", "4096", "-o", "new.raw"]);
+    let mut going = Going::with(command.current_dir(scratch.path()));
+    let process = going.number();
+    going.until("the new file", || holds_new_file(process, scratch.path()));
+    going.signal("STOP");
+    let image = std::fs::File::options().append(true).open(scratch.path().join("disk.vdi"));
+    image.and_then(|mut image| image.write_all(b"more")).expect("it is written");
+    going.signal("CONT");
+    let ran = going.ended();
+    assert!(ran.status == Some(1) || ran.status == Some(2), "{ran:?}");
+    assert!(ran.errors.contains("since the copy began"), "{ran:?}");
+    assert!(!scratch.path().join("new.raw").exists());
+}
+
 /// Returns whether a process has a file open below `directory` that is not its source.
 fn holds_new_file(process: u32, directory: &Path) -> bool {
     let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let mut files = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    files.any(|file| file.starts_with(directory) && !file.ends_with("disk.qcow2"))
+    files.any(|file| file.starts_with(directory) && !file.ends_with("disk.vdi"))
 }
 
 #[test]
@@ -247,7 +273,7 @@ fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
             std::fs::read_to_string("/proc/locks").is_ok_and(|text| text.contains(&lock))
         });
         if is_refused {
-            refused("another program has it locked to write to it");
+            refused("locked for writing by another program");
         } else {
             assert_eq!(disk.run(&words).status, Some(0));
             std::fs::remove_file(disk.file("new.raw")).expect("it is removed");
@@ -255,5 +281,5 @@ fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
     }
     testkit::need_loops!();
     let device = testkit::Loop::attach(&disk.image, 512);
-    refused(&format!("the loop device {} shows it", scratch::text(device.path())));
+    refused(&format!("in use by the writable loop device {}", scratch::text(device.path())));
 }

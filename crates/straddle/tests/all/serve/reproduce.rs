@@ -26,7 +26,8 @@ fn with_program(scratch: &Scratch, script: &str) -> Command {
 }
 
 fn is_mounted(process: u32) -> bool {
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("it is readable");
+    // Its mounts are its own; where it is gone, they are too.
+    let mounts = std::fs::read_to_string(format!("/proc/{process}/mountinfo")).unwrap_or_default();
     mounts.lines().any(|line| line.contains(&format!("straddle/{process}-")))
 }
 
@@ -68,7 +69,13 @@ fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
     let document = ran.document();
     assert_eq!(document["lines"][0]["served"], 10.0, "{document}");
     assert_eq!(document["lines"].as_array().map(Vec::len), Some(1), "{document}");
-    assert_eq!(measured("linux-on-4kb-sector-disks", "mkfs 2\n").status, Some(2));
+    for (lines, reason) in
+        [("mkfs 2\n", "expected NAME: NUMBER"), ("mkfs: 2\n", "no line names a number")]
+    {
+        let ran = measured("linux-on-4kb-sector-disks", lines);
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.errors.contains(reason), "{ran:?}");
+    }
 }
 
 #[test]

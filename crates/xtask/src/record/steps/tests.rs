@@ -10,7 +10,7 @@ use workload::trace::TraceAction;
 use super::*;
 use crate::record::recipe::RECIPES;
 
-const SMALL: Scale = Scale { device_bytes: 64 << 20, files: 60, large_bytes: 3_000_000 };
+const SMALL: Scale = Scale { device_bytes: 320 << 20, files: 60, large_bytes: 3_000_000 };
 
 /// Data of writes, in the order in which they came.
 type Written = Arc<Mutex<Vec<Vec<u8>>>>;
