@@ -84,7 +84,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Looks for more bytes for [`AWAKE`], and sleeps only behind that: see [`Input::more`].
+    /// Looks for more bytes for [`AWAKE`], and then sleeps until some come.
     ///
     /// # Errors
     /// When the connection ends.

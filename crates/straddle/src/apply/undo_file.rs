@@ -1,6 +1,5 @@
 //! The file in which the old table is saved: written and synced before the disk is, and after.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use report::Refusal;
 use report::plan::{TableChangeDocument, UNDO_SCHEMA, UndoRecord, UndoState};
 
 use super::unsafe_now;
-use crate::shared::atomic_file::AtomicFile;
+use crate::shared::atomic_file::{self, AtomicFile};
 use crate::shared::printer::shown;
 use crate::shared::table_document::{bytes, hex};
 
@@ -80,8 +79,7 @@ impl UndoFile {
         let mut file = AtomicFile::create(&self.path, 0o600)?;
         file.write_all(record.json().as_bytes())?;
         file.finish()?;
-        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+        atomic_file::sync_directory_of(&self.path)?;
         self.record = Some(record);
         Ok(())
     }

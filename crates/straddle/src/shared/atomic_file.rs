@@ -35,7 +35,7 @@ impl AtomicFile {
     /// name, nothing is left of it even after SIGKILL. It ends with [`AtomicFile::finish_new`].
     ///
     /// # Errors
-    /// As [`AtomicFile::create`].
+    /// When nothing can be written beside `path`.
     pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<AtomicFile> {
         match host::nameless_file(directory_of(path), mode) {
             Some(file) => Ok(AtomicFile::of(path, None, file)),
@@ -59,22 +59,22 @@ impl AtomicFile {
     /// When it cannot be written or put there; what was there is then still there.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.whole()?;
-        if let Some(beside) = &self.beside {
-            fs::rename(beside, &self.path)?;
-            self.is_done = true;
-        }
+        let Some(beside) = &self.beside else { return self.named() };
+        fs::rename(beside, &self.path)?;
+        self.is_done = true;
         Ok(())
     }
 
     /// Puts the file in its place if nothing is there.
     ///
     /// # Errors
-    /// As [`AtomicFile::finish`]; of kind `AlreadyExists` if such a file was made meanwhile.
+    /// When it cannot be written or named; of kind `AlreadyExists` if another file has its name.
     pub(crate) fn finish_new(mut self) -> io::Result<()> {
         self.whole()?;
         self.named()?;
-        // Where a directory cannot be synced, its file system does not ask for it.
-        File::open(directory_of(&self.path)).map(|directory| directory.sync_all().ok()).map(drop)
+        // It is there: a directory that may not be read, and so not be synced, is no failure.
+        let _ = sync_directory_of(&self.path);
+        Ok(())
     }
 
     /// Gives it its name if nothing has that.
@@ -108,6 +108,14 @@ impl AtomicFile {
 /// The directory of a file.
 fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Brings the names in the directory of `path` to the medium.
+///
+/// # Errors
+/// When the directory cannot be opened or synced.
+pub(crate) fn sync_directory_of(path: &Path) -> io::Result<()> {
+    File::open(directory_of(path))?.sync_all()
 }
 
 impl Write for AtomicFile {

@@ -1,7 +1,7 @@
 //! The directory in which files are kept.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::granule::{granule, misdated};
 use super::identity::{differs, identity};
 use super::read_file::read;
 use super::trust::trusted_directory;
-use crate::shared::atomic_file::AtomicFile;
+use crate::shared::atomic_file::{self, AtomicFile};
 use crate::shared::printer::shown;
 use crate::shared::remarks::Remarks;
 use crate::shared::state_directory;
@@ -145,5 +145,5 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = AtomicFile::create(path, 0o644)?;
     file.write_all(bytes)?;
     file.finish()?;
-    File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
+    atomic_file::sync_directory_of(path)
 }
