@@ -131,7 +131,17 @@ fn writes_are_counted_by_their_lengths() {
     let document = watching.end();
     let (short, long) = (counted(&document, 0), counted(&document, 1));
     assert_eq!(short[..2], [4096, 0], "{document:#}");
-    assert_eq!((long[0], long[1]), (16384, long[2]), "{document:#}");
+    assert_eq!(long[0], 16384, "{document:#}");
+    assert!(long[2] - long[1] <= at_edges(&document), "{document:#}");
+}
+
+/// Writes of one writer that may be over, and not counted by their lengths, because the counters
+/// were switched meanwhile: on and off once a second, with one write under way each time.
+fn at_edges(document: &Value) -> u64 {
+    match &document["devices"][0]["write_lengths"][1]["taken_ns"] {
+        Value::Null => 0,
+        _ => 2 * document["watched_ns"].as_u64().expect("a number").div_ceil(1_000_000_000),
+    }
 }
 
 #[test]
