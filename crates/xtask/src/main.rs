@@ -71,8 +71,9 @@ usage: cargo xtask CHORE
                                 type two articles' procedures in the guest, on served drives: md
                                 RAID0, and JFS and ReiserFS (long), or those named; compare with
                                 what was published: --program PATH (this tree, built now)
-  bench serve [OPTION...]       served drives without timing, next to nbdkit and a bare passthrough:
-                                --pairs N (7), --seconds N (3, of each run), --program PATH
+  bench serve [OPTION...]       served drives without timing, next to nbdkit and a bare passthrough,
+                                and one turn of a served disk: --pairs N (7), --seconds N (3, of
+                                each run), --program PATH
   bench drive [--commands N]    how many commands a second drive models take, with N (1000000) of
                                 each load
   soak models [--seeds N]       run the experiment on times of known ratio with seeds 1 to N (200)

@@ -21,6 +21,10 @@ pub(super) const ARRAY_RATE_LEAST: f64 = 5e5;
 /// device on a bare passthrough.
 pub(super) const SERVED_NBD_LEAST: f64 = 1.0;
 pub(super) const SERVED_LOOP_LEAST: f64 = 0.9;
+/// The most that a turn of a served disk may be off at the median, and above at the 99th
+/// percentile, as parts of a turn, on an idle machine.
+pub(super) const TURN_MEDIAN_MOST: f64 = 0.02;
+pub(super) const TURN_TAIL_MOST: f64 = 0.05;
 
 /// The most that `watch` should add to an I/O, in nanoseconds of CPU.
 pub(super) const WATCH_NS_MOST: f64 = 200.0;

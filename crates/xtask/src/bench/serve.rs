@@ -1,5 +1,6 @@
 //! `cargo xtask bench serve`: served drives without timing, next to servers that only keep bytes:
-//! nbdkit's memory plugin, and a file of FUSE that passes everything through to a tmpfs.
+//! nbdkit's memory plugin, and a file of FUSE that passes everything through to a tmpfs. And one
+//! turn of a served disk, next to the turn of its profile.
 //!
 //! Each pair runs fio on both, in random order, for the same time. Ratios are rates over the
 //! peer's, so that above 1 is faster.
@@ -14,15 +15,18 @@ use testkit::Loop;
 use testkit::running_program::until;
 use units::random::Random;
 
-use super::goals::{SERVED_LOOP_LEAST, SERVED_NBD_LEAST};
+use super::goals::{SERVED_LOOP_LEAST, SERVED_NBD_LEAST, TURN_MEDIAN_MOST, TURN_TAIL_MOST};
 use super::ratio::Spread;
 use super::rounds::rounds;
 use super::tools;
 use crate::cargo;
 use crate::options::Options;
 
-/// Name of the profile that is served.
+/// Name of the profile that is served without timing.
 const PROFILE: &str = "m4-256";
+/// Name of the disk that is served with timing, and the time of one turn of it: 7200 a minute.
+const DISK: &str = "hdd-7200-512e";
+const TURN_NS: f64 = 60e9 / 7200.0;
 /// Length that the load touches, and that the peers have.
 const BYTES: &str = "256M";
 /// Access pattern and depth.
@@ -63,13 +67,35 @@ pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
     contest(&[ours, peer], SERVED_NBD_LEAST, (pairs, seconds), &mut random)?;
     if host::is_root() {
         println!("loop device, rate over that of one over a passthrough to a tmpfs:");
-        let ours = looped(&program)?;
+        let ours = looped(&program, &["--profile", PROFILE, "--timing", "off"])?;
         let peer = passthrough(&room.path().join("point"))?;
         contest(&[ours, peer], SERVED_LOOP_LEAST, (pairs, seconds), &mut random)?;
+        turn(&program, pairs * seconds)?;
     } else {
         println!("loop device: not measured: only root may attach one");
     }
     Ok(true)
+}
+
+/// Prints how long a synced write to one place of a disk takes, over one turn: the head is back
+/// there after a turn, so that each write waits for it.
+fn turn(program: &Path, seconds: u64) -> anyhow::Result<()> {
+    let mut disk = looped(program, &["--profile", DISK])?;
+    let words = ["--ioengine=psync", "--sync=dsync", "--size=4k", "--lat_percentiles=1"];
+    disk.words.retain(|word| !word.starts_with("--ioengine"));
+    disk.words.extend(words.map(str::to_owned));
+    let job = fio(&disk, &["--rw=randwrite", &format!("--runtime={seconds}")])?;
+    let times = &job["write"]["lat_ns"];
+    let over = |percent: &str| times["percentile"][percent].as_f64().unwrap_or(0.0) / TURN_NS;
+    let (median, tail) = (over("50.000000"), over("99.000000"));
+    let is_missed = (median - 1.0).abs() > TURN_MEDIAN_MOST || tail - 1.0 > TURN_TAIL_MOST;
+    let missed = if is_missed { "   missed" } else { "" };
+    println!("one turn of a disk on a loop device, over that of its profile:");
+    println!(
+        "  {} synced writes to one place: median {median:.3}, 99th percentile {tail:.3}{missed}",
+        times["N"]
+    );
+    Ok(())
 }
 
 fn contest(
@@ -92,18 +118,30 @@ fn contest(
 
 /// Returns how many operations of 4 KiB fio does in a second.
 fn rate(server: &Server, pattern: &str, depth: u32, seconds: u64) -> anyhow::Result<f64> {
+    let job = fio(
+        server,
+        &[
+            &format!("--rw={pattern}"),
+            &format!("--iodepth={depth}"),
+            &format!("--size={BYTES}"),
+            &format!("--runtime={seconds}"),
+        ],
+    )?;
+    let rate = |way: &str| job[way]["iops"].as_f64().unwrap_or(0.0);
+    Ok(rate("read") + rate("write"))
+}
+
+/// Returns what fio says of a job of 4 KiB with these `words` on `server`.
+fn fio(server: &Server, words: &[&str]) -> anyhow::Result<Value> {
     let mut fio = Command::new(tools::find("fio")?);
-    fio.args(["--name=load", "--bs=4k", "--time_based", "--output-format=json"]);
-    fio.arg(format!("--size={BYTES}")).arg(format!("--rw={pattern}"));
-    fio.arg(format!("--iodepth={depth}")).arg(format!("--runtime={seconds}"));
+    fio.args(["--name=load", "--bs=4k", "--time_based", "--output-format=json"]).args(words);
     let output = fio.args(&server.words).output().context("cannot start fio")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let text = text.find('{').map(|start| &text[start..]).context("fio answered no JSON")?;
-    let shown: Value = serde_json::from_str(text).context("fio's JSON cannot be read")?;
-    let job = &shown["jobs"][0];
+    let mut shown: Value = serde_json::from_str(text).context("fio's JSON cannot be read")?;
+    let job = shown["jobs"][0].take();
     ensure!(output.status.success() && job["error"] == 0, "fio failed: {}", job["error"]);
-    let rate = |way: &str| job[way]["iops"].as_f64().unwrap_or(0.0);
-    Ok(rate("read") + rate("write"))
+    Ok(job)
 }
 
 fn fio_nbd(socket: &Path) -> Vec<String> {
@@ -132,9 +170,9 @@ fn nbdkit(socket: &Path) -> anyhow::Result<Server> {
     Ok(Server { child, device: None, words: fio_nbd(socket) })
 }
 
-fn looped(program: &Path) -> anyhow::Result<Server> {
+fn looped(program: &Path, words: &[&str]) -> anyhow::Result<Server> {
     let mut command = Command::new(program);
-    command.args(["drive", "serve", "--profile", PROFILE, "--as", "loop", "--timing", "off"]);
+    command.args(["drive", "serve", "--as", "loop"]).args(words);
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let output = child.stdout.take().context("it has an output")?;
     let mut line = String::new();
