@@ -1,15 +1,19 @@
-//! Programs that may write to an image while it is read.
+//! Programs that may write to an image, or to a device, while it is read.
 
 use std::path::Path;
 
 use crate::table_disk::loops_over;
 use crate::{PathIdentity, claim, identity};
 
-/// Returns who may write to the regular file `image`, in words that begin a sentence: a loop
-/// device, or a program that has it locked. `None` where nobody is seen.
+/// Returns how `image` is in use by whoever may write to it, in words that go on after a colon. A
+/// file: a loop device shows it, or a program has it locked. A device: it, a partition of it or its
+/// disk is mounted, swapped to, built on or open for writing. `None` where nobody is seen.
 #[must_use]
 pub fn image_writer(image: &Path) -> Option<String> {
-    let file = identity(image).ok().filter(|file| matches!(file, PathIdentity::File { .. }))?;
+    let file = identity(image).ok()?;
+    if let PathIdentity::Block { major, minor } = file {
+        return claim::writer((major, minor));
+    }
     if let Some(device) = loops_over(file).find(|device| is_writable(device)) {
         return Some(format!("in use by the writable loop device {device}"));
     }

@@ -275,6 +275,13 @@ fn look(
     Ok(DeviceState { number, length_bytes })
 }
 
+/// Returns how device `number` is in use by whoever may write to it: `in use: /dev/sda1 is mounted
+/// on /`. `None` where nobody is seen.
+pub(crate) fn writer(number: Number) -> Option<String> {
+    let refusal = look(&LiveMachine::new(), number, None).err()?.to_string();
+    refusal.split_once(" is in use: ").map(|(_, how)| format!("in use: {how}"))
+}
+
 /// Opens `path`, which is called `node`.
 fn opened(path: &Path, flags: OFlags, node: &Path) -> Result<OwnedFd, ClaimRefusal> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;

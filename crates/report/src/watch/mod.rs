@@ -153,8 +153,8 @@ pub struct LengthCount {
     pub up_to_bytes: u64,
     /// Writes of at most that length.
     pub writes: u64,
-    /// All writes in the same time. Where that is not always, it includes writes that were under way
-    /// when a part of the time began.
+    /// All writes in the same time. Where that is not always, it includes writes that were under
+    /// way when a part of the time began.
     pub all_writes: u64,
     /// The time in which they were counted, in nanoseconds; `null` where that was always.
     pub taken_ns: Option<u64>,

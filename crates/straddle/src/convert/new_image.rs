@@ -49,7 +49,7 @@ impl From<std::io::Error> for CopyEnd {
 }
 
 /// Rejects a file that exists, standard output, and a copy of an image that somebody may write to,
-/// as `qemu-img convert` does.
+/// as `qemu-img convert` does; of a device too.
 pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
     if convert.output.as_ref().is_some_and(|path| is_standard_output(path)) {
         let message =
@@ -70,7 +70,8 @@ pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
         Err(_) => {}
     }
     host::image_writer(&convert.target).map_or(Ok(()), |writer| {
-        let hint = "shut down the virtual machine or detach the loop device, or convert a copy";
+        let hint = "shut down the virtual machine, detach the loop device or unmount the file \
+                    system, or convert a copy";
         Err(refuse(convert, &writer, Some(hint.to_owned())))
     })
 }

@@ -283,3 +283,27 @@ fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
     let device = testkit::Loop::attach(&disk.image, 512);
     refused(&format!("in use by the writable loop device {}", scratch::text(device.path())));
 }
+
+#[test]
+fn a_device_that_is_open_for_writing_or_shown_by_a_loop_device_is_not_copied() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    testkit::need_loops!();
+    let disk = KINDS[0].disk();
+    let device = testkit::Loop::attach(&disk.image, 512);
+    let node = scratch::text(device.path());
+    let copied = || disk.run(&["convert", node, "--sector", "4096", "-o", "new.raw"]);
+    let refused = |reason: &str| {
+        let ran = copied();
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains(reason), "{ran:?}");
+        assert!(!disk.file("new.raw").exists());
+    };
+    let open = std::fs::File::options().write(true).open(device.path()).expect("it opens");
+    refused("in use: process ");
+    drop(open);
+    let above = testkit::Loop::attach(device.path(), 512);
+    refused(&format!("in use: the loop device {} shows", scratch::text(above.path())));
+    drop(above);
+    let ran = copied();
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
