@@ -5,6 +5,10 @@ use std::path::Path;
 use crate::table_disk::loops_over;
 use crate::{PathIdentity, claim, identity};
 
+/// Advice where somebody may write to an image.
+pub const IMAGE_IN_USE_HINT: &str = "end the program that has it open, such as a virtual machine, \
+                                     or detach its loop device; then try again";
+
 /// Returns who may write to the regular file `image`, in words that begin a sentence: a loop
 /// device, or a program that has it locked. `None` where nobody is seen.
 #[must_use]
