@@ -4,14 +4,24 @@ use strsim::osa_distance;
 
 /// The most names that are suggested.
 const NEAR_MAX: usize = 4;
+/// Longer words are no names.
+const WORD_CHARS_MAX: usize = 80;
 
-/// Returns up to four of `names` in words, each in backticks, those with the least edits from
-/// `word` first; empty where there are no names.
+/// Returns up to four of `names`, each in backticks: those that hold `word` and those with less
+/// than half of their letters changed, the nearest first, or else the first of all.
 pub(crate) fn near_words<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> String {
-    // Longer ones are no names.
-    let word: String = word.chars().take(80).collect();
-    let mut names: Vec<&str> = names.collect();
-    names.sort_by_cached_key(|name| osa_distance(&word, name));
-    let near: Vec<String> = names.iter().take(NEAR_MAX).map(|name| format!("`{name}`")).collect();
-    near.join(", ")
+    let word: String = word.chars().take(WORD_CHARS_MAX).collect::<String>().to_lowercase();
+    let far = |name: &str| {
+        let name = name.to_lowercase();
+        let edits = osa_distance(&word, &name);
+        (!name.contains(&word), edits, edits * 2 < name.len())
+    };
+    let all: Vec<&str> = names.collect();
+    let mut near: Vec<_> = all.iter().map(|name| (far(name), *name)).collect();
+    near.retain(|((is_other, _, is_like), _)| !is_other || *is_like);
+    near.sort();
+    let near: Vec<&str> = near.into_iter().map(|(_, name)| name).collect();
+    let shown = if near.is_empty() { all } else { near };
+    let shown: Vec<String> = shown.iter().take(NEAR_MAX).map(|name| format!("`{name}`")).collect();
+    shown.join(", ")
 }

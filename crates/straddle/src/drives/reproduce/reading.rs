@@ -35,7 +35,7 @@ pub(super) fn measured(
                  {} names: {}",
                 shown(path),
                 names.len(),
-                near_words(name, names.iter().copied())
+                near_words(what.unwrap_or(name), names.iter().copied())
             );
         }
         numbers.insert(name.to_owned(), number);
