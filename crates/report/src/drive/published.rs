@@ -82,14 +82,15 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
             range(line),
             published_number(line.model),
             line.unit.clone(),
-            error(line),
+            error_percent(line),
+            allowed(line, line.within),
             line.label.word().to_owned(),
             line.drive.clone().unwrap_or_default(),
         ],
     };
-    let heads = &["", "published", "model", "unit", "error", "label", "drive"];
+    let heads = &["", "published", "model", "unit", "error", "allowed", "label", "drive"];
     let rows = lines.iter().map(row).collect();
-    Sheet { heads, droppable: &[6, 5], rows }.write(look.columns(), page);
+    Sheet { heads, droppable: &[7, 6], rows }.write(look.columns(), page);
     let mut notes = lines.iter().filter(|line| line.note.is_some()).peekable();
     if notes.peek().is_some() {
         prose(quiet("notes, and why figures are outside their bounds"), "", look.columns(), page);
@@ -112,19 +113,22 @@ fn of_served(lines: &[PublishedLine], look: &Look, page: &mut String) {
             error_percent(line),
             line.served.map(published_number).unwrap_or_default(),
             line.served_error_percent.map(|error| format!("{error:+.1} %")).unwrap_or_default(),
+            line.served_error_percent
+                .map(|error| allowed(line, error.abs() <= line.bound_percent))
+                .unwrap_or_default(),
         ],
     };
-    let heads = &["", "unit", "published", "simulated", "error", "served", "error"];
-    Sheet { heads, droppable: &[], rows: lines.iter().map(row).collect() }
+    let heads = &["", "unit", "published", "simulated", "error", "served", "error", "allowed"];
+    Sheet { heads, droppable: &[4], rows: lines.iter().map(row).collect() }
         .write(look.columns(), page);
 }
 
-/// By how much the model is above, and the bound where that is outside of it.
-fn error(line: &PublishedLine) -> String {
-    let error = error_percent(line);
-    match line.within || line.label == LineOrigin::Fitted {
-        true => error,
-        false => format!("{error} (allowed: {} %)", line.bound_percent),
+/// By how much a number of the line may be off; of one that does not count, any.
+fn allowed(line: &PublishedLine, is_within: bool) -> String {
+    match (line.label, is_within) {
+        (LineOrigin::Fitted, _) if line.served.is_none() => "any".to_owned(),
+        (_, true) => format!("±{} %", line.bound_percent),
+        (_, false) => format!("±{} % (outside)", line.bound_percent),
     }
 }
 

@@ -222,7 +222,7 @@ fn what_power_cuts_left_is_shown_for_the_arms_that_were_cut() {
 fn what_is_outside_its_bound_is_shown_with_its_reason() {
     let look = Look { width: Some(120), ..Look::default() };
     let page = anstream::adapter::strip_str(&published_table(&compared(), &look)).to_string();
-    for said in ["(allowed: 10 %)", "fitted", "the writeback of metadata", "118.5 to 160.0"] {
+    for said in ["±10 % (outside)", "fitted", "the writeback of metadata", "118.5 to 160.0"] {
         assert!(page.contains(said), "{said}\n{page}");
     }
     let end = |page: &str, said: &str| {

@@ -310,7 +310,7 @@ fn what_is_outside_of_its_bound_says_so_at_any_width() {
         straddle.args(["drive", "simulate", "--published"]).env("COLUMNS", columns);
         let said = Ran::of(&mut straddle).out;
         let words: Vec<&str> = said.split_whitespace().collect();
-        let outside = words.iter().filter(|word| **word == "(allowed:");
+        let outside = words.iter().filter(|word| **word == "(outside)");
         let count = |word: &str| words.iter().rposition(|other| *other == word).expect("it counts");
         let number = |place: usize| words[place].parse::<usize>().expect("a number");
         let counted = count("numbers") - 1;
