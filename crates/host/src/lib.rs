@@ -75,7 +75,7 @@ pub use fuse::{
 };
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use image_files::ImageFiles;
-pub use image_writer::image_writer;
+pub use image_writer::{IMAGE_IN_USE_HINT, image_writer};
 pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
 pub use live_tree::LiveTree;

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use crate::claim::Claim;
 use crate::errno::words_of;
+use crate::image_writer::IMAGE_IN_USE_HINT;
 use crate::{FileDisk, PathIdentity, Pinned, block_ioctls, loop_file};
 
 /// Memory past the page cache starts on such an address.
@@ -43,16 +44,19 @@ impl TableDisk {
     ///
     /// # Errors
     /// The reason: a loop device shows it, another program has it locked, or it may not be written.
-    pub fn of_image(image: &Pinned) -> Result<TableDisk, String> {
+    /// Of the first two, also what to do.
+    pub fn of_image(image: &Pinned) -> Result<TableDisk, (String, Option<&'static str>)> {
         if let Some(device) = loops_over(image.identity()).next() {
-            return Err(format!("the loop device {device} shows it"));
+            return Err((format!("the loop device {device} shows it"), Some(IMAGE_IN_USE_HINT)));
         }
+        let other = |reason: String| (reason, None);
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = rustix::fs::open(image.path(), flags, Mode::empty()).map_err(words_of)?;
+        let file = rustix::fs::open(image.path(), flags, Mode::empty());
+        let file = file.map_err(words_of).map_err(other)?;
         locked(&file)?;
-        let disk = FileDisk::of_file(file).map_err(|error| error.to_string())?;
+        let disk = FileDisk::of_file(file).map_err(|error| other(error.to_string()))?;
         if disk.identity() != image.identity() {
-            return Err("another file is in its place by now".to_owned());
+            return Err(other("another file is in its place by now".to_owned()));
         }
         Ok(TableDisk { disk, sector_bytes: 1 })
     }
@@ -84,10 +88,12 @@ impl TableDisk {
 }
 
 /// QEMU locks bytes of an image, others the whole file by one of two calls; all of them are asked.
-fn locked(file: &OwnedFd) -> Result<(), String> {
+fn locked(file: &OwnedFd) -> Result<(), (String, Option<&'static str>)> {
     let taken = |error: Errno| match error {
-        Errno::AGAIN | Errno::ACCESS => "another program has it locked".to_owned(),
-        error => format!("it cannot be locked: {}", words_of(error)),
+        Errno::AGAIN | Errno::ACCESS => {
+            ("another program has it locked".to_owned(), Some(IMAGE_IN_USE_HINT))
+        }
+        error => (format!("it cannot be locked: {}", words_of(error)), None),
     };
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(taken)?;
     rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(taken)

@@ -68,6 +68,7 @@ const SHEETS: &[(&str, &str)] = sheets! {
     "micron-7450-pro"
     "micron-9300-pro"
     "solidigm-p5336"
+    "solidigm-p5520"
     "gp3"
     "io2"
     "pd-ssd"

@@ -148,8 +148,7 @@ fn base(
     find: Find<'_>,
 ) -> Result<DriveProfile, InputError> {
     find(name.get_ref()).ok_or_else(|| {
-        let names = built_in_texts::names().collect::<Vec<_>>().join(", ");
-        source.unreadable("base", name, &format!("a profile's file, or one of {names}"))
+        source.unreadable("base", name, "a profile's file, or one of straddle drive list")
     })
 }
 

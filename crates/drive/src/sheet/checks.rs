@@ -20,7 +20,7 @@ pub struct SheetCheck {
     pub model: f64,
     /// Name of the line: `read_iops`.
     pub key: &'static str,
-    /// True if a value was set so that this line comes out.
+    /// True if a value is this line's, or was set so that the line comes out.
     pub is_solved: bool,
     /// Why the model does something else, where that is known; else empty.
     pub outside: &'static str,
@@ -88,8 +88,7 @@ impl DataSheet {
                 Measure::Stream(_) => "MB/s",
             };
             let model = measured(self, profile, (line.key, measure), seed);
-            let is_solved = matches!(measure, Measure::Latency(_))
-                || matches!(line.key, "read_iops" | "write_iops" | "write_rate" | "burst_rate");
+            let is_solved = !matches!(line.key, "burst_iops" | "read_iops_16");
             let is_quicker =
                 line.key == "burst_iops" && self.amount("read_iops") < Some(line.amount);
             let outside = if is_quicker { ONE_HOST } else { "" };

@@ -103,6 +103,10 @@ fn a_burst_of_writes_is_quicker_than_reads_where_commands_are() {
         let check = checks.into_iter().find(|check| check.key == "burst_iops").unwrap();
         (check.model / check.sheet, check.outside.is_empty())
     };
+    let checks = sheet.checks(&drive, 1);
+    let predicted: Vec<&str> =
+        checks.iter().filter(|check| !check.is_solved).map(|check| check.key).collect();
+    assert_eq!(predicted, ["burst_iops"], "the rate of its link is the sheet's own");
     let (ratio, is_unknown) = burst(&drive);
     assert!(ratio < 0.8 && !is_unknown, "{ratio}");
     assert!((burst(&drive.set("host", 1_000_000_000 / 1_100_000)).0 - 1.0).abs() < 0.1);

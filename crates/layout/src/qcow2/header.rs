@@ -13,7 +13,7 @@ const REPAIR: &str = "qemu-img check -r all TARGET";
 /// Advice where no repair helps.
 const COPY: &str = "make a raw copy, and plan that: test ! -e new.raw && \
                     qemu-img convert -O raw TARGET new.raw";
-/// The largest L1 table and the largest table of reference counts that QEMU writes, in bytes.
+/// The largest L1 table and the largest refcount table that QEMU writes, in bytes.
 pub(super) const TABLE_BYTES_MAX: u64 = 32 << 20;
 
 /// The most snapshots that QEMU takes.
@@ -26,9 +26,9 @@ pub(super) struct Header {
     pub(super) cluster_bits: u32,
     /// The active L1 table.
     pub(super) directory: ByteRange,
-    /// The table that names the blocks of reference counts.
+    /// The table that names the refcount blocks.
     pub(super) counts: ByteRange,
-    /// Length of a reference count: 1, 2, 4 or 8.
+    /// Length of a refcount: 1, 2, 4 or 8.
     pub(super) count_bytes: u64,
     /// The table of snapshots, and how many it has.
     pub(super) snapshots: (u64, u32),
@@ -103,14 +103,14 @@ impl Header {
         }
         let order = if version == 2 { 4 } else { be32(96) };
         if !(3..=6).contains(&order) {
-            return Err(unwritten("its reference counts have less than 8 bits"));
+            return Err(unwritten("its refcounts have less than 8 bits"));
         }
         let cluster_bytes = 1_u64 << cluster_bits;
         let length = u64::from(be32(56)) << cluster_bits;
         let counts = ByteRange::new(be64(48), length).filter(|range| {
             range.start_bytes().is_multiple_of(cluster_bytes) && length <= TABLE_BYTES_MAX
         });
-        let counts = counts.ok_or_else(|| damaged("its table of reference counts is damaged"))?;
+        let counts = counts.ok_or_else(|| damaged("its refcount table is damaged"))?;
         if directory.length_bytes() > TABLE_BYTES_MAX {
             return Err(damaged("its L1 table is longer than 32 MiB"));
         }
@@ -127,7 +127,7 @@ impl Header {
         1 << self.cluster_bits
     }
 
-    /// Clusters that one block of reference counts counts.
+    /// Clusters that one refcount block counts.
     pub(super) fn per_block(&self) -> u64 {
         self.cluster_bytes().div_euclid(self.count_bytes)
     }

@@ -2,7 +2,7 @@
 //!
 //! A cluster that the active table alone refers to is written in its place. Any other is never
 //! touched: its guest content and the change go to a new cluster at the end of the file. The
-//! reference counts are flushed first, then the data and a new L2 table, then the one entry that
+//! refcounts are flushed first, then the data and a new L2 table, then the one entry that
 //! leads there; the count of what was there before is lowered last. A power cut between two of them
 //! leaves the old bytes or the new ones, and at worst a cluster that nobody uses.
 //!
@@ -45,7 +45,7 @@ struct Moved {
 
 impl<F: Disk> Qcow2Disk<F> {
     /// The guest's disk of the image in `file`, over the guest bytes of its backing file. All
-    /// tables are read and compared with the reference counts.
+    /// tables are read and compared with the refcounts.
     ///
     /// # Errors
     /// Why the image is not written; in the hint, TARGET stands for its name.
@@ -153,7 +153,7 @@ impl<F: Disk> Qcow2Disk<F> {
         Ok(is_own.then_some(at))
     }
 
-    /// Place of a cluster's reference count; `None` where no block counts it.
+    /// Place of a cluster's refcount; `None` where no block counts it.
     fn count_place(&self, cluster: u64) -> Result<Option<u64>, String> {
         let slot = cluster / self.header.per_block() * 8;
         if slot >= self.header.counts.length_bytes() {

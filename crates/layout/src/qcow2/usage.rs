@@ -30,7 +30,7 @@ pub(super) struct Usage<'a> {
 ///
 /// # Errors
 /// When a table is damaged, two of them overlap, or a cluster is referred to more often than its
-/// reference count says.
+/// refcount says.
 pub(super) fn counted(file: &dyn Disk, header: &Header) -> Result<Vec<u8>, NoPlan> {
     let clusters = file.length_bytes().div_ceil(header.cluster_bytes());
     if clusters > CLUSTERS_MAX {
@@ -135,7 +135,7 @@ impl Usage<'_> {
         if count > 0 { self.add(start, at - start) } else { Ok(()) }
     }
 
-    /// Rejects reference counts that are lower than the references.
+    /// Rejects refcounts that are lower than the references.
     fn fits(&self, blocks: &[Entry]) -> Result<(), NoPlan> {
         let per_block = usize::try_from(self.header.per_block()).unwrap_or(usize::MAX);
         let width = usize::try_from(self.header.count_bytes).unwrap_or(usize::MAX);
@@ -148,7 +148,7 @@ impl Usage<'_> {
             };
             let mut counts = used.iter().zip(bytes.chunks(width));
             if counts.any(|(&used, count)| number(count) < u64::from(used)) {
-                return Err(damaged("reference counts are lower than the references"));
+                return Err(damaged("refcounts are lower than the references"));
             }
         }
         Ok(())

@@ -186,7 +186,7 @@ fn at_every_instant_the_old_or_the_new_table_is_read_in_a_sound_qcow2_image() {
     let scratch = Scratch::in_memory().unwrap_or_else(Scratch::new);
     let (mut checked, mut grown) = (0, 0);
     for kind in KINDS {
-        // The reference counts of a blank disk that grows, in tables of 2 MiB, take long.
+        // The refcounts of a blank disk that grows, in tables of 2 MiB, take long.
         for case in cases().iter().filter(|case| kind.1 < 2 << 20 || case.name != "a blank disk") {
             let known = Known::of(case);
             let made = made(&scratch, &case.disk, kind);

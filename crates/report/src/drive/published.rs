@@ -29,7 +29,12 @@ pub fn published_table(published: &Published, look: &Look) -> String {
     let served: Vec<(f64, f64)> = published.lines.iter().filter_map(errors).collect();
     if !served.is_empty() {
         let within = served.iter().filter(|(error, bound)| error <= bound).count();
-        let text = format!("of {} measured numbers are within their bounds", served.len());
+        let bound = served[0].1;
+        let bounds = match served.iter().all(|(_, other)| *other == bound) {
+            true => format!("{bound} % of what was published"),
+            false => "their bounds".to_owned(),
+        };
+        let text = format!("of {} measured numbers are within {bounds}", served.len());
         prose(cell(within.to_string()), &text, look.columns(), &mut page);
         return page;
     }

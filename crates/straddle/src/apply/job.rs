@@ -175,7 +175,8 @@ impl<'a> Job<'a> {
     /// Rejects an image that somebody may write to, without a lock.
     fn is_unwritten(&self) -> Result<(), Refusal> {
         let writer = host::image_writer(Path::new(&self.document.path));
-        writer.map_or(Ok(()), |writer| Err(self.refuse(&writer, None)))
+        let hint = || Some(host::IMAGE_IN_USE_HINT.to_owned());
+        writer.map_or(Ok(()), |writer| Err(self.refuse(&writer, hint())))
     }
 
     /// The same, of the guest's disk in an image.
@@ -219,9 +220,9 @@ impl<'a> Job<'a> {
             let hint = "--confirm takes the image's file name; to see it: --dry-run".to_owned();
             return Err(self.refuse("--confirm does not name the image", Some(hint)));
         }
-        TableDisk::of_image(node).map_err(|reason| {
+        TableDisk::of_image(node).map_err(|(reason, hint)| {
             let name = escape(self.document.path.as_bytes());
-            self.refuse(&format!("cannot write {name}: {reason}"), None)
+            self.refuse(&format!("cannot write {name}: {reason}"), hint.map(str::to_owned))
         })
     }
 

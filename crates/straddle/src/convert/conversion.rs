@@ -8,7 +8,7 @@ use format::table::TableKind;
 use layout::{DiskAfter, DiskPlan, LongerDisk, PlannedPartition, RebuiltFat, WantedTable};
 use report::Refusal;
 use report::conversion::{ConvertedDisk, ConvertedPartition, RebuiltFatFacts};
-use stack::judge;
+use stack::judge::{self, Verdict};
 use stack::rule::RuleInput;
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
 use units::prefix::{Exact, Size};
@@ -229,6 +229,13 @@ fn without_table(convert: &Convert, stack: &Stack) -> Refusal {
     if let Some(reason) = stack.iter().find_map(|(id, _)| unread(stack, id)) {
         return refuse(convert, &reason, None);
     }
+    let name = units::text::shell_word(&shown(&convert.target));
+    let images = stack.iter().map(|(id, _)| id).filter(|&id| is_format(stack, id));
+    let judged = images.map(|id| judge::judge(stack, id)).collect::<Vec<_>>();
+    if let Some(unread) = judged.iter().rfind(|one| one.verdict == Verdict::Unknown) {
+        let hint = format!("to see what is known of it: straddle check {name}");
+        return refuse(convert, &unread.reason, Some(hint));
+    }
     let found = stack.iter().map(|(_, layer)| layer);
     let found = found.filter(|layer| matches!(layer.kind, LayerKind::FileSystem(_))).last();
     let reason = match found {
@@ -236,7 +243,6 @@ fn without_table(convert: &Convert, stack: &Stack) -> Refusal {
         None => "no partition table".to_owned(),
     };
     let on = if convert.sector.size() == SectorSize::B512 { "512n" } else { "4Kn" };
-    let name = units::text::shell_word(&shown(&convert.target));
     let hint = format!("to check its content on {on}: straddle check {name} --on {on}");
     refuse(convert, &reason, Some(hint))
 }

@@ -70,9 +70,7 @@ pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
         Err(_) => {}
     }
     host::image_writer(&convert.target).map_or(Ok(()), |writer| {
-        let hint = "shut down the virtual machine, detach the loop device or unmount the file \
-                    system, or convert a copy";
-        Err(refuse(convert, &writer, Some(hint.to_owned())))
+        Err(refuse(convert, &writer, Some(host::IMAGE_IN_USE_HINT.to_owned())))
     })
 }
 

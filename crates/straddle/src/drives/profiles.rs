@@ -12,6 +12,7 @@ use workload::profile_text::PROFILE_BYTES_MAX;
 
 use crate::arguments::{DriveList, DriveShow};
 use crate::exit::CommandOutcome;
+use crate::shared::near_words::near_words;
 use crate::shared::printer::{self, shown};
 use crate::shared::run;
 
@@ -79,8 +80,10 @@ const FILES_MAX: u8 = 6;
 /// The drive that the file at `path` describes; it may name `files` others, beside it.
 fn in_file(path: &Path, files: u8) -> anyhow::Result<DriveProfile> {
     let name = shown(path);
-    let names: Vec<&str> = profile::built_in().iter().map(|known| known.name.as_str()).collect();
-    let hint = format!("hint: name a file, or one of {}", names.join(", "));
+    let names = profile::built_in().iter().map(|known| known.name.as_str());
+    let near = near_words(&name, names);
+    let hint =
+        format!("hint: name a file or a built-in drive, such as {near}; all: straddle drive list");
     let failed = |error: &dyn std::fmt::Display| {
         anyhow!("cannot read the drive profile {name}: {error}\n{hint}")
     };

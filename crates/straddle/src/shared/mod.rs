@@ -26,6 +26,7 @@
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
 //! | `plan_offer` | plans that are offered before a remedy that erases |
 //! | `job_file` | fio's job files |
+//! | `near_words` | names that a misspelt word may mean |
 //! | `parallel`, `number` | work on many things at once, whole numbers as real ones |
 
 pub(crate) mod atomic_file;
@@ -44,6 +45,7 @@ pub(crate) mod kept_results;
 pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
+pub(crate) mod near_words;
 pub(crate) mod not_an_image;
 pub(crate) mod off_disk_mount;
 pub(crate) mod parallel;

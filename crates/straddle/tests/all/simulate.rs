@@ -46,7 +46,7 @@ fn hash(printed: &[String]) -> u64 {
 }
 
 /// A change of a model or of a profile changes its value, and says so in the commit.
-const HASHES: [(&str, u64); 49] = [
+const HASHES: [(&str, u64); 50] = [
     ("hdd-7200-512e", 0x4b8c_2be1_70a4_de5c),
     ("hdd-7200-512n", 0xaa93_abae_7f42_063c),
     ("wd10ears", 0xab18_351b_1b04_5679),
@@ -91,6 +91,7 @@ const HASHES: [(&str, u64); 49] = [
     ("micron-7450-pro", 0x31ac_480c_8b5e_6637),
     ("micron-9300-pro", 0x73b6_58bc_4768_2b8e),
     ("solidigm-p5336", 0x157b_8876_40ad_1a04),
+    ("solidigm-p5520", 0x42e4_a2c5_a083_a1c6),
     ("gp3", 0xe311_eeee_2639_7bbd),
     ("io2", 0x56ee_8210_41c0_323b),
     ("pd-ssd", 0x3812_3afb_2816_117c),

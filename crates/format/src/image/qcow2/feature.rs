@@ -13,7 +13,7 @@ const EXTENDED_L2: u64 = 1 << 4;
 const KNOWN: u64 = DIRTY | CORRUPT | EXTERNAL_DATA | COMPRESSION_TYPE | EXTENDED_L2;
 /// Autoclear bit 1: the external data file is a raw image of the guest.
 const DATA_IS_RAW: u64 = 1 << 1;
-/// Compatible bit 0: reference counts are written late.
+/// Compatible bit 0: refcounts are written late.
 const LAZY_REFCOUNTS: u64 = 1 << 0;
 
 /// Facts that follow from the feature bits.
@@ -40,7 +40,7 @@ pub(super) fn read(
     };
     let mut problem = |kind, detail: &str| problems.push(Problem::new(kind, 72, detail));
     if bits & DIRTY != 0 {
-        problem(ProblemKind::Field, "the image is marked dirty: its reference counts may be wrong");
+        problem(ProblemKind::Field, "the image is marked dirty: its refcounts may be wrong");
     }
     if bits & CORRUPT != 0 {
         problem(ProblemKind::Field, "the image is marked corrupt: its tables may be wrong");

@@ -203,13 +203,13 @@ fn data_file(extensions: &extension::Extensions, image: &mut Image, problems: &m
     });
 }
 
-/// Other facts: reference counts and snapshots.
+/// Other facts: refcounts and snapshots.
 fn describe(header: &Header, image: &mut Image, problems: &mut Vec<Problem>) {
     let order = if header.be32::<4>() == 2 { 4 } else { header.be32::<96>() };
     if order <= 6 {
         image.details.push(("refcount bits", (1_u32 << order).to_string()));
     } else {
-        let detail = format!("reference counts of 2^{order} bits; at most 2^6 are allowed");
+        let detail = format!("refcounts of 2^{order} bits; at most 2^6 are allowed");
         problems.push(Problem::new(ProblemKind::Field, 96, detail));
     }
     image.details.push(("snapshots", header.be32::<60>().to_string()));

@@ -12,6 +12,8 @@ mod procedures;
 mod reading;
 mod typist;
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 use drive::published::{LineOrigin, PublishedNumber, published_of};
 use host::{Interrupt, PrivateMounts};
@@ -43,7 +45,8 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         numbers: Default::default(),
     };
     if let Some(path) = &asked.measured {
-        typist.numbers = reading::measured(path)?;
+        let lines = published_of(&[article], SEED);
+        typist.numbers = reading::measured(path, &names(procedure, &lines))?;
     }
     typist.say(&format!("{}\n", article.title()));
     let remarks = if asked.measured.is_some() { &[] } else { procedure.remarks };
@@ -134,6 +137,15 @@ fn served(procedure: &Procedure, typist: &Typist, what: &str, unit: &str) -> Opt
         None if unit == "turns" => None,
         None => measured(what),
     }
+}
+
+/// The names of numbers that can be measured: of lines that are not calculated, and the parts of
+/// those that are.
+fn names<'a>(procedure: &Procedure, lines: &'a [PublishedNumber]) -> BTreeSet<&'a str> {
+    let is_derived = |what: &str| procedure.derived.iter().any(|derived| derived.what == what);
+    let parts = procedure.derived.iter().flat_map(|derived| [derived.over.0, derived.over.1]);
+    let lines = lines.iter().filter(|line| line.unit != "turns").map(|line| line.what);
+    lines.filter(|what| !is_derived(what)).chain(parts).collect()
 }
 
 #[cfg(test)]

@@ -1,20 +1,25 @@
 //! Numbers in what programs print.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
 
 use super::procedure::Reading;
+use crate::shared::near_words::near_words;
 use crate::shared::printer::shown;
 
 /// Numbers by name from lines `NAME: NUMBER`. Of a name `WHAT, misaligned` whose `WHAT, aligned` is
 /// there too, also the first divided by the second, as `WHAT`.
 ///
 /// # Errors
-/// When the file cannot be read, or a line is another.
-pub(super) fn measured(path: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
+/// When the file cannot be read, a line is another, or a name, or what is left of it without its
+/// place, is none of `names`.
+pub(super) fn measured(
+    path: &Path,
+    names: &BTreeSet<&str>,
+) -> anyhow::Result<BTreeMap<String, f64>> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| anyhow!("cannot read {}: {error}", shown(path)))?;
     let mut numbers = BTreeMap::new();
@@ -23,6 +28,16 @@ pub(super) fn measured(path: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
         let Some((name, Ok(number))) = parts else {
             bail!("cannot read {}: expected NAME: NUMBER, got `{line}`", shown(path));
         };
+        let what = [", aligned", ", misaligned"].iter().find_map(|place| name.strip_suffix(place));
+        if !names.contains(name) && !what.is_some_and(|what| names.contains(what)) {
+            bail!(
+                "cannot compare {}: this article has no number `{name}`\nhint: the nearest of its \
+                 {} names: {}",
+                shown(path),
+                names.len(),
+                near_words(what.unwrap_or(name), names.iter().copied())
+            );
+        }
         numbers.insert(name.to_owned(), number);
     }
     let times = |(name, number): (&String, &f64)| {

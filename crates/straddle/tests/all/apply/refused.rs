@@ -144,7 +144,7 @@ fn an_image_is_named_and_nobody_else_may_use_it() {
     }
     let held = std::fs::File::open(&disk.image).expect("it opens");
     held.lock().expect("it is locked");
-    refused(&disk, "another program has it locked");
+    refused(&disk, "another program has it locked\nhint: end the program that has it open");
     drop(held);
     std::fs::write(disk.file("plan.json.undo"), "mine").expect("it is written");
     refused(&disk, "it exists, and is no record");

@@ -235,6 +235,11 @@ fn an_encrypted_qcow2_is_unknown_and_never_aligned() {
         }
         assert!(made.status.success(), "{}", text_of(&made.stderr));
         assert_unknown(&check(&[text(&image)]), "encrypted");
+        for words in [&["plan"][..], &["convert", "--dry-run", "--sector", "4096"]] {
+            let ran = straddle(&[words, &[text(&image)]].concat());
+            assert_eq!(ran.status.code(), Some(if words.len() == 1 { 5 } else { 3 }), "{ran:?}");
+            assert!(text_of(&ran.stderr).contains(": encrypted: "), "{ran:?}");
+        }
     }
 }
 

@@ -55,7 +55,7 @@ fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
         let words = ["reproduce", article, "--json", "--measured", text(&file)];
         Ran::of(&mut straddle(&words))
     };
-    let lines = "n = 1, aligned: 133\nn = 1, 7680 bytes off: 112\ntiming off: 3000\n";
+    let lines = "n = 1, aligned: 133\nn = 1, 7680 bytes off: 112\n";
     let ran = measured("file-system-blocks-alignment", lines);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let lines = ran.document()["lines"].as_array().expect("a list").clone();
@@ -69,9 +69,12 @@ fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
     let document = ran.document();
     assert_eq!(document["lines"][0]["served"], 10.0, "{document}");
     assert_eq!(document["lines"].as_array().map(Vec::len), Some(1), "{document}");
-    for (lines, reason) in
-        [("mkfs 2\n", "expected NAME: NUMBER"), ("mkfs: 2\n", "no line names a number")]
-    {
+    for (lines, reason) in [
+        ("mkfs 2\n", "expected NAME: NUMBER"),
+        ("", "no line names a number"),
+        ("mkfs, JFS: 2\nmkfs, JSF: 2\n", "no number `mkfs, JSF`\nhint: "),
+        ("mkfs, JSF, aligned: 2\n", "names: `mkfs, JFS`"),
+    ] {
         let ran = measured("linux-on-4kb-sector-disks", lines);
         assert_eq!(ran.status, Some(2), "{ran:?}");
         assert!(ran.errors.contains(reason), "{ran:?}");
