@@ -61,6 +61,22 @@ pub(super) struct DiskArm {
     pub(super) spans: Option<Vec<MediumPass>>,
 }
 
+/// Place where the head begins, and what it does there first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    spot: Spot,
+    head: HeadWork,
+}
+
+/// Angle of the platter, as the time that it takes to turn so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turned {
+    now_ns: u64,
+    /// After the shortest seek, which takes `shortest_ns`.
+    landed_ns: u64,
+    shortest_ns: u64,
+}
+
 /// Work of the head in a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeadWork {
@@ -84,9 +100,12 @@ impl DiskArm {
         }
     }
 
-    /// Returns where `sector` is.
-    pub(super) fn spot(&self, sector: u64) -> Spot {
-        self.platter.spot(self.platter.place(sector))
+    /// Returns where the head begins with a run, and its work there: a part that is to be written
+    /// is read before.
+    pub(super) fn target(&self, run: SectorRun, head: HeadWork) -> Target {
+        let spot = self.platter.spot(self.platter.place(run.first));
+        let is_read = run.has_head && self.rmw != Rmw::Buffered;
+        Target { spot, head: if is_read { HeadWork::Reads } else { head } }
     }
 
     /// Returns whether the arm is on the track of `spot`.
@@ -121,30 +140,29 @@ impl DiskArm {
         }
     }
 
-    /// Returns how far the platter has turned at `at_ns`, in nanoseconds.
-    pub(super) fn turned_ns(&self, at_ns: u64) -> u64 {
-        at_ns % self.platter.turn_ns()
+    /// Returns how far the platter has turned at `at_ns`.
+    pub(super) fn turned(&self, at_ns: u64) -> Turned {
+        let turn_ns = self.platter.turn_ns();
+        let shortest_ns = self.seeks.shortest_ns();
+        Turned { now_ns: at_ns % turn_ns, landed_ns: (at_ns + shortest_ns) % turn_ns, shortest_ns }
     }
 
-    /// Returns how long until the head is over `spot`, where the platter has turned by `turned_ns`;
-    /// `None` where that is surely longer than `most_ns`.
+    /// Returns how long until the head is over `target`, where the platter has turned so far; `None`
+    /// where that is surely longer than `most_ns`.
     #[inline]
     pub(super) fn distance_ns(
         &self,
-        head: HeadWork,
-        spot: Spot,
-        turned_ns: u64,
+        Target { spot, head }: Target,
+        turned: Turned,
         most_ns: u64,
     ) -> Option<u64> {
-        // When it passes first, whether the arm is there or not.
-        let passes_ns = u64::from(spot.passes_ns);
-        let is_behind = passes_ns < turned_ns;
-        let passes_ns = passes_ns + if is_behind { self.platter.turn_ns() } else { 0 } - turned_ns;
+        if self.is_on_track(spot) {
+            return Some(self.platter.wait_ns(spot, turned.now_ns));
+        }
+        // No way is shorter.
+        let passes_ns = turned.shortest_ns + self.platter.wait_ns(spot, turned.landed_ns);
         if passes_ns > most_ns {
             return None;
-        }
-        if self.is_on_track(spot) {
-            return Some(passes_ns);
         }
         let cylinders = spot.cylinder.abs_diff(self.cylinder);
         self.pass_after_seek_ns(head, cylinders, passes_ns, most_ns)
@@ -152,6 +170,7 @@ impl DiskArm {
 
     /// When what passes in `passes_ns`, and each turn after that, passes first once the arm has
     /// gone over so many cylinders; `None` where that is surely longer than `most_ns`.
+    #[inline(never)]
     fn pass_after_seek_ns(
         &self,
         head: HeadWork,

@@ -77,6 +77,14 @@ impl Platter {
         self.turn_ns
     }
 
+    /// Returns how long until `spot` passes, where the platter has turned by `turned_ns`.
+    #[inline]
+    pub(super) fn wait_ns(&self, spot: Spot, turned_ns: u64) -> u64 {
+        let passes_ns = u64::from(spot.passes_ns);
+        let is_behind = passes_ns < turned_ns;
+        passes_ns + if is_behind { self.turn_ns } else { 0 } - turned_ns
+    }
+
     /// Returns how many whole cylinders there are.
     pub(super) fn cylinders(&self) -> u64 {
         self.tracks / self.heads

@@ -29,7 +29,7 @@ impl ReadAhead {
         let (from, upto, at_ns) = self.read?;
         let last = run.first + run.sectors;
         let most = if self.goes_on { upto + self.most } else { upto };
-        let is_near = run.first >= from && last <= most && run.first <= most;
+        let is_near = (run.first >= from) & (last <= most);
         is_near.then_some((upto, at_ns))
     }
 
