@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use super::platter::{Platter, Spot};
+use super::platter::{HeadWork, Platter, Spot};
 use super::seeks::Seeks;
 use super::{HardDiskPlan, Rmw};
 use crate::DriveTally;
@@ -61,13 +61,6 @@ pub(super) struct DiskArm {
     pub(super) spans: Option<Vec<MediumPass>>,
 }
 
-/// Place where the head begins, and what it does there first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Target {
-    spot: Spot,
-    head: HeadWork,
-}
-
 /// Angle of the platter, as the time that it takes to turn so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turned {
@@ -75,13 +68,6 @@ pub(super) struct Turned {
     /// After the shortest seek, which takes `shortest_ns`.
     landed_ns: u64,
     shortest_ns: u64,
-}
-
-/// Work of the head in a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeadWork {
-    Reads,
-    Writes,
 }
 
 impl DiskArm {
@@ -100,12 +86,11 @@ impl DiskArm {
         }
     }
 
-    /// Returns where the head begins with a run, and its work there: a part that is to be written
-    /// is read before.
-    pub(super) fn target(&self, run: SectorRun, head: HeadWork) -> Target {
-        let spot = self.platter.spot(self.platter.place(run.first));
+    /// Returns where the head begins with a run: a part that is to be written is read before.
+    pub(super) fn first_spot(&self, run: SectorRun, work: HeadWork) -> Spot {
         let is_read = run.has_head && self.rmw != Rmw::Buffered;
-        Target { spot, head: if is_read { HeadWork::Reads } else { head } }
+        let work = if is_read { HeadWork::Reads } else { work };
+        self.platter.spot(self.platter.place(run.first), work)
     }
 
     /// Returns whether the arm is on the track of `spot`.
@@ -122,19 +107,19 @@ impl DiskArm {
     }
 
     /// Returns how long until the head is over `spot`, from `at_ns`: the seek, and the wait.
-    fn reach_ns(&self, head: HeadWork, spot: Spot, at_ns: u64) -> (u64, u64) {
+    fn reach_ns(&self, spot: Spot, at_ns: u64) -> (u64, u64) {
         let turn_ns = self.platter.turn_ns();
         let seek_ns = match self.seek_ns(spot) {
             0 => 0,
-            seek_ns => seek_ns + self.settles_ns(head),
+            seek_ns => seek_ns + self.settles_ns(spot.work),
         };
         let here = (at_ns + seek_ns) % turn_ns;
         (seek_ns, (u64::from(spot.passes_ns) + turn_ns - here) % turn_ns)
     }
 
     /// Returns how much longer the head settles before its work.
-    fn settles_ns(&self, head: HeadWork) -> u64 {
-        match head {
+    fn settles_ns(&self, work: HeadWork) -> u64 {
+        match work {
             HeadWork::Reads => 0,
             HeadWork::Writes => self.write_settle_ns,
         }
@@ -147,12 +132,12 @@ impl DiskArm {
         Turned { now_ns: at_ns % turn_ns, landed_ns: (at_ns + shortest_ns) % turn_ns, shortest_ns }
     }
 
-    /// Returns how long until the head is over `target`, where the platter has turned so far; `None`
+    /// Returns how long until the head is over `spot`, where the platter has turned so far; `None`
     /// where that is surely longer than `most_ns`.
     #[inline]
     pub(super) fn distance_ns(
         &self,
-        Target { spot, head }: Target,
+        spot: Spot,
         turned: Turned,
         most_ns: u64,
     ) -> Option<u64> {
@@ -164,21 +149,15 @@ impl DiskArm {
         if passes_ns > most_ns {
             return None;
         }
-        let cylinders = spot.cylinder.abs_diff(self.cylinder);
-        self.pass_after_seek_ns(head, cylinders, passes_ns, most_ns)
+        self.pass_after_seek_ns(spot, passes_ns, most_ns)
     }
 
-    /// When what passes in `passes_ns`, and each turn after that, passes first once the arm has
-    /// gone over so many cylinders; `None` where that is surely longer than `most_ns`.
+    /// When `spot`, which passes in `passes_ns` and each turn after that, passes first once the arm
+    /// is there; `None` where that is surely longer than `most_ns`.
     #[inline(never)]
-    fn pass_after_seek_ns(
-        &self,
-        head: HeadWork,
-        cylinders: u64,
-        passes_ns: u64,
-        most_ns: u64,
-    ) -> Option<u64> {
-        let (turn_ns, settles_ns) = (self.platter.turn_ns(), self.settles_ns(head));
+    fn pass_after_seek_ns(&self, spot: Spot, passes_ns: u64, most_ns: u64) -> Option<u64> {
+        let cylinders = spot.cylinder.abs_diff(self.cylinder);
+        let (turn_ns, settles_ns) = (self.platter.turn_ns(), self.settles_ns(spot.work));
         let (shortest_ns, longest_ns) = self.seeks.bounds_ns(cylinders);
         let (shortest_ns, longest_ns) = (shortest_ns + settles_ns, longest_ns + settles_ns);
         if longest_ns <= passes_ns {
@@ -197,8 +176,8 @@ impl DiskArm {
         let (mut sector, mut left, mut now_ns) = (first, sectors, at_ns);
         while left > 0 {
             let place = self.platter.place(sector);
-            let spot = self.platter.spot(place);
-            let (seek_ns, wait_ns) = self.reach_ns(head, spot, now_ns);
+            let spot = self.platter.spot(place, head);
+            let (seek_ns, wait_ns) = self.reach_ns(spot, now_ns);
             let here = left.min(place.track_sectors - place.index);
             let span_ns = self.platter.span_ns(place, here);
             self.tally.seeks += u64::from(seek_ns > 0);

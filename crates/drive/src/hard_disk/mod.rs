@@ -25,9 +25,10 @@ mod seeks;
 
 use std::collections::VecDeque;
 
-use arm::{DiskArm, HeadWork, SectorRun};
+use arm::{DiskArm, SectorRun};
 use cache::{Cache, CachedExtent};
 pub use plan::{Firmware, HardDiskPlan, Rmw, Scheduler};
+use platter::HeadWork;
 use read_ahead::ReadAhead;
 use scheduling::{Choice, Dirty, NOTHING, Nearest, Next, WaitingCommand};
 use units::ByteRange;
@@ -206,8 +207,9 @@ impl HardDisk {
     fn wait(&mut self, command: DriveCommand) {
         let run = self.run_of(&command);
         let is_read = command.action == CommandKind::Read;
-        let target = self.arm.target(run, if is_read { HeadWork::Reads } else { HeadWork::Writes });
-        self.waiting.push_back(WaitingCommand { command, run, target, since_ns: self.now_ns });
+        let work = if is_read { HeadWork::Reads } else { HeadWork::Writes };
+        let (spot, since_ns) = (self.arm.first_spot(run, work), self.now_ns);
+        self.waiting.push_back(WaitingCommand { command, run, spot, since_ns });
     }
 
     /// Writes down that a command has come in.
@@ -401,6 +403,12 @@ impl HardDisk {
         }
     }
 
+    /// Does all that is due now.
+    fn settle(&mut self, done: &mut Vec<DriveCompletion>) {
+        while self.step(done) {}
+        self.next_ns = self.upcoming_ns();
+    }
+
     /// Does what is due now; whether anything was.
     fn step(&mut self, done: &mut Vec<DriveCompletion>) -> bool {
         if let Some(answer) = self.wire.answered(self.now_ns) {
@@ -448,8 +456,7 @@ impl Model for HardDisk {
             log.sent(command.id);
         }
         self.wire.send(command, at_ns);
-        while self.step(done) {}
-        self.next_ns = self.upcoming_ns();
+        self.settle(done);
     }
 
     fn next_ns(&self) -> Option<u64> {
@@ -458,8 +465,7 @@ impl Model for HardDisk {
 
     fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
-            while self.step(done) {}
-            self.next_ns = self.upcoming_ns();
+            self.settle(done);
         }
     }
 

@@ -6,9 +6,10 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::arm::{DiskArm, HeadWork, SectorRun, Target, Turned};
+use super::arm::{DiskArm, SectorRun, Turned};
 use super::cache::{Cache, CachedExtent};
 use super::plan::{HardDiskPlan, Scheduler};
+use super::platter::{HeadWork, Spot};
 use super::read_ahead::ReadAhead;
 use crate::{CommandKind, DriveCommand};
 
@@ -17,13 +18,15 @@ use crate::{CommandKind, DriveCommand};
 pub(super) struct WaitingCommand {
     pub(super) command: DriveCommand,
     pub(super) run: SectorRun,
-    pub(super) target: Target,
+    /// First sector of the run.
+    pub(super) spot: Spot,
     /// When it came.
     pub(super) since_ns: u64,
 }
 
-/// Extents that are not on the medium: each with a note of its target, once somebody looked.
-pub(super) type Dirty = Cache<Cell<Option<Target>>>;
+/// Extents that are not on the medium: each with a note of where it starts, once somebody
+/// looked.
+pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
 
 /// State that a disk looks at when it chooses.
 pub(super) struct Choice<'a> {
@@ -58,10 +61,10 @@ impl Choice<'_> {
         }
         let mut search = self.search(NOTHING);
         let seen = waiting.iter().take(self.plan.depth.into());
-        for (place, WaitingCommand { command, run, target, .. }) in seen.enumerate() {
+        for (place, WaitingCommand { command, run, spot, .. }) in seen.enumerate() {
             match command.action == CommandKind::Read && self.ahead.has(*run) {
                 true => search.found(0, Next::Command(place)),
-                false => search.look(*target, Next::Command(place)),
+                false => search.look(*spot, Next::Command(place)),
             }
         }
         search.best
@@ -76,7 +79,7 @@ impl Choice<'_> {
         }
         let mut search = self.search(best);
         cache.each_near(self.position, window, |extent, note| {
-            search.look(self.target(extent, note), Next::Extent(extent.start));
+            search.look(self.spot(extent, note), Next::Extent(extent.start));
         });
         search.best
     }
@@ -85,13 +88,13 @@ impl Choice<'_> {
         Search { arm: self.arm, turned: self.arm.turned(self.now_ns), best }
     }
 
-    /// Returns the target of an extent, as its note says, or will say.
-    fn target(&self, extent: CachedExtent, note: &Cell<Option<Target>>) -> Target {
+    /// Returns where an extent starts, as its note says, or will say.
+    fn spot(&self, extent: CachedExtent, note: &Cell<Option<Spot>>) -> Spot {
         note.get().unwrap_or_else(|| {
             let run = SectorRun::of(self.plan, extent.start, extent.end);
-            let target = self.arm.target(run, HeadWork::Writes);
-            note.set(Some(target));
-            target
+            let spot = self.arm.first_spot(run, HeadWork::Writes);
+            note.set(Some(spot));
+            spot
         })
     }
 }
@@ -104,10 +107,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks at `next`, whose target is given.
+    /// Looks at `next`, which begins at `spot`.
     #[inline]
-    fn look(&mut self, target: Target, next: Next) {
-        if let Some(far_ns) = self.arm.distance_ns(target, self.turned, self.best.0) {
+    fn look(&mut self, spot: Spot, next: Next) {
+        if let Some(far_ns) = self.arm.distance_ns(spot, self.turned, self.best.0) {
             self.found(far_ns, next);
         }
     }
