@@ -135,12 +135,7 @@ impl DiskArm {
     /// Returns how long until the head is over `spot`, where the platter has turned so far; `None`
     /// where that is surely longer than `most_ns`.
     #[inline]
-    pub(super) fn distance_ns(
-        &self,
-        spot: Spot,
-        turned: Turned,
-        most_ns: u64,
-    ) -> Option<u64> {
+    pub(super) fn distance_ns(&self, spot: Spot, turned: Turned, most_ns: u64) -> Option<u64> {
         if self.is_on_track(spot) {
             return Some(self.platter.wait_ns(spot, turned.now_ns));
         }
