@@ -148,7 +148,8 @@ impl DiskArm {
     }
 
     /// When `spot`, which passes in `passes_ns` and each turn after that, passes first once the arm
-    /// is there; `None` where that is surely longer than `most_ns`.
+    /// is there; `None` where that is surely longer than `most_ns`. It is not inlined: most are
+    /// known to be too far before.
     #[inline(never)]
     fn pass_after_seek_ns(&self, spot: Spot, passes_ns: u64, most_ns: u64) -> Option<u64> {
         let cylinders = spot.cylinder.abs_diff(self.cylinder);
@@ -266,3 +267,39 @@ impl DiskArm {
 /// Switching between reading and writing takes this part of a turn, where no pass is shared: more
 /// than a sector, and little beside a turn.
 const SWITCH_SHARE: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_is_the_seek_and_the_wait_and_is_known_up_to_the_most() {
+        let plan = HardDiskPlan {
+            capacity_bytes: 1 << 33,
+            physical_bytes: 4096,
+            rpm: 7200,
+            outer_track_bytes: 1 << 20,
+            inner_track_bytes: 1 << 19,
+            zones: 4,
+            heads: 3,
+            skew_ns: 1_500_000,
+            settle_ns: 1_200_000,
+            full_stroke_ns: 16_000_000,
+            write_settle_ns: 300_000,
+            ..HardDiskPlan::default()
+        };
+        let (mut arm, mut random) = (DiskArm::new(&plan), testkit::random(1));
+        for step in 0..10_000_u64 {
+            let first = random.below(1 << if step % 2 == 0 { 21 } else { 10 });
+            let run = SectorRun { first, sectors: 1, has_head: false, has_tail: false };
+            let work = if step % 3 == 0 { HeadWork::Reads } else { HeadWork::Writes };
+            let (spot, at_ns) = (arm.first_spot(run, work), random.below(1 << 40));
+            let (seek_ns, wait_ns) = arm.reach_ns(spot, at_ns);
+            let (turned, far_ns) = (arm.turned(at_ns), seek_ns + wait_ns);
+            assert_eq!(arm.distance_ns(spot, turned, far_ns), Some(far_ns), "step {step}");
+            let nearer = arm.distance_ns(spot, turned, far_ns.saturating_sub(1));
+            assert!(nearer.is_none_or(|ns| ns == far_ns), "step {step}");
+            arm.pass(work, first, 1, at_ns);
+        }
+    }
+}
