@@ -7,7 +7,7 @@ use units::ByteRange;
 use super::Member;
 use super::ledger::MemberLedger;
 use crate::slab::Slab;
-use crate::{CommandFault, CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
+use crate::{CommandKind, DriveCommand, DriveCompletion, DriveTally, Model};
 
 /// Whose a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub(super) struct Members<M> {
     /// Commands to be sent.
     outbox: Vec<MemberRun>,
     sent: Slab<Sent>,
-    heard: Vec<DriveCompletion>,
+    /// Completions to be worked through; each is named by the place of its first piece.
+    pub(super) heard: Vec<DriveCompletion>,
     reads: u64,
     writes: u64,
 }
@@ -214,24 +215,15 @@ impl<M: Model> Members<M> {
         self.next_ns[piece.member] = next_ns(&part.model);
     }
 
-    /// Calls `each` with the pieces that the members have done since the last call; whether there
-    /// were any.
-    pub(super) fn hear(&mut self, mut each: impl FnMut(Owner, Result<(), CommandFault>)) -> bool {
-        let is_any = !self.heard.is_empty();
-        for done in self.heard.drain(..) {
-            let mut next = usize::try_from(done.id).ok();
-            while let Some(place) = next {
-                let sent = self.sent.remove(place);
-                let part = &mut self.parts[sent.piece.member];
-                part.pending -= 1;
-                if sent.piece.action != CommandKind::Flush {
-                    part.head = sent.piece.end;
-                }
-                each(sent.piece.owner, done.outcome);
-                next = sent.next;
-            }
+    /// Ends the piece at `place`; whose it is, and where that is which was joined with it.
+    pub(super) fn end(&mut self, place: usize) -> (Owner, Option<usize>) {
+        let Sent { piece, next } = self.sent.remove(place);
+        let part = &mut self.parts[piece.member];
+        part.pending -= 1;
+        if piece.action != CommandKind::Flush {
+            part.head = piece.end;
         }
-        is_any
+        (piece.owner, next)
     }
 
     /// When something happens next at a member.

@@ -65,13 +65,13 @@ pub struct Array<M> {
     lost: usize,
     rebuild: Rebuild,
     round: Round,
-    /// Completions of the members, to be worked through.
-    heard: Vec<(Owner, Result<(), CommandFault>)>,
     /// Commands whose last piece has ended.
     ended: Vec<usize>,
     tally: DriveTally,
     /// Ledger of the writes, if somebody asked for it.
     ledger: Option<Box<ArrayLedger>>,
+    /// When something happens next, as of the last event.
+    next_ns: Option<u64>,
 }
 
 /// A command that has not ended.
@@ -99,7 +99,7 @@ impl<M: Model> Array<M> {
     pub fn new(plan: ArrayPlan, members: Vec<Member<M>>) -> Result<Array<M>, PlanFault> {
         let plan = plan.checked()?;
         let shape = ArrayShape::of(&plan, &members)?;
-        Ok(Array {
+        let mut array = Array {
             members: Members::new(members, plan.turns),
             now_ns: 0,
             flights: Slab::new(),
@@ -108,13 +108,15 @@ impl<M: Model> Array<M> {
             lost: usize::try_from(plan.lost).unwrap_or(usize::MAX),
             rebuild: Rebuild::new(&plan, shape.capacity_bytes / plan.data_members()),
             round: Round::default(),
-            heard: Vec::new(),
             ended: Vec::new(),
             tally: DriveTally::default(),
             ledger: None,
+            next_ns: None,
             plan,
             shape,
-        })
+        };
+        array.next_ns = array.upcoming_ns();
+        Ok(array)
     }
 
     /// The members, in order.
@@ -252,18 +254,32 @@ impl<M: Model> Array<M> {
             self.write_on();
             self.rebuild_on();
             self.members.send(self.now_ns);
-            let mut heard = std::mem::take(&mut self.heard);
-            self.members.hear(|owner, outcome| heard.push((owner, outcome)));
-            let is_quiet = heard.is_empty();
-            for (owner, outcome) in heard.drain(..) {
-                self.end_piece(owner, outcome);
-            }
-            self.heard = heard;
-            self.finish(done);
-            if is_quiet {
+            if self.members.heard.is_empty() {
+                self.next_ns = self.upcoming_ns();
                 return;
             }
+            self.hear();
+            self.finish(done);
         }
+    }
+
+    /// Ends the pieces that the members have done.
+    fn hear(&mut self) {
+        let mut heard = std::mem::take(&mut self.members.heard);
+        for done in heard.drain(..) {
+            let mut next = usize::try_from(done.id).ok();
+            while let Some(place) = next {
+                let (owner, joined) = self.members.end(place);
+                self.end_piece(owner, done.outcome);
+                next = joined;
+            }
+        }
+        self.members.heard = heard;
+    }
+
+    /// When something happens next by itself.
+    fn upcoming_ns(&self) -> Option<u64> {
+        earliest([self.members.next_ns(), self.stripes.next_ns(), self.rebuild.next_ns()])
     }
 
     /// Tells which commands have ended.
@@ -300,9 +316,7 @@ impl<M: Model> Model for Array<M> {
     }
 
     fn next_ns(&self) -> Option<u64> {
-        let held = self.stripes.next_ns();
-        let next = earliest([self.members.next_ns(), held, self.rebuild.next_ns()]);
-        next.map(|next_ns| next_ns.max(self.now_ns))
+        self.next_ns.map(|next_ns| next_ns.max(self.now_ns))
     }
 
     fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {

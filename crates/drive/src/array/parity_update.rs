@@ -120,15 +120,19 @@ impl Round {
         }
     }
 
-    /// The rows at which something begins or ends, so that between them all rows are alike.
+    /// The rows at which something begins or ends, so that between them all rows are alike; there
+    /// is nothing before the first and after the last.
     fn cut(&mut self, rows: &StripeDimensions, written: &[Written]) {
         self.cuts.clear();
-        self.cuts.extend([0, rows.chunk_bytes]);
-        for edge in written.iter().flat_map(|&(start, end)| [start, end]) {
-            let within = edge % rows.chunk_bytes;
-            let low = within - within % rows.row_bytes;
-            self.cuts.push(low);
-            self.cuts.push(within.next_multiple_of(rows.row_bytes));
+        for &(start, end) in written {
+            let chunk = start - start % rows.chunk_bytes;
+            if end - chunk > rows.chunk_bytes {
+                self.cuts.extend([0, rows.chunk_bytes]);
+            }
+            for edge in [start - chunk, (end - chunk - 1) % rows.chunk_bytes + 1] {
+                self.cuts.push(edge - edge % rows.row_bytes);
+                self.cuts.push(edge.next_multiple_of(rows.row_bytes));
+            }
         }
         self.cuts.sort_unstable();
         self.cuts.dedup();

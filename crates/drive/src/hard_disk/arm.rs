@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use super::platter::{Platter, Spot};
+use super::platter::{HeadWork, Platter, Spot};
 use super::seeks::Seeks;
 use super::{HardDiskPlan, Rmw};
 use crate::DriveTally;
@@ -61,11 +61,13 @@ pub(super) struct DiskArm {
     pub(super) spans: Option<Vec<MediumPass>>,
 }
 
-/// Work of the head in a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeadWork {
-    Reads,
-    Writes,
+/// Angle of the platter, as the time that it takes to turn so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turned {
+    now_ns: u64,
+    /// After the shortest seek, which takes `shortest_ns`.
+    landed_ns: u64,
+    shortest_ns: u64,
 }
 
 impl DiskArm {
@@ -84,9 +86,11 @@ impl DiskArm {
         }
     }
 
-    /// Returns where `sector` is.
-    pub(super) fn spot(&self, sector: u64) -> Spot {
-        self.platter.spot(self.platter.place(sector))
+    /// Returns where the head begins with a run: a part that is to be written is read before.
+    pub(super) fn first_spot(&self, run: SectorRun, work: HeadWork) -> Spot {
+        let is_read = run.has_head && self.rmw != Rmw::Buffered;
+        let work = if is_read { HeadWork::Reads } else { work };
+        self.platter.spot(self.platter.place(run.first), work)
     }
 
     /// Returns whether the arm is on the track of `spot`.
@@ -103,63 +107,53 @@ impl DiskArm {
     }
 
     /// Returns how long until the head is over `spot`, from `at_ns`: the seek, and the wait.
-    fn reach_ns(&self, head: HeadWork, spot: Spot, at_ns: u64) -> (u64, u64) {
+    fn reach_ns(&self, spot: Spot, at_ns: u64) -> (u64, u64) {
         let turn_ns = self.platter.turn_ns();
         let seek_ns = match self.seek_ns(spot) {
             0 => 0,
-            seek_ns => seek_ns + self.settles_ns(head),
+            seek_ns => seek_ns + self.settles_ns(spot.work),
         };
         let here = (at_ns + seek_ns) % turn_ns;
         (seek_ns, (u64::from(spot.passes_ns) + turn_ns - here) % turn_ns)
     }
 
     /// Returns how much longer the head settles before its work.
-    fn settles_ns(&self, head: HeadWork) -> u64 {
-        match head {
+    fn settles_ns(&self, work: HeadWork) -> u64 {
+        match work {
             HeadWork::Reads => 0,
             HeadWork::Writes => self.write_settle_ns,
         }
     }
 
-    /// Returns how far the platter has turned at `at_ns`, in nanoseconds.
-    pub(super) fn turned_ns(&self, at_ns: u64) -> u64 {
-        at_ns % self.platter.turn_ns()
+    /// Returns how far the platter has turned at `at_ns`.
+    pub(super) fn turned(&self, at_ns: u64) -> Turned {
+        let turn_ns = self.platter.turn_ns();
+        let shortest_ns = self.seeks.shortest_ns();
+        Turned { now_ns: at_ns % turn_ns, landed_ns: (at_ns + shortest_ns) % turn_ns, shortest_ns }
     }
 
-    /// Returns how long until the head is over `spot`, where the platter has turned by `turned_ns`;
-    /// `None` where that is surely longer than `most_ns`.
+    /// Returns how long until the head is over `spot`, where the platter has turned so far; `None`
+    /// where that is surely longer than `most_ns`.
     #[inline]
-    pub(super) fn distance_ns(
-        &self,
-        head: HeadWork,
-        spot: Spot,
-        turned_ns: u64,
-        most_ns: u64,
-    ) -> Option<u64> {
-        // When it passes first, whether the arm is there or not.
-        let passes_ns = u64::from(spot.passes_ns);
-        let is_behind = passes_ns < turned_ns;
-        let passes_ns = passes_ns + if is_behind { self.platter.turn_ns() } else { 0 } - turned_ns;
+    pub(super) fn distance_ns(&self, spot: Spot, turned: Turned, most_ns: u64) -> Option<u64> {
+        if self.is_on_track(spot) {
+            return Some(self.platter.wait_ns(spot, turned.now_ns));
+        }
+        // No way is shorter.
+        let passes_ns = turned.shortest_ns + self.platter.wait_ns(spot, turned.landed_ns);
         if passes_ns > most_ns {
             return None;
         }
-        if self.is_on_track(spot) {
-            return Some(passes_ns);
-        }
-        let cylinders = spot.cylinder.abs_diff(self.cylinder);
-        self.pass_after_seek_ns(head, cylinders, passes_ns, most_ns)
+        self.pass_after_seek_ns(spot, passes_ns, most_ns)
     }
 
-    /// When what passes in `passes_ns`, and each turn after that, passes first once the arm has
-    /// gone over so many cylinders; `None` where that is surely longer than `most_ns`.
-    fn pass_after_seek_ns(
-        &self,
-        head: HeadWork,
-        cylinders: u64,
-        passes_ns: u64,
-        most_ns: u64,
-    ) -> Option<u64> {
-        let (turn_ns, settles_ns) = (self.platter.turn_ns(), self.settles_ns(head));
+    /// When `spot`, which passes in `passes_ns` and each turn after that, passes first once the arm
+    /// is there; `None` where that is surely longer than `most_ns`. It is not inlined: most are
+    /// known to be too far before.
+    #[inline(never)]
+    fn pass_after_seek_ns(&self, spot: Spot, passes_ns: u64, most_ns: u64) -> Option<u64> {
+        let cylinders = spot.cylinder.abs_diff(self.cylinder);
+        let (turn_ns, settles_ns) = (self.platter.turn_ns(), self.settles_ns(spot.work));
         let (shortest_ns, longest_ns) = self.seeks.bounds_ns(cylinders);
         let (shortest_ns, longest_ns) = (shortest_ns + settles_ns, longest_ns + settles_ns);
         if longest_ns <= passes_ns {
@@ -178,8 +172,8 @@ impl DiskArm {
         let (mut sector, mut left, mut now_ns) = (first, sectors, at_ns);
         while left > 0 {
             let place = self.platter.place(sector);
-            let spot = self.platter.spot(place);
-            let (seek_ns, wait_ns) = self.reach_ns(head, spot, now_ns);
+            let spot = self.platter.spot(place, head);
+            let (seek_ns, wait_ns) = self.reach_ns(spot, now_ns);
             let here = left.min(place.track_sectors - place.index);
             let span_ns = self.platter.span_ns(place, here);
             self.tally.seeks += u64::from(seek_ns > 0);
@@ -273,3 +267,39 @@ impl DiskArm {
 /// Switching between reading and writing takes this part of a turn, where no pass is shared: more
 /// than a sector, and little beside a turn.
 const SWITCH_SHARE: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_is_the_seek_and_the_wait_and_is_known_up_to_the_most() {
+        let plan = HardDiskPlan {
+            capacity_bytes: 1 << 33,
+            physical_bytes: 4096,
+            rpm: 7200,
+            outer_track_bytes: 1 << 20,
+            inner_track_bytes: 1 << 19,
+            zones: 4,
+            heads: 3,
+            skew_ns: 1_500_000,
+            settle_ns: 1_200_000,
+            full_stroke_ns: 16_000_000,
+            write_settle_ns: 300_000,
+            ..HardDiskPlan::default()
+        };
+        let (mut arm, mut random) = (DiskArm::new(&plan), testkit::random(1));
+        for step in 0..10_000_u64 {
+            let first = random.below(1 << if step % 2 == 0 { 21 } else { 10 });
+            let run = SectorRun { first, sectors: 1, has_head: false, has_tail: false };
+            let work = if step % 3 == 0 { HeadWork::Reads } else { HeadWork::Writes };
+            let (spot, at_ns) = (arm.first_spot(run, work), random.below(1 << 40));
+            let (seek_ns, wait_ns) = arm.reach_ns(spot, at_ns);
+            let (turned, far_ns) = (arm.turned(at_ns), seek_ns + wait_ns);
+            assert_eq!(arm.distance_ns(spot, turned, far_ns), Some(far_ns), "step {step}");
+            let nearer = arm.distance_ns(spot, turned, far_ns.saturating_sub(1));
+            assert!(nearer.is_none_or(|ns| ns == far_ns), "step {step}");
+            arm.pass(work, first, 1, at_ns);
+        }
+    }
+}

@@ -28,8 +28,9 @@ use std::collections::VecDeque;
 use arm::{DiskArm, SectorRun};
 use cache::{Cache, CachedExtent};
 pub use plan::{Firmware, HardDiskPlan, Rmw, Scheduler};
+use platter::HeadWork;
 use read_ahead::ReadAhead;
-use scheduling::{Choice, Dirty, WaitingCommand};
+use scheduling::{Choice, Dirty, NOTHING, Nearest, Next, WaitingCommand};
 use units::ByteRange;
 use units::random::Random;
 
@@ -205,7 +206,9 @@ impl HardDisk {
     /// Adds a command to those that wait for the medium.
     fn wait(&mut self, command: DriveCommand) {
         let run = self.run_of(&command);
-        let (spot, since_ns) = (self.arm.spot(run.first), self.now_ns);
+        let is_read = command.action == CommandKind::Read;
+        let work = if is_read { HeadWork::Reads } else { HeadWork::Writes };
+        let (spot, since_ns) = (self.arm.first_spot(run, work), self.now_ns);
         self.waiting.push_back(WaitingCommand { command, run, spot, since_ns });
     }
 
@@ -271,9 +274,11 @@ impl HardDisk {
 
     /// Gives the arm something to do, if there is anything.
     fn begin(&mut self) {
-        let extent = if self.is_emptied() { self.next_extent() } else { None };
-        match (self.next_command(), extent) {
-            (Some((far, place)), extent) if extent.is_none_or(|(other, _)| far <= other) => {
+        let is_emptied = self.is_emptied();
+        let command = self.next_command();
+        let (_, next) = if is_emptied { self.next_extent(command) } else { command };
+        match next {
+            Next::Command(place) => {
                 let waiting = self.waiting.remove(place).expect("it is there");
                 let command = waiting.command;
                 let passed_ns = self.arm.tally.transfer_ns;
@@ -286,7 +291,7 @@ impl HardDisk {
                 }
                 self.job = Some((end_ns, ArmJob::Command(command, pass_ns)));
             }
-            (_, Some((_, start))) => {
+            Next::Extent(start) => {
                 let extent = self.cache.take(start, self.run_bytes(start));
                 let run = self.run(extent.start, extent.end);
                 self.ahead.stop();
@@ -299,7 +304,7 @@ impl HardDisk {
                 self.log_put(Data::Cached, (extent.start, extent.end), end_ns);
                 self.job = Some((end_ns, ArmJob::Destage(extent)));
             }
-            _ => {}
+            Next::Nothing => {}
         }
     }
 
@@ -312,31 +317,32 @@ impl HardDisk {
         plan.run_bytes - if plan.holds_tail { behind } else { 0 }
     }
 
-    /// Returns how far the next waiting command is, and its place: the nearest, or now and then
-    /// that which came first.
-    fn next_command(&mut self) -> Option<(u64, usize)> {
+    /// Returns the next waiting command: the nearest, or now and then that which came first.
+    fn next_command(&mut self) -> Nearest {
         if self.waiting.len() > 1 {
             self.in_order.0 += self.plan.firmware.in_order_percent;
             if self.in_order.0 >= 100 {
                 self.in_order.0 -= 100;
-                return Some((0, 0));
+                return (0, Next::Command(0));
             }
         }
         self.choice().command(&self.waiting)
     }
 
-    /// Returns how far the next piece of the cache is, and its first byte: as
+    /// Returns the next piece of the cache, or `best` where that is as near: as
     /// [`HardDisk::next_command`].
-    fn next_extent(&mut self) -> Option<(u64, u64)> {
+    fn next_extent(&mut self, best: Nearest) -> Nearest {
         if self.cache.pieces() > 1 {
             self.in_order.1 += self.plan.firmware.pieces_in_order_percent;
             if self.in_order.1 >= 100 {
                 self.in_order.1 -= 100;
                 let anywhere = self.random.below(self.plan.capacity_bytes);
-                return self.cache.near(anywhere, 1).next().map(|(extent, _)| (0, extent.start));
+                let first = self.cache.near(anywhere, 1).next();
+                let first = first.map_or(NOTHING, |(extent, _)| (0, Next::Extent(extent.start)));
+                return best.min(first);
             }
         }
-        self.choice().extent(&self.cache)
+        self.choice().extent(&self.cache, best)
     }
 
     /// Returns how much longer a command takes that needs further attempts.
@@ -397,6 +403,12 @@ impl HardDisk {
         }
     }
 
+    /// Does all that is due now.
+    fn settle(&mut self, done: &mut Vec<DriveCompletion>) {
+        while self.step(done) {}
+        self.next_ns = self.upcoming_ns();
+    }
+
     /// Does what is due now; whether anything was.
     fn step(&mut self, done: &mut Vec<DriveCompletion>) -> bool {
         if let Some(answer) = self.wire.answered(self.now_ns) {
@@ -444,8 +456,7 @@ impl Model for HardDisk {
             log.sent(command.id);
         }
         self.wire.send(command, at_ns);
-        while self.step(done) {}
-        self.next_ns = self.upcoming_ns();
+        self.settle(done);
     }
 
     fn next_ns(&self) -> Option<u64> {
@@ -454,8 +465,7 @@ impl Model for HardDisk {
 
     fn advance(&mut self, to_ns: u64, done: &mut Vec<DriveCompletion>) {
         while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
-            while self.step(done) {}
-            self.next_ns = self.upcoming_ns();
+            self.settle(done);
         }
     }
 

@@ -23,6 +23,13 @@ pub(super) struct SectorPlace {
     pub(super) track_sectors: u64,
 }
 
+/// Work of the head in a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadWork {
+    Reads,
+    Writes,
+}
+
 /// Place of a sector as the arm needs it; small, since many are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
@@ -32,6 +39,8 @@ pub(super) struct Spot {
     pub(super) head: NonZeroU16,
     /// When in a turn the sector starts to pass, in nanoseconds: below a second, as a turn is.
     pub(super) passes_ns: u32,
+    /// What the head does there.
+    pub(super) work: HeadWork,
 }
 
 /// All sectors of a disk.
@@ -77,6 +86,14 @@ impl Platter {
         self.turn_ns
     }
 
+    /// Returns how long until `spot` passes, where the platter has turned by `turned_ns`.
+    #[inline]
+    pub(super) fn wait_ns(&self, spot: Spot, turned_ns: u64) -> u64 {
+        let passes_ns = u64::from(spot.passes_ns);
+        let is_behind = passes_ns < turned_ns;
+        passes_ns + if is_behind { self.turn_ns } else { 0 } - turned_ns
+    }
+
     /// Returns how many whole cylinders there are.
     pub(super) fn cylinders(&self) -> u64 {
         self.tracks / self.heads
@@ -94,14 +111,14 @@ impl Platter {
         }
     }
 
-    /// Returns what the arm must know of a place.
-    pub(super) fn spot(&self, place: SectorPlace) -> Spot {
+    /// Returns what the arm must know of a place, and of its work there.
+    pub(super) fn spot(&self, place: SectorPlace, work: HeadWork) -> Spot {
         let passes_ns = self.within_ns(place, place.index) + place.track * self.skew_ns;
         let passes_ns =
             u32::try_from(passes_ns % self.turn_ns).expect("a turn is a second at most");
         let head = u16::try_from(place.track % self.heads).expect("there are 256 at most");
         let head = NonZeroU16::MIN.saturating_add(head);
-        Spot { cylinder: place.track / self.heads, head, passes_ns }
+        Spot { cylinder: place.track / self.heads, head, passes_ns, work }
     }
 
     /// For how long so many sectors from `place` pass; they are all on its track.

@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::arm::{DiskArm, HeadWork, SectorRun};
+use super::arm::{DiskArm, SectorRun, Turned};
 use super::cache::{Cache, CachedExtent};
-use super::plan::{HardDiskPlan, Rmw, Scheduler};
-use super::platter::Spot;
+use super::plan::{HardDiskPlan, Scheduler};
+use super::platter::{HeadWork, Spot};
 use super::read_ahead::ReadAhead;
 use crate::{CommandKind, DriveCommand};
 
@@ -24,9 +24,9 @@ pub(super) struct WaitingCommand {
     pub(super) since_ns: u64,
 }
 
-/// Extents that are not on the medium: each with a note of where it starts and what the head does
-/// there first, once somebody looked.
-pub(super) type Dirty = Cache<Cell<Option<(Spot, HeadWork)>>>;
+/// Extents that are not on the medium: each with a note of where it starts, once somebody
+/// looked.
+pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
 
 /// State that a disk looks at when it chooses.
 pub(super) struct Choice<'a> {
@@ -38,76 +38,84 @@ pub(super) struct Choice<'a> {
     pub(super) position: u64,
 }
 
+/// What the arm can do next. Of two as near it is a command, and the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Next {
+    /// The waiting command at this place.
+    Command(usize),
+    /// The cached extent with this first byte.
+    Extent(u64),
+    Nothing,
+}
+
+/// What is nearest so far, behind how far it is.
+pub(super) type Nearest = (u64, Next);
+/// Before anything is looked at.
+pub(super) const NOTHING: Nearest = (u64::MAX, Next::Nothing);
+
 impl Choice<'_> {
-    /// Returns how far the waiting command is that is next, and its place.
-    pub(super) fn command(&self, waiting: &VecDeque<WaitingCommand>) -> Option<(u64, usize)> {
+    /// Returns the waiting command that is next.
+    pub(super) fn command(&self, waiting: &VecDeque<WaitingCommand>) -> Nearest {
         if self.plan.scheduler == Scheduler::Fifo {
-            return (!waiting.is_empty()).then_some((0, 0));
+            return if waiting.is_empty() { NOTHING } else { (0, Next::Command(0)) };
         }
-        let turned_ns = self.arm.turned_ns(self.now_ns);
-        let seen = waiting.iter().take(self.plan.depth.into()).enumerate();
-        seen.fold(None, |best, (place, WaitingCommand { command, run, spot, .. })| {
-            let far_ns = match command.action {
-                CommandKind::Read if self.ahead.has(*run) => Some(0),
-                CommandKind::Read => {
-                    self.arm.distance_ns(HeadWork::Reads, *spot, turned_ns, most_ns(best))
-                }
-                _ => self.arm.distance_ns(self.first_pass(*run), *spot, turned_ns, most_ns(best)),
-            };
-            nearer(best, far_ns, place)
-        })
+        let mut search = self.search(NOTHING);
+        let seen = waiting.iter().take(self.plan.depth.into());
+        for (place, WaitingCommand { command, run, spot, .. }) in seen.enumerate() {
+            match command.action == CommandKind::Read && self.ahead.has(*run) {
+                true => search.found(0, Next::Command(place)),
+                false => search.look(*spot, Next::Command(place)),
+            }
+        }
+        search.best
     }
 
-    /// Returns how far the cached extent is that is next, and its first byte.
-    pub(super) fn extent(&self, cache: &Dirty) -> Option<(u64, u64)> {
+    /// Returns the cached extent that is next, or `best` where that is as near.
+    pub(super) fn extent(&self, cache: &Dirty, best: Nearest) -> Nearest {
         let window = self.plan.window.into();
         if self.plan.scheduler == Scheduler::Fifo {
-            return cache.near(self.position, 1).next().map(|(extent, _)| (0, extent.start));
+            let first = cache.near(self.position, 1).next();
+            return first.map_or(best, |(extent, _)| best.min((0, Next::Extent(extent.start))));
         }
-        let turned_ns = self.arm.turned_ns(self.now_ns);
-        let mut best = None;
+        let mut search = self.search(best);
         cache.each_near(self.position, window, |extent, note| {
-            let (spot, head) = self.spot(extent, note);
-            let far_ns = self.arm.distance_ns(head, spot, turned_ns, most_ns(best));
-            best = nearer(best, far_ns, extent.start);
+            search.look(self.spot(extent, note), Next::Extent(extent.start));
         });
-        best
+        search.best
     }
 
-    /// Returns what the head does first to write a run: a part is read before.
-    fn first_pass(&self, run: SectorRun) -> HeadWork {
-        match run.has_head && self.plan.rmw != Rmw::Buffered {
-            true => HeadWork::Reads,
-            false => HeadWork::Writes,
-        }
+    fn search(&self, best: Nearest) -> Search<'_> {
+        Search { arm: self.arm, turned: self.arm.turned(self.now_ns), best }
     }
 
-    /// Returns where an extent starts and what the head does there first, as its note says, or will
-    /// say.
-    fn spot(
-        &self,
-        extent: CachedExtent,
-        note: &Cell<Option<(Spot, HeadWork)>>,
-    ) -> (Spot, HeadWork) {
+    /// Returns where an extent starts, as its note says, or will say.
+    fn spot(&self, extent: CachedExtent, note: &Cell<Option<Spot>>) -> Spot {
         note.get().unwrap_or_else(|| {
             let run = SectorRun::of(self.plan, extent.start, extent.end);
-            let spot = (self.arm.spot(run.first), self.first_pass(run));
+            let spot = self.arm.first_spot(run, HeadWork::Writes);
             note.set(Some(spot));
             spot
         })
     }
 }
 
-/// Returns how far the next may be, to be as near as the best so far.
-fn most_ns<T>(best: Option<(u64, T)>) -> u64 {
-    best.map_or(u64::MAX, |(far_ns, _)| far_ns)
+/// Search for what the head reaches first.
+struct Search<'a> {
+    arm: &'a DiskArm,
+    turned: Turned,
+    best: Nearest,
 }
 
-/// The nearer of the best so far and another at `far_ns`, if that is known; of two as near the one
-/// with the lower number.
-fn nearer<T: Ord>(best: Option<(u64, T)>, far_ns: Option<u64>, number: T) -> Option<(u64, T)> {
-    match (best, far_ns.map(|far_ns| (far_ns, number))) {
-        (Some(best), Some(other)) => Some(best.min(other)),
-        (best, other) => other.or(best),
+impl Search<'_> {
+    /// Looks at `next`, which begins at `spot`.
+    #[inline]
+    fn look(&mut self, spot: Spot, next: Next) {
+        if let Some(far_ns) = self.arm.distance_ns(spot, self.turned, self.best.0) {
+            self.found(far_ns, next);
+        }
+    }
+
+    fn found(&mut self, far_ns: u64, next: Next) {
+        self.best = self.best.min((far_ns, next));
     }
 }

@@ -53,6 +53,11 @@ impl Seeks {
         self.settle_ns + u64::try_from(way_ns).unwrap_or(0)
     }
 
+    /// The shortest of all, which leads to another track of the same cylinder.
+    pub(super) fn shortest_ns(&self) -> u64 {
+        self.shortest_ns[0]
+    }
+
     /// Between which times that is, without a root: they are a fiftieth apart at most.
     pub(super) fn bounds_ns(&self, cylinders: u64) -> (u64, u64) {
         let step = step(cylinders);
