@@ -32,7 +32,7 @@ pub struct SeededTree {
 }
 
 impl SeededTree {
-    /// A tree as a seed gives it: so many files of 200 bytes to 100 KiB, most of them small, 12 KiB
+    /// A tree as a seed gives it: so many files of 200 bytes to 100 KiB, most of them small, 16 KiB
     /// on average, as in a source tree.
     ///
     /// # Panics

@@ -28,7 +28,7 @@ use crate::shared::printer::shown;
 const START_ALIGNED: u64 = 40;
 const START_SHIFTED: u64 = 34;
 const SECTOR_BYTES: u64 = 512;
-/// Files of a made tree; with their sizes about those of a source tree of 24 MiB.
+/// Files of a made tree; with their sizes about those of a source tree of 32 MiB.
 const MADE_FILES: u64 = 2_000;
 /// The length of the large file.
 const LARGE_BYTES: usize = 16 << 20;
