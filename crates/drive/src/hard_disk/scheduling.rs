@@ -38,7 +38,7 @@ pub(super) struct Choice<'a> {
     pub(super) position: u64,
 }
 
-/// What the arm can do next. Of two as near it is a command, and the first of them.
+/// Next job of the arm. Of two as near it is a command, and the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Next {
     /// The waiting command at this place.
@@ -48,7 +48,7 @@ pub(super) enum Next {
     Nothing,
 }
 
-/// What is nearest so far, behind how far it is.
+/// Nearest job so far, after its distance in nanoseconds.
 pub(super) type Nearest = (u64, Next);
 /// Before anything is looked at.
 pub(super) const NOTHING: Nearest = (u64::MAX, Next::Nothing);
