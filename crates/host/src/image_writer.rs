@@ -5,10 +5,6 @@ use std::path::Path;
 use crate::table_disk::loops_over;
 use crate::{PathIdentity, claim, identity};
 
-/// Advice where somebody may write to an image.
-pub const IMAGE_IN_USE_HINT: &str = "end the program that has it open, such as a virtual machine, \
-                                     detach its loop device or unmount it; then try again";
-
 /// Returns how `image` is in use by whoever may write to it, in words that go on after a colon. A
 /// file: a loop device shows it, or a program has it locked. A device: it, a partition of it or its
 /// disk is mounted, swapped to, built on or open for writing. `None` where nobody is seen.

@@ -12,11 +12,14 @@ use rustix::io::Errno;
 
 use crate::claim::Claim;
 use crate::errno::words_of;
-use crate::image_writer::IMAGE_IN_USE_HINT;
 use crate::{FileDisk, PathIdentity, Pinned, block_ioctls, loop_file};
 
 /// Memory past the page cache starts on such an address.
 const PAGE_BYTES: usize = 4096;
+
+/// Advice where somebody may write to an image.
+pub const IMAGE_IN_USE_HINT: &str = "end the program that has it open, such as a virtual machine, \
+                                     detach its loop device or unmount it; then try again";
 
 /// A disk that is open for reading and writing.
 #[derive(Debug)]

@@ -128,8 +128,8 @@ impl DiskArm {
     /// Returns how far the platter has turned at `at_ns`.
     pub(super) fn turned(&self, at_ns: u64) -> Turned {
         let turn_ns = self.platter.turn_ns();
-        let shortest_ns = self.seeks.shortest_ns();
-        Turned { now_ns: at_ns % turn_ns, landed_ns: (at_ns + shortest_ns) % turn_ns, shortest_ns }
+        let (now_ns, shortest_ns) = (at_ns % turn_ns, self.seeks.shortest_ns());
+        Turned { now_ns, landed_ns: (now_ns + shortest_ns) % turn_ns, shortest_ns }
     }
 
     /// Returns how long until the head is over `spot`, where the platter has turned so far; `None`

@@ -39,7 +39,7 @@ pub(super) struct Spot {
     pub(super) head: NonZeroU16,
     /// When in a turn the sector starts to pass, in nanoseconds: below a second, as a turn is.
     pub(super) passes_ns: u32,
-    /// The work of the head there.
+    /// Work of the head there.
     pub(super) work: HeadWork,
 }
 
