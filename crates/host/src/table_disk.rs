@@ -18,8 +18,8 @@ use crate::{FileDisk, PathIdentity, Pinned, block_ioctls, loop_file};
 const PAGE_BYTES: usize = 4096;
 
 /// Advice where somebody may write to an image.
-pub const IMAGE_IN_USE_HINT: &str = "end the program that has it open, such as a virtual machine, \
-                                     detach its loop device or unmount it; then try again";
+pub(crate) const IMAGE_IN_USE_HINT: &str = "end the program that has it open, such as a virtual \
+                                            machine, or detach its loop device; then try again";
 
 /// A disk that is open for reading and writing.
 #[derive(Debug)]

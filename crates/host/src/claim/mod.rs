@@ -276,10 +276,11 @@ fn look(
 }
 
 /// Returns how device `number` is in use by whoever may write to it: `in use: /dev/sda1 is mounted
-/// on /`. `None` where nobody is seen.
-pub(crate) fn writer(number: Number) -> Option<String> {
-    let refusal = look(&LiveMachine::new(), number, None).err()?.to_string();
-    refusal.split_once(" is in use: ").map(|(_, how)| format!("in use: {how}"))
+/// on /`, and what to do. `None` where nobody is seen.
+pub(crate) fn writer(number: Number) -> Option<(String, String)> {
+    let refusal = look(&LiveMachine::new(), number, None).err()?;
+    let how = refusal.to_string().split_once(" is in use: ")?.1.to_owned();
+    Some((format!("in use: {how}"), refusal.hint().unwrap_or_default()))
 }
 
 /// Opens `path`, which is called `node`.

@@ -280,7 +280,7 @@ impl ClaimRefusal {
                 fixed("name another device; lsblk -p lists them")
             }
             ClaimRefusal::Mounted { point, .. } => {
-                Some(format!("to overwrite it, unmount it first: umount {point}"))
+                Some(format!("unmount it first: umount {point}"))
             }
             ClaimRefusal::Swap { device, .. } => Some(format!("swapoff {device}")),
             ClaimRefusal::Holder { device, .. } => {

@@ -174,9 +174,10 @@ impl<'a> Job<'a> {
 
     /// Rejects an image that somebody may write to, without a lock.
     fn is_unwritten(&self) -> Result<(), Refusal> {
-        let writer = host::image_writer(Path::new(&self.document.path));
-        let hint = || Some(host::IMAGE_IN_USE_HINT.to_owned());
-        writer.map_or(Ok(()), |writer| Err(self.refuse(&writer, hint())))
+        match host::image_writer(Path::new(&self.document.path)) {
+            Some((how, hint)) => Err(self.refuse(&how, Some(hint))),
+            None => Ok(()),
+        }
     }
 
     /// The same, of the guest's disk in an image.

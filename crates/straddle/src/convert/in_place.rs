@@ -67,7 +67,7 @@ pub(super) fn plan(
     let plan = &found.plan;
     let own = document.logical_sector_bytes.filter(|&own| own != plan.sector_bytes);
     if let Some(own) = own {
-        return Err(wrong(&format!("it is a disk of {own}-byte sectors")));
+        return Err(wrong(&format!("the disk itself has {own}-byte sectors")));
     }
     Ok(Layout {
         envelope: Envelope::new(LAYOUT_SCHEMA, run::run(Timestamp::now(), inspected)),

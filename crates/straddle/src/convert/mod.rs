@@ -92,7 +92,10 @@ fn done(
     document.state = Some("planned".into());
     if convert.dry_run {
         let text = found.text("would be converted");
-        return Ok(format!("{text}  nothing was written\n  next     {}\n", next(convert)));
+        let in_use = host::image_writer(&convert.target);
+        let in_use = in_use.map(|(how, hint)| format!("  first    {hint} ({how})\n"));
+        let in_use = in_use.unwrap_or_default();
+        return Ok(format!("{text}  nothing was written\n{in_use}  next     {}\n", next(convert)));
     }
     let Some(output) = &convert.output else {
         let plan = in_place::plan(convert, &found, inspected)?;

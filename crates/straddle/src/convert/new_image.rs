@@ -69,9 +69,10 @@ pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
         }
         Err(_) => {}
     }
-    host::image_writer(&convert.target).map_or(Ok(()), |writer| {
-        Err(refuse(convert, &writer, Some(host::IMAGE_IN_USE_HINT.to_owned())))
-    })
+    match host::image_writer(&convert.target) {
+        Some((how, hint)) => Err(refuse(convert, &how, Some(hint))),
+        None => Ok(()),
+    }
 }
 
 /// Writes the disk after `found` to the new file `output`, and returns the bytes that are no holes.

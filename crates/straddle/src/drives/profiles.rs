@@ -82,11 +82,15 @@ fn in_file(path: &Path, files: u8) -> anyhow::Result<DriveProfile> {
     let name = shown(path);
     let names = profile::built_in().iter().map(|known| known.name.as_str());
     let near = near_words(&name, names);
-    let hint =
-        format!("hint: name a file or a built-in drive, such as {near}; all: straddle drive list");
+    let hint = format!(
+        "hint: name a file, or a built-in drive such as {near}; straddle drive list shows all"
+    );
     let failed = |error: &dyn std::fmt::Display| {
         anyhow!("cannot read the drive profile {name}: {error}\n{hint}")
     };
+    if matches!(path.try_exists(), Ok(false)) {
+        return Err(anyhow!("there is no built-in drive and no file called {name}\n{hint}"));
+    }
     let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX);
     let bytes = host::read_input(path, most).map_err(|error| failed(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| failed(&"not UTF-8 text"))?;

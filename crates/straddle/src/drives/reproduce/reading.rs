@@ -26,7 +26,11 @@ pub(super) fn measured(
     for line in text.lines() {
         let parts = line.rsplit_once(": ").map(|(name, number)| (name, number.trim().parse()));
         let Some((name, Ok(number))) = parts else {
-            bail!("cannot read {}: expected NAME: NUMBER, got `{line}`", shown(path));
+            bail!(
+                "cannot read {}: `{line}` is not NAME: NUMBER\nhint: for example {}: 100",
+                shown(path),
+                names.first().copied().unwrap_or("NAME")
+            );
         };
         let what = [", aligned", ", misaligned"].iter().find_map(|place| name.strip_suffix(place));
         if !names.contains(name) && !what.is_some_and(|what| names.contains(what)) {

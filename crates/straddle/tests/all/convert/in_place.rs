@@ -139,7 +139,7 @@ fn an_image_of_512_byte_sectors_on_a_4kn_device_is_converted_there() {
     let name = scratch::text(small.path()).to_owned();
     let ran = disk.run(&["convert", &name, "--sector", "4096", "--plan", "plan.json"]);
     assert_eq!(ran.status, Some(3), "{ran:?}");
-    assert!(ran.errors.contains("it is a disk of 512-byte sectors"), "{ran:?}");
+    assert!(ran.errors.contains("the disk itself has 512-byte sectors"), "{ran:?}");
     drop(small);
     assert!(read(&disk.image) == before);
     let device = Loop::attach(&disk.image, 4096);

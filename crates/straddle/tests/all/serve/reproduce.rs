@@ -70,7 +70,7 @@ fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
     assert_eq!(document["lines"][0]["served"], 10.0, "{document}");
     assert_eq!(document["lines"].as_array().map(Vec::len), Some(1), "{document}");
     for (lines, reason) in [
-        ("mkfs 2\n", "expected NAME: NUMBER"),
+        ("mkfs 2\n", "is not NAME: NUMBER\nhint: for example "),
         ("", "no line names a number"),
         ("mkfs, JFS: 2\nmkfs, JSF: 2\n", "no number `mkfs, JSF`\nhint: "),
         ("mkfs, JSF, aligned: 2\n", "names: `mkfs, JFS`"),

@@ -40,7 +40,7 @@ fn every_ending_of_torture_has_its_code_and_says_why() {
     }
     for (words, said) in [
         (&["--profile", "m4-256", "--fs", "ext4"][..], "a file system needs a block device"),
-        (&["--profile", "no-drive"], "cannot read the drive profile no-drive"),
+        (&["--profile", "no-drive"], "there is no built-in drive and no file called no-drive"),
         (&["--from", "/nowhere"], "cannot read the recording in /nowhere"),
         (&["--profile", "m4-256", "--shard", "3/2"], "expected a part and the number of parts"),
         (&["--profile", "m4-256", "--memory", "64K"], "No space left on device"),
