@@ -335,11 +335,12 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     refused(&with(&["--trace", "/nonexistent"]), "No such file", "hint: check the path");
     refused(&with(&["--trace", "/dev/null"]), "not a regular file", "hint:");
     refused(&with(&["--job", "/nonexistent"]), "No such file", "hint: name a job file");
-    refused(&["simulate", "--profile", "nobody"], "No such file", "straddle drive list");
-    let hint = "such as `solidigm-p5520`; all: straddle drive list";
-    refused(&["show", "P5520"], "No such file", hint);
-    refused(&["show", "samsung-980pro"], "No such file", "such as `samsung-980-pro`, ");
-    refused(&["show", "/dev/null"], "not a regular file", "a built-in drive, such as");
+    let absent = "there is no built-in drive and no file called ";
+    refused(&["simulate", "--profile", "nobody"], absent, "straddle drive list");
+    let hint = "such as `solidigm-p5520`; straddle drive list shows all";
+    refused(&["show", "P5520"], absent, hint);
+    refused(&["show", "samsung-980pro"], absent, "such as `samsung-980-pro`, ");
+    refused(&["show", "/dev/null"], "not a regular file", "a built-in drive such as");
     let array = ["simulate", "--profile", "raid5-5x64k", "--set"];
     refused(&[&array[..], &["members=1000000000"]].concat(), "members is", "from 2 to 1920");
     refused(&[&array[..], &["chunk=0"]].concat(), "chunk is 0", "a power of two");
