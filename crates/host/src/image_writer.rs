@@ -7,13 +7,13 @@ use crate::{PathIdentity, claim, identity};
 
 /// Returns how `image` is in use by whoever may write to it, in words that go on after a colon, and
 /// what to do. A file: a loop device shows it, or a program has it locked. A device: it, a
-/// partition of it or its disk is mounted, swapped to, built on or open for writing. `None` where
-/// nobody is seen.
+/// partition of it or its disk is mounted, swapped to, built on, held or open for writing, or that
+/// cannot be told. `None` where nobody is seen.
 #[must_use]
 pub fn image_writer(image: &Path) -> Option<(String, String)> {
     let file = identity(image).ok()?;
     if let PathIdentity::Block { major, minor } = file {
-        return claim::writer((major, minor));
+        return claim::unwritten((major, minor), image).err();
     }
     let how = match loops_over(file).find(|device| is_writable(device)) {
         Some(device) => format!("in use by the writable loop device {device}"),

@@ -26,16 +26,25 @@ const MOUNT_TABLES: [&str; 2] = ["/proc/thread-self/mountinfo", "/proc/1/mountin
 const SWAPS: &str = "/proc/swaps";
 const BTRFS: &str = "/sys/fs/btrfs";
 
+/// Purpose for which a device is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Read,
+    Write,
+}
+
 /// Rejects a device if somebody uses the bytes of `own`, which `pinned` leads to, too.
 ///
 /// # Errors
 /// [`ClaimRefusal::Mounted`], [`ClaimRefusal::Swap`], [`ClaimRefusal::Holder`],
-/// [`ClaimRefusal::BacksLoop`], [`ClaimRefusal::SharedFile`], [`ClaimRefusal::Used`], in this
-/// order, and [`ClaimRefusal::Unknown`] where that cannot be told.
+/// [`ClaimRefusal::BacksLoop`], [`ClaimRefusal::SharedFile`], where it is to be written
+/// [`ClaimRefusal::Away`], [`ClaimRefusal::Used`], in this order, and [`ClaimRefusal::Unknown`]
+/// where that cannot be told.
 pub(super) fn check(
     machine: &impl ClaimWorld,
     own: &ClaimedDevice,
     pinned: Option<&Path>,
+    wish: Wish,
 ) -> Result<(), ClaimRefusal> {
     let wanted = own.node();
     let relatives = relatives::all(machine, own)?;
@@ -43,7 +52,9 @@ pub(super) fn check(
     mounted(&relatives.all, &wanted, &mounts)?;
     swapped(&relatives, &wanted, &swaps(machine, &wanted)?)?;
     built_on(&relatives.all, &wanted)?;
-    kept_here(&relatives.files, &wanted, &mounts)?;
+    if wish == Wish::Write {
+        kept_here(&relatives.files, &wanted, &mounts)?;
+    }
     open(machine, &relatives, &wanted, pinned)
 }
 

@@ -59,6 +59,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use self::device::{ClaimedDevice, number_of};
+use self::in_use::Wish;
 use self::machine::{ClaimWorld, LiveMachine};
 use self::node_locks::NodeLocks;
 use self::number::Number;
@@ -271,16 +272,30 @@ fn look(
     if own.word(machine, "ro")? != "0" {
         return Err(ClaimRefusal::ReadOnly { device: own.node() });
     }
-    in_use::check(machine, &own, node)?;
+    in_use::check(machine, &own, node, Wish::Write)?;
     Ok(DeviceState { number, length_bytes })
 }
 
-/// Returns how device `number` is in use by whoever may write to it: `in use: /dev/sda1 is mounted
-/// on /`, and what to do. `None` where nobody is seen.
-pub(crate) fn writer(number: Number) -> Option<(String, String)> {
-    let refusal = look(&LiveMachine::new(), number, None).err()?;
-    let how = refusal.to_string().split_once(" is in use: ")?.1.to_owned();
-    Some((format!("in use: {how}"), refusal.hint().unwrap_or_default()))
+/// Rejects device `number`, of which `node` is a node, for a copy of it: if somebody uses it who
+/// may write to it, or that cannot be told.
+///
+/// # Errors
+/// With how it is in use, in words that go on after a colon, and with what to do.
+pub(crate) fn unwritten(number: Number, node: &Path) -> Result<(), (String, String)> {
+    let machine = LiveMachine::new();
+    let own = ClaimedDevice::numbered(&machine, number);
+    let own = own.and_then(|own| in_use::check(&machine, &own, None, Wish::Read));
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    // Whoever holds it is seen so in any mount namespace; its reader sees other errors.
+    let held = || match rustix::fs::open(node, flags, Mode::empty()) {
+        Err(Errno::BUSY) => Err(ClaimRefusal::HeldElsewhere { node: node.to_owned() }),
+        _ => Ok(()),
+    };
+    own.and_then(|()| held()).map_err(|refusal| {
+        let words = refusal.to_string();
+        let how = words.split_once(" is in use: ").map(|(_, how)| format!("in use: {how}"));
+        (how.unwrap_or(words), refusal.hint().unwrap_or_default())
+    })
 }
 
 /// Opens `path`, which is called `node`.

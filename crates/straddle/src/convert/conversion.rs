@@ -87,7 +87,7 @@ impl Conversion {
         let (assembled, device) = assembled("convert", target, inspected, Some(&on))?;
         let whole = assembled.stack;
         let Some(disk) = layout::disk_of(&whole, device.as_deref()) else {
-            return Err(without_table(convert, &whole));
+            return Err(without_table(convert, &whole, meant(&whole, device.as_deref())));
         };
         if device.as_deref().is_some_and(|device| meant(&whole, Some(device)) != Some(disk)) {
             let hint = "name the disk that it is on".to_owned();
@@ -224,9 +224,9 @@ impl Conversion {
     }
 }
 
-/// The refusal of a disk on which no partition table is.
-fn without_table(convert: &Convert, stack: &Stack) -> Refusal {
-    if let Some(reason) = stack.iter().find_map(|(id, _)| unread(stack, id)) {
+/// The refusal of the disk `named`, on which no partition table is.
+fn without_table(convert: &Convert, stack: &Stack, named: Option<LayerId>) -> Refusal {
+    if let Some(reason) = named.and_then(|named| unread(stack, named)) {
         return refuse(convert, &reason, None);
     }
     let name = units::text::shell_word(&shown(&convert.target));

@@ -12,7 +12,7 @@ mod procedures;
 mod reading;
 mod typist;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use anyhow::bail;
 use drive::published::{LineOrigin, PublishedNumber, published_of};
@@ -46,7 +46,7 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
     };
     if let Some(path) = &asked.measured {
         let lines = published_of(&[article], SEED);
-        typist.numbers = reading::measured(path, &names(procedure, &lines))?;
+        typist.numbers = reading::measured(path, &units(procedure, &lines))?;
     }
     typist.say(&format!("{}\n", article.title()));
     let remarks = if asked.measured.is_some() { &[] } else { procedure.remarks };
@@ -139,13 +139,13 @@ fn served(procedure: &Procedure, typist: &Typist, what: &str, unit: &str) -> Opt
     }
 }
 
-/// The names of numbers that can be measured: of lines that are not calculated, and the parts of
-/// those that are.
-fn names<'a>(procedure: &Procedure, lines: &'a [PublishedNumber]) -> BTreeSet<&'a str> {
+/// The numbers that can be measured, each with its unit: lines that are not calculated, and the
+/// parts of those that are.
+fn units<'a>(procedure: &Procedure, lines: &'a [PublishedNumber]) -> BTreeMap<&'a str, &'a str> {
     let is_derived = |what: &str| procedure.derived.iter().any(|derived| derived.what == what);
     let parts = procedure.derived.iter().flat_map(|derived| [derived.over.0, derived.over.1]);
-    let lines = lines.iter().filter(|line| line.unit != "turns").map(|line| line.what);
-    lines.filter(|what| !is_derived(what)).chain(parts).collect()
+    let lines = lines.iter().filter(|line| line.unit != "turns").map(|line| (line.what, line.unit));
+    parts.map(|part| (part, "")).chain(lines.filter(|(what, _)| !is_derived(what))).collect()
 }
 
 #[cfg(test)]

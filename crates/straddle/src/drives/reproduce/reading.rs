@@ -1,56 +1,76 @@
 //! Numbers in what programs print.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
+use units::text::escape;
 
 use super::procedure::Reading;
 use crate::shared::near_words::near_words;
 use crate::shared::printer::shown;
 
-/// Numbers by name from lines `NAME: NUMBER`. Of a name `WHAT, misaligned` whose `WHAT, aligned` is
-/// there too, also the first divided by the second, as `WHAT`.
+/// The longest file of numbers.
+const NUMBERS_BYTES_MAX: u64 = 1 << 20;
+/// Unit of a ratio.
+const TIMES: &str = "times";
+
+/// Numbers by name from lines `NAME: NUMBER`, for the article's numbers `units`, each with its
+/// unit. Of a ratio `WHAT`, `WHAT, misaligned` and `WHAT, aligned` may be there instead.
 ///
 /// # Errors
-/// When the file cannot be read, a line is another, or a name, or what is left of it without its
-/// place, is none of `names`.
+/// When the file cannot be read, a line is another or not above 0, a name is none of those or there
+/// twice, or half of a ratio is missing.
 pub(super) fn measured(
     path: &Path,
-    names: &BTreeSet<&str>,
+    units: &BTreeMap<&str, &str>,
 ) -> anyhow::Result<BTreeMap<String, f64>> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|error| anyhow!("cannot read {}: {error}", shown(path)))?;
+    let failed = |reason: &dyn std::fmt::Display| anyhow!("cannot read {}: {reason}", shown(path));
+    let bytes = host::read_input(path, NUMBERS_BYTES_MAX).map_err(|error| failed(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed(&"not UTF-8 text"))?;
     let mut numbers = BTreeMap::new();
     for line in text.lines() {
-        let parts = line.rsplit_once(": ").map(|(name, number)| (name, number.trim().parse()));
-        let Some((name, Ok(number))) = parts else {
-            bail!(
-                "cannot read {}: `{line}` is not NAME: NUMBER\nhint: for example {}: 100",
-                shown(path),
-                names.first().copied().unwrap_or("NAME")
-            );
+        let Some((name, number)) = named_number(line) else {
+            let example = units.keys().next().copied().unwrap_or("NAME");
+            let line = escape(line.as_bytes());
+            let reason = format!("`{line}` is not NAME: NUMBER\nhint: for example {example}: 100");
+            return Err(failed(&reason));
         };
-        let what = [", aligned", ", misaligned"].iter().find_map(|place| name.strip_suffix(place));
-        if !names.contains(name) && !what.is_some_and(|what| names.contains(what)) {
+        let half = [", aligned", ", misaligned"].iter().find_map(|half| name.strip_suffix(half));
+        let is_half = half.is_some_and(|what| units.get(what) == Some(&TIMES));
+        if !is_half && !units.contains_key(name) {
             bail!(
-                "cannot compare {}: this article has no number `{name}`\nhint: the nearest of its \
-                 {} names: {}",
+                "cannot compare {}: this article has no number `{}`\nhint: the nearest of its {} \
+                 names: {}",
                 shown(path),
-                names.len(),
-                near_words(what.unwrap_or(name), names.iter().copied())
+                escape(name.as_bytes()),
+                units.len(),
+                near_words(half.unwrap_or(name), units.keys().copied())
             );
         }
-        numbers.insert(name.to_owned(), number);
+        if numbers.insert(name.to_owned(), number).is_some() {
+            return Err(failed(&format!("`{name}` is there twice")));
+        }
     }
-    let times = |(name, number): (&String, &f64)| {
-        let what = name.strip_suffix(", misaligned")?;
-        Some((what.to_owned(), number / numbers.get(&format!("{what}, aligned"))?))
-    };
-    let ratios: Vec<(String, f64)> = numbers.iter().filter_map(times).collect();
-    numbers.extend(ratios);
+    for (what, _) in units.iter().filter(|(_, unit)| **unit == TIMES) {
+        let half = |half: &str| numbers.get(&format!("{what}, {half}")).copied();
+        match (half("misaligned"), half("aligned")) {
+            (Some(misaligned), Some(aligned)) => {
+                numbers.insert((*what).to_owned(), misaligned / aligned);
+            }
+            (None, None) => {}
+            _ => return Err(failed(&format!("`{what}` needs `, aligned` and `, misaligned`"))),
+        }
+    }
     Ok(numbers)
+}
+
+/// The name and the number of a line; `None` where it has none that is finite and above 0.
+fn named_number(line: &str) -> Option<(&str, f64)> {
+    let (name, number) = line.rsplit_once(": ")?;
+    let number: f64 = number.trim().parse().ok()?;
+    (number.is_finite() && number > 0.0).then_some((name, number))
 }
 
 impl Reading {

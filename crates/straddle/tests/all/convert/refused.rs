@@ -1,7 +1,7 @@
 //! Refusals of all that cannot be used on the new sectors, before anything is written.
 
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use testkit::running_program::{Going, by_signals};
@@ -9,6 +9,9 @@ use testkit::{Scratch, need_tools, scratch, tool};
 
 use super::kinds::KINDS;
 use super::{read, straddle};
+
+/// `O_EXCL` of Linux on most processors (`asm-generic/fcntl.h`).
+const O_EXCL: i32 = 0o200;
 
 /// A volume in the one partition of a GPT, and what the refusal says.
 struct Case {
@@ -285,8 +288,25 @@ fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
 }
 
 #[test]
-fn a_device_that_is_open_for_writing_or_shown_by_a_loop_device_is_not_copied() {
-    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+fn a_file_system_or_an_encrypted_volume_on_the_whole_disk_is_named() {
+    need_tools!("mkfs.ext4", "cryptsetup");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 64 << 20);
+    let refused = |reason: &str| {
+        let ran = straddle(scratch.path(), &["convert", "disk.raw", "--sector", "4096", "-n"]);
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains(reason) && ran.errors.contains("hint: "), "{ran:?}");
+    };
+    tool::run("mkfs.ext4", &["-q", scratch::text(&image)]);
+    refused("no partition table: ext4 fills the whole disk");
+    let format = ["-q", "luksFormat", "--pbkdf=pbkdf2", "--pbkdf-force-iterations=1000"];
+    tool::run_with_input("cryptsetup", &[&format[..], &[scratch::text(&image), "-"]].concat(), "x");
+    refused("no partition table");
+}
+
+#[test]
+fn a_device_that_is_open_for_writing_held_or_shown_by_a_loop_device_is_not_copied() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel", "blockdev");
     testkit::need_loops!();
     let disk = KINDS[0].disk();
     let device = testkit::Loop::attach(&disk.image, 512);
@@ -300,7 +320,16 @@ fn a_device_that_is_open_for_writing_or_shown_by_a_loop_device_is_not_copied() {
     };
     let open = std::fs::File::options().write(true).open(device.path()).expect("it opens");
     refused("in use: process ");
+    // What is read-only from now on can be written by whoever had it open before.
+    tool::run("blockdev", &["--setro", node]);
+    refused("in use: process ");
+    tool::run("blockdev", &["--setrw", node]);
     drop(open);
+    // As a mount in another namespace does, which is in no table that is read here.
+    let mut exclusive = std::fs::File::options();
+    let held = exclusive.read(true).custom_flags(O_EXCL).open(device.path()).expect("it opens");
+    refused("in use: somebody holds it");
+    drop(held);
     let above = testkit::Loop::attach(device.path(), 512);
     refused(&format!("in use: the loop device {} shows", scratch::text(above.path())));
     drop(above);

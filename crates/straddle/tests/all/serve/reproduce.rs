@@ -63,7 +63,10 @@ fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
     let ratio = "n = 1, off over aligned";
     assert_eq!(whats, ["n = 1, aligned", "n = 1, 7680 bytes off", ratio], "{ran:?}");
     assert!(!ran.errors.contains("$ "), "{ran:?}");
-    let lines = "mkfs, JFS, aligned: 2\nmkfs, JFS, misaligned: 20\nread, JFS, misaligned: 1\n";
+    let lines = "n = 64, aligned, misaligned: 5940\nn = 64, aligned, aligned: 10\n";
+    let ran = measured("file-system-blocks-alignment", lines);
+    assert!(ran.errors.contains("no number `n = 64, aligned, misaligned`"), "{ran:?}");
+    let lines = "mkfs, JFS, aligned: 2\nmkfs, JFS, misaligned: 20\n";
     let ran = measured("linux-on-4kb-sector-disks", lines);
     assert_eq!(ran.status, Some(1), "{ran:?}");
     let document = ran.document();
@@ -74,6 +77,11 @@ fn numbers_measured_elsewhere_are_compared_and_nothing_is_typed() {
         ("", "no line names a number"),
         ("mkfs, JFS: 2\nmkfs, JSF: 2\n", "no number `mkfs, JSF`\nhint: "),
         ("mkfs, JSF, aligned: 2\n", "names: `mkfs, JFS`"),
+        ("read, JFS, misaligned: 1\n", "`read, JFS` needs `, aligned` and `, misaligned`"),
+        ("mkfs, JFS: 2\nmkfs, JFS: 3\n", "`mkfs, JFS` is there twice"),
+        ("mkfs, JFS: NaN\n", "`mkfs, JFS: NaN` is not NAME: NUMBER"),
+        ("mkfs, JFS: 0\n", "`mkfs, JFS: 0` is not NAME: NUMBER"),
+        ("a\u{1b}[31mb: 1\n", "no number `a\\u{1b}[31mb`"),
     ] {
         let ran = measured("linux-on-4kb-sector-disks", lines);
         assert_eq!(ran.status, Some(2), "{ran:?}");
