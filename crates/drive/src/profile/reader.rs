@@ -148,7 +148,11 @@ fn base(
     find: Find<'_>,
 ) -> Result<DriveProfile, InputError> {
     find(name.get_ref()).ok_or_else(|| {
-        source.unreadable("base", name, "a profile's file, or one of straddle drive list")
+        source.unreadable(
+            "base",
+            name,
+            "a profile's file, or a name that straddle drive list shows",
+        )
     })
 }
 

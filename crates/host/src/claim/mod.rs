@@ -285,10 +285,9 @@ pub(crate) fn unwritten(number: Number, node: &Path) -> Result<(), (String, Stri
     let machine = LiveMachine::new();
     let own = ClaimedDevice::numbered(&machine, number);
     let own = own.and_then(|own| in_use::check(&machine, &own, None, Wish::Read));
-    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
     // Whoever holds it is seen so in any mount namespace; its reader sees other errors.
-    let held = || match rustix::fs::open(node, flags, Mode::empty()) {
-        Err(Errno::BUSY) => Err(ClaimRefusal::HeldElsewhere { node: node.to_owned() }),
+    let held = || match opened(node, OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK, node) {
+        Err(held @ ClaimRefusal::HeldElsewhere { .. }) => Err(held),
         _ => Ok(()),
     };
     own.and_then(|()| held()).map_err(|refusal| {

@@ -153,10 +153,10 @@ impl<'a> Job<'a> {
         drop(disk);
         let words = self.words(&node, is_device)?;
         if self.apply.dry_run {
-            if is_device {
-                self.claimed(&node, Claim::rehearse)?;
+            match is_device {
+                true => self.claimed(&node, Claim::rehearse)?,
+                false => self.is_unwritten()?,
             }
-            self.is_unwritten()?;
             return Ok(self.preview(&change, &words));
         }
         if is_device {
