@@ -46,8 +46,8 @@ impl Wire {
     }
 
     /// The next command for the drive, and when it is there.
-    pub(crate) fn first(&self) -> Option<(u64, DriveCommand)> {
-        self.incoming.front().copied()
+    pub(crate) fn first(&self) -> Option<(u64, &DriveCommand)> {
+        self.incoming.front().map(|(ready_ns, command)| (*ready_ns, command))
     }
 
     /// Takes that command off the wire.

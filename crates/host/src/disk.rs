@@ -79,6 +79,8 @@ fn hint_of(error: Errno) -> &'static str {
         Errno::NOENT => "check the path; lsblk -p lists block devices",
         Errno::NXIO | Errno::NODEV => "no device answers behind this node; lsblk -p lists those",
         Errno::NOMEDIUM => "insert a medium first",
+        // This open asked for it (fcntl(2), "Leases").
+        Errno::AGAIN => "a program that had a lease on it, as Samba has, gives it back: try again",
         _ => "",
     }
 }

@@ -43,6 +43,7 @@ mod pinned;
 mod private_mounts;
 pub mod process;
 mod prompt_thread;
+mod read_lease;
 mod realtime;
 pub mod scratch;
 mod scsi;
@@ -75,7 +76,7 @@ pub use fuse::{
 };
 pub use head_cache::{HeadCache, ReadCounts, Sparse};
 pub use image_files::ImageFiles;
-pub use image_writer::image_writer;
+pub use image_writer::{ImageRefusal, device_writer, file_writer};
 pub use input_file::{InputError, bounded, open_input, read_input};
 pub use interrupt::Interrupt;
 pub use live_tree::LiveTree;

@@ -7,19 +7,16 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use device::{Disk, ReadError, WritableDisk, disk};
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::claim::Claim;
+use crate::claim::{self, Claim};
 use crate::errno::words_of;
-use crate::{FileDisk, PathIdentity, Pinned, block_ioctls, loop_file};
+use crate::image_writer::{ImageRefusal, file_writer, loops_over};
+use crate::{FileDisk, Pinned, block_ioctls};
 
 /// Memory past the page cache starts on such an address.
 const PAGE_BYTES: usize = 4096;
-
-/// Advice where somebody may write to an image.
-pub(crate) const IMAGE_IN_USE_HINT: &str = "end the program that has it open, such as a virtual \
-                                            machine, or detach its loop device; then try again";
 
 /// A disk that is open for reading and writing.
 #[derive(Debug)]
@@ -46,22 +43,32 @@ impl TableDisk {
     /// The regular file `image`, locked for this process alone until it is dropped.
     ///
     /// # Errors
-    /// The reason: a loop device shows it, another program has it locked, or it may not be written.
-    /// Of the first two, also what to do.
-    pub fn of_image(image: &Pinned) -> Result<TableDisk, (String, Option<&'static str>)> {
-        if let Some(device) = loops_over(image.identity()).next() {
-            return Err((format!("the loop device {device} shows it"), Some(IMAGE_IN_USE_HINT)));
-        }
-        let other = |reason: String| (reason, None);
-        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let file = rustix::fs::open(image.path(), flags, Mode::empty());
-        let file = file.map_err(words_of).map_err(other)?;
-        locked(&file)?;
-        let disk = FileDisk::of_file(file).map_err(|error| other(error.to_string()))?;
+    /// A loop device shows it, another program has it open for writing or locked, or it may not be
+    /// written.
+    pub fn of_image(image: &Pinned) -> Result<TableDisk, ImageRefusal> {
+        let file = unused(image, OFlags::RDWR)?;
+        let lock = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+        lock.map_err(|error| unlocked(image, error))?;
+        let disk = FileDisk::of_file(file).map_err(|error| other(image, &error.to_string()))?;
         if disk.identity() != image.identity() {
-            return Err(other("another file is in its place by now".to_owned()));
+            return Err(other(image, "another file is in its place by now"));
         }
         Ok(TableDisk { disk, sector_bytes: 1 })
+    }
+
+    /// Rejects `image` if somebody else uses it or it may not be written, without opening it for
+    /// writing.
+    ///
+    /// # Errors
+    /// Same as [`TableDisk::of_image`].
+    pub fn rehearse_image(image: &Pinned) -> Result<(), ImageRefusal> {
+        let may_write = rustix::fs::access(image.path(), Access::WRITE_OK);
+        may_write.map_err(|error| other(image, &words_of(error)))?;
+        unused(image, OFlags::RDONLY)?;
+        match claim::is_locked(image.identity()) {
+            true => Err(unlocked(image, Errno::AGAIN)),
+            false => Ok(()),
+        }
     }
 
     /// The disk, for reading.
@@ -90,41 +97,38 @@ impl TableDisk {
     }
 }
 
-/// QEMU locks bytes of an image, others the whole file by one of two calls; all of them are asked.
-fn locked(file: &OwnedFd) -> Result<(), (String, Option<&'static str>)> {
-    let taken = |error: Errno| match error {
-        Errno::AGAIN | Errno::ACCESS => {
-            ("another program has it locked".to_owned(), Some(IMAGE_IN_USE_HINT))
-        }
-        error => (format!("it cannot be locked: {}", words_of(error)), None),
-    };
-    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(taken)?;
-    rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(taken)
+/// An image that nobody else shows or has open for writing, opened and locked by flock(2). QEMU
+/// locks bytes of an image, others the whole file by one of two calls; the caller asks for the
+/// other.
+fn unused(image: &Pinned, access: OFlags) -> Result<OwnedFd, ImageRefusal> {
+    let name = image.text().to_string();
+    if let Some(device) = loops_over(image.identity()).next() {
+        return Err(ImageRefusal::shown_by(&name, &device));
+    }
+    if let Some(writer) = file_writer(image.identity(), &image.path(), &name) {
+        return Err(writer);
+    }
+    let flags = access | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = rustix::fs::open(image.path(), flags, Mode::empty());
+    let file = file.map_err(|error| other(image, &words_of(error)))?;
+    let lock = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    lock.map_err(|error| unlocked(image, error))?;
+    Ok(file)
 }
 
-/// The loop devices that show a file.
-pub(crate) fn loops_over(identity: PathIdentity) -> impl Iterator<Item = String> {
-    let names = std::fs::read_dir("/sys/block").into_iter().flatten();
-    names.flatten().filter_map(move |entry| {
-        let PathIdentity::File { device, inode } = identity else { return None };
-        let name = entry.file_name().into_string().ok()?;
-        let is_loop = name.starts_with("loop");
-        let path = std::fs::read_to_string(entry.path().join("loop/backing_file"));
-        let path = path.ok().filter(|_| is_loop)?;
-        let node = std::path::PathBuf::from(format!("/dev/{name}"));
-        let is_behind = match loop_file(&node) {
-            Ok(behind) => {
-                let device = (rustix::fs::major(device), rustix::fs::minor(device));
-                behind.device == device && behind.inode == inode
-            }
-            // Only root opens the device; everybody may read the path.
-            Err(_) => {
-                let path = std::path::Path::new(path.trim_end_matches('\n'));
-                crate::identity(path).is_ok_and(|file| file == identity)
-            }
-        };
-        is_behind.then(|| node.display().to_string())
-    })
+fn other(image: &Pinned, why: &str) -> ImageRefusal {
+    ImageRefusal { reason: format!("cannot write {}: {why}", image.text()), hint: None }
+}
+
+/// The refusal of an image that cannot be locked.
+fn unlocked(image: &Pinned, error: Errno) -> ImageRefusal {
+    let name = image.text().to_string();
+    match error {
+        Errno::AGAIN | Errno::ACCESS => {
+            ImageRefusal::in_use(&name, "another program has it locked", claim::LOCKS_HINT)
+        }
+        error => other(image, &format!("it cannot be locked: {}", words_of(error))),
+    }
 }
 
 impl Disk for TableDisk {

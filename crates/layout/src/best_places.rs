@@ -5,6 +5,7 @@
 //! choice for all of them together follows from left to right, so that no choice is greedy.
 
 use crate::grid::Grid;
+use crate::old_table_bytes::RECORD_BYTES;
 use crate::partition_needs::PartitionNeeds;
 
 /// The most partitions that are placed together, and the most aligned starts that are tried to each
@@ -93,6 +94,10 @@ fn best(pieces: &[PartitionNeeds], room: PartitionRoom) -> Option<Vec<NewRange>>
         let mut row = Vec::new();
         for start in candidates(piece, pieces.len()) {
             let before = gap_start(piece, start, room);
+            let is_moved = piece.record_at.is_some_and(|at| at != before);
+            if is_moved && piece.blank_until(before, start) < before + RECORD_BYTES {
+                continue;
+            }
             let from = match rows.last() {
                 None if before >= room.first => Some((None, Price::default())),
                 None => None,
@@ -183,6 +188,7 @@ fn length(
     room: PartitionRoom,
 ) -> Option<(u64, Price)> {
     let now = piece.range.length_bytes();
+    let limit = piece.blank_until(start, limit);
     let most = limit.checked_sub(start)?;
     let fits = |length: &u64| (piece.least..=most).contains(length) && *length > 0;
     let end = start.checked_add(now)?;
@@ -190,9 +196,10 @@ fn length(
     let is_even = |length: u64| room.ends.holds(start + length);
     let expressible = |length: u64| (start + length).is_multiple_of(room.sector);
     // Where the start is off the granule for the sake of its data, the end may be off it too.
-    let may_change = !piece.exact && (piece.fixed.is_none() || piece.wants);
+    let is_exact = piece.exact.is_some();
+    let may_change = !is_exact && (piece.fixed.is_none() || piece.wants);
     let cares = room.ends.holds(start) || !expressible(now);
-    let chosen = if now <= most && (piece.exact || is_even(now) || !cares) {
+    let chosen = if now <= most && (is_exact || is_even(now) || !cares) {
         Some(now)
     } else if !may_change {
         (now <= most).then_some(now)

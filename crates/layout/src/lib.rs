@@ -8,10 +8,12 @@
 //! |---|---|
 //! | `old_table_bytes` | the table as its bytes stand |
 //! | `partition_needs` | a partition, and what its data needs |
+//! | `content_needs` | what its content needs of its length |
 //! | `immovable` | partitions that are never moved |
 //! | `grid` | addresses at which a partition may start |
 //! | `best_places` | the best places for all of them |
 //! | `boot_gap` | the space between an MBR and the first partition |
+//! | `free_space` | space that no partition has |
 //! | `new_table_bytes` | the table's new bytes |
 //! | `start_fields` | fields of file systems that hold their start |
 //! | `moves` | what moves, in which order |
@@ -23,6 +25,7 @@
 //! | `script` | the shell script |
 //! | `table_change` | the writes of a plan that moves no data |
 //! | `table_check` | the checks on them, before anything is written |
+//! | `content_fits` | the check that contents still allow what it does |
 //! | `table_writer` | their order, and the flushes between them |
 //! | `qcow2` | the guest's disk in a qcow2 image, for writing |
 //! | `wanted_table` | the disk that such a table is for |
@@ -32,8 +35,11 @@
 
 mod best_places;
 mod boot_gap;
+mod content_fits;
+mod content_needs;
 mod disk_after;
 mod fat;
+mod free_space;
 mod grid;
 mod immovable;
 mod moves;
@@ -56,6 +62,7 @@ mod table_writer;
 mod tests;
 mod wanted_table;
 
+pub use content_fits::content_fits;
 pub use disk_after::DiskAfter;
 pub use fat::RebuiltFat;
 pub use moves::Move;

@@ -135,7 +135,7 @@ pub(crate) fn leftovers(moves: &[Move], taken: impl Iterator<Item = ByteRange>) 
 }
 
 /// The parts of `one` that `other` does not cover.
-fn without(one: ByteRange, other: ByteRange) -> Vec<ByteRange> {
+pub(crate) fn without(one: ByteRange, other: ByteRange) -> Vec<ByteRange> {
     let Some(both) = one.intersection(other).filter(|both| both.length_bytes() > 0) else {
         return vec![one];
     };

@@ -14,6 +14,9 @@ const TABLE_BYTES: u64 = 64 << 10;
 /// A grain is at most this, and at most a sixteenth of the disk.
 const GRAIN_MAX: u64 = 1 << 30;
 
+/// XFS has no larger blocks (xfsprogs `mkfs/xfs_mkfs.c`, `XFS_MAX_BLOCKSIZE`).
+const XFS_BLOCK_MAX: u64 = 64 << 10;
+
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
@@ -194,15 +197,24 @@ impl Fresh<'_> {
             let table =
                 format!("printf 'label: gpt\\n{early}start={first}, size={count}\\n' | sfdisk");
             let is_file = matches!(self.stack.layer(self.disk).kind, LayerKind::ImageFile);
+            let sectors = match self.sector {
+                512 => String::new(),
+                bytes => format!(" --sector-size {bytes}"),
+            };
             // sfdisk takes a file for a disk of 512-byte sectors.
             let command = match is_file && self.sector != 512 {
                 true => format!(
-                    "L=$(losetup --sector-size {} -f --show {}) && {table} $L; losetup -d $L",
-                    self.sector, self.name
+                    "L=$(losetup{sectors} -f --show {}) && {table} $L; losetup -d $L",
+                    self.name
                 ),
                 false => format!("{table} {}", self.name),
             };
             lines.push(erase("one partition", &command, self.name));
+            if is_file {
+                let attach = format!("losetup{sectors} -P -f --show {}", self.name);
+                let line = format!("{attach} prints /dev/loopN; PARTITION is /dev/loopNp1");
+                lines.push(say("PARTITION", line));
+            }
         }
         lines
     }
@@ -219,6 +231,10 @@ impl Fresh<'_> {
         let part = "PARTITION";
         let mut ext = "mkfs.ext4 -b 4096".to_owned();
         let mut xfs = "mkfs.xfs -s size=4096".to_owned();
+        let is_large = (4097..=XFS_BLOCK_MAX).contains(&self.granule);
+        if is_large && self.granule.is_power_of_two() {
+            xfs += &format!(" -b size={}", self.granule);
+        }
         if let Some((chunk, full)) = self.geometry() {
             let (stride, width) = (chunk.div_euclid(4096), full.div_euclid(4096));
             ext += &format!(" -E stride={stride},stripe_width={width}");
@@ -230,14 +246,20 @@ impl Fresh<'_> {
         let ashift = self.granule.next_power_of_two().trailing_zeros().clamp(12, 16);
         let boundary = self.full.max(MIB).next_power_of_two();
         let boundary = format!("mkfs.exfat -b {boundary} {part}");
-        vec![
+        let mut lines = vec![
             erase("ext4", &format!("{ext} {part}"), part),
             erase("XFS", &format!("{xfs} {part}"), part),
             erase("btrfs", &format!("mkfs.btrfs -s 4096 {part}"), part),
             erase("f2fs", &format!("mkfs.f2fs -w {} {part}", self.sector.max(512)), part),
             erase("exFAT", &boundary, part),
             erase("ZFS", &format!("zpool create -o ashift={ashift} POOL {part}"), part),
-        ]
+        ];
+        if self.granule > 4096 {
+            let below = "ext4 and btrfs have blocks of 4 KiB, below the granule: straddle explain \
+                         ST303; larger ones of XFS need Linux 6.12";
+            lines.push(say("blocks", below.to_owned()));
+        }
+        lines
     }
 
     fn container_lines(&self) -> Vec<Advice> {
@@ -249,18 +271,17 @@ impl Fresh<'_> {
         let luks = lcm(self.full, 16 * MIB).unwrap_or(16 * MIB).div_euclid(512);
         let crypt = if self.granule >= 4096 { 4096 } else { 512 };
         let align = format!("pvcreate --dataalignment {}k {part}", data.div_euclid(1024));
-        let group = format!("vgcreate -s {extent}k GROUP {part}");
+        let group = format!("{align} && vgcreate -s {extent}k GROUP {part}");
         let luks = format!("cryptsetup luksFormat --sector-size {crypt} --offset {luks} {part}");
         vec![
-            erase("LVM", &align, part),
             erase("LVM", &group, part),
             erase("LUKS", &luks, part),
             say(
                 "md",
                 format!(
-                    "mdadm --create: chunk a multiple of {}, members that start on {}",
-                    Exact(self.granule),
-                    Exact(self.grain.unit)
+                    "start members on {}; mdadm --create --chunk=: a multiple of {}",
+                    Exact(self.grain.unit),
+                    Exact(self.granule)
                 ),
             ),
         ]

@@ -1,13 +1,14 @@
 //! A partition that may be placed elsewhere: the addresses that its data needs, and its least
 //! length.
 
-use format::member::md::MdVersion;
+use device::{Disk, Window};
 use format::table::{PartitionRole, PartitionTable};
 use stack::placement::{self, Obstacle};
 use stack::rule::{self, RuleInput};
 use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::{ByteRange, Source};
 
+use crate::content_needs::ContentNeeds;
 use crate::grid::{Grid, lcm};
 use crate::immovable;
 
@@ -37,6 +38,24 @@ impl StartUnit {
     }
 }
 
+/// The first byte in the way of a partition, as seen from where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InTheWay {
+    /// Its place on the disk.
+    pub(crate) at_bytes: u64,
+    /// False where it cannot be read.
+    pub(crate) is_read: bool,
+}
+
+impl InTheWay {
+    /// A reason, to follow "partition 1 stays: ".
+    pub(crate) fn words(self) -> String {
+        let what =
+            if self.is_read { "bytes that are not zero" } else { "bytes that cannot be read" };
+        format!("{what} are in the way, at byte {}", self.at_bytes)
+    }
+}
+
 /// A partition and its needs.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionNeeds {
@@ -54,13 +73,16 @@ pub(crate) struct PartitionNeeds {
     pub(crate) wants: bool,
     /// The bytes that its content needs; never more than its length.
     pub(crate) least: u64,
-    /// True if its length must stay: something is found from its end.
-    pub(crate) exact: bool,
+    /// Why its length must stay: something is found from its end, or may be. `None` where the end
+    /// may move.
+    pub(crate) exact: Option<&'static str>,
     pub(crate) content: Option<String>,
     /// Units that no start meets for all of its data.
     pub(crate) unmet: Vec<UnitKind>,
     /// Starts that are as good as now on the units that no start meets; `None` for no other.
     kept: Option<Grid>,
+    /// Bytes of free space that it cannot take.
+    pub(crate) in_the_way: Vec<InTheWay>,
 }
 
 /// The units beneath `disk`, the most important first, and the logical sector `sector`.
@@ -113,17 +135,23 @@ fn whole(stack: &Stack, id: LayerId) -> ByteRange {
 }
 
 impl PartitionNeeds {
-    /// The partition on `layer`, with its needs on a disk with `marks`.
+    /// The partition on `layer`, with its needs on a disk with `marks` and these `bytes`. Where
+    /// none are given, they are taken for zeros.
     pub(crate) fn new(
         case: &RuleInput<'_>,
         layer: LayerId,
         table: &PartitionTable,
         marks: &[StartUnit],
+        bytes: Option<&dyn Disk>,
     ) -> Option<PartitionNeeds> {
         let stack = case.stack;
         let LayerKind::Partition(partition, _) = &stack.layer(layer).kind else { return None };
         let is_logical = table.kind == format::table::TableKind::Mbr && partition.number > 4;
-        let (content, least, exact) = content(stack, layer, partition.range.length_bytes());
+        let volume = bytes.map(|bytes| Window::new(bytes, partition.range));
+        let volume = volume.as_ref().map(|volume| volume as &dyn Disk);
+        let length = partition.range.length_bytes();
+        let ContentNeeds { content, least, exact } =
+            ContentNeeds::new(stack, layer, length, volume);
         let (grids, unmet) = grids(case, layer, marks);
         let wants = matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
             && !rule::is_rarely_written(case, layer);
@@ -140,6 +168,7 @@ impl PartitionNeeds {
             content,
             kept: kept(partition.range.start_bytes(), marks, &unmet),
             unmet,
+            in_the_way: Vec::new(),
         })
     }
 
@@ -154,6 +183,23 @@ impl PartitionNeeds {
             least: if needs_all { length } else { self.least },
             ..self.clone()
         }
+    }
+
+    /// The same partition where its end may not move.
+    pub(crate) fn at_its_length(&self) -> PartitionNeeds {
+        PartitionNeeds { exact: Some("its length is kept"), ..self.clone() }
+    }
+
+    /// Returns the end of the space that it can take from `start` on, at most `limit`.
+    pub(crate) fn blank_until(&self, start: u64, limit: u64) -> u64 {
+        let after = self.in_the_way.iter().map(|one| one.at_bytes).filter(|&at| at >= start);
+        after.fold(limit, u64::min)
+    }
+
+    /// Why it has no better start.
+    pub(crate) fn lack(&self) -> String {
+        let words = self.in_the_way.first().map(|one| one.words());
+        words.unwrap_or_else(|| "there is no room for an aligned start".to_owned())
     }
 
     /// Starts at which its data is on every unit.
@@ -183,39 +229,6 @@ impl PartitionNeeds {
             None => Vec::new(),
         }
     }
-}
-
-/// Returns the content of a partition of `length` bytes, the number of bytes that it needs, and
-/// true if the length must stay.
-fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, bool) {
-    let above = stack.above(id);
-    let [only] = above[..] else {
-        let names: Vec<&str> = above.iter().map(|&id| stack.layer(id).kind.word()).collect();
-        return ((!names.is_empty()).then(|| names.join(" + ")), length, false);
-    };
-    let layer = stack.layer(only);
-    let within = |bytes: u64| if bytes <= length { bytes } else { length };
-    let (word, least, exact) = match &layer.kind {
-        LayerKind::FileSystem(system) | LayerKind::Swap(system) => {
-            let size = system.size_bytes.filter(|&size| size > 0);
-            // The copy of an NTFS boot sector stands after the volume.
-            let tail = if system.kind == "ntfs" { system.sector_bytes.unwrap_or(512) } else { 0 };
-            let size = size.and_then(|size| size.checked_add(tail)).map_or(length, within);
-            (system.kind.to_owned(), size, matches!(system.kind, "zfs_member" | "ntfs"))
-        }
-        LayerKind::MdMember(member) => {
-            let at_end = !matches!(member.version, MdVersion::V11 | MdVersion::V12);
-            ("md member".to_owned(), length, at_end)
-        }
-        LayerKind::LvmPhysical(volume) => {
-            let size = Some(volume.device_bytes).filter(|&size| size > 0).map_or(length, within);
-            ("LVM physical volume".to_owned(), size, false)
-        }
-        LayerKind::Luks(luks) => (format!("LUKS{}", luks.version), length, false),
-        other => (other.word().to_owned(), length, false),
-    };
-    let doubtful = !stack.layer(id).also.is_empty();
-    (Some(word), if doubtful { length } else { least }, exact)
 }
 
 /// Returns where the partition may start so that all that lies in it is on `marks`, for each of

@@ -12,6 +12,7 @@ use units::ByteRange;
 use units::prefix::Exact;
 
 use crate::best_places::{self, NewRange};
+use crate::free_space::{self, FreeSpace};
 use crate::moves::{self, Move};
 use crate::new_table_bytes::{self, Placed, Region, Sectors};
 use crate::old_table_bytes::TableBytes;
@@ -175,12 +176,14 @@ pub fn plan_around(
 }
 
 impl SurveyedDisk<'_> {
-    pub(crate) fn plan(&self, judgments: &[Judgment]) -> Result<DiskPlan, NoPlan> {
+    pub(crate) fn plan(&mut self, judgments: &[Judgment]) -> Result<DiskPlan, NoPlan> {
         let old = |piece: &PartitionNeeds| NewRange {
             start: piece.range.start_bytes(),
             length: piece.range.length_bytes(),
         };
-        let found = best_places::settled(&self.pieces, self.room);
+        let bytes = Rc::clone(&self.bytes);
+        let mut free = FreeSpace::new(bytes.as_ref(), Some(&self.raw), &self.pieces);
+        let found = free_space::settled(&mut free, &mut self.pieces, self.room);
         let found = found.ok_or_else(|| refusal::unfit(&self.pieces, self.table, self.room))?;
         let mut placed = Vec::new();
         let mut rows = Vec::new();
@@ -211,6 +214,9 @@ impl SurveyedDisk<'_> {
         let sectors = Sectors { old: self.table.sector.bytes(), new: self.room.sector };
         let regions = new_table_bytes::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
             .map_err(|reason| NoPlan::new(reason, None))?;
+        if let Some(at) = free.unknown_bytes(&regions) {
+            return Err(refusal::unknown(at));
+        }
         let mut afterwards = self.afterwards(&moves);
         let numbers: Vec<u32> = rows.iter().map(|row| row.number).collect();
         let containers = placed.iter().filter(|one| !numbers.contains(&one.number));
@@ -225,7 +231,8 @@ impl SurveyedDisk<'_> {
                 count(one.new.length, sectors.new)
             )
         }));
-        let (known_table, known_content) = self.witnesses(&moves, &rows);
+        let (known_table, mut known_content) = self.witnesses(&moves, &rows);
+        known_content.extend(free.zeros());
         let written =
             |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
         let taken = rows.iter().map(|row| row.new).chain(regions.iter().filter_map(written));
@@ -283,7 +290,7 @@ impl SurveyedDisk<'_> {
         let volume = device::Window::new(Rc::clone(&self.bytes), range);
         let kind = piece.content.as_deref().unwrap_or_default();
         let fixes = start_fields::fix_ups(&volume, kind, old.start, new.start);
-        Move::new(piece.number, old, new, piece.exact, fixes)
+        Move::new(piece.number, old, new, piece.exact.is_some(), fixes)
     }
 
     fn row(
@@ -362,7 +369,8 @@ impl SurveyedDisk<'_> {
                     let noun = if cut == 1 { "sector" } else { "sectors" };
                     let (why, smaller) = match (&piece.fixed, cut) {
                         (Some(reason), _) => (reason.clone(), ""),
-                        (None, 0) => ("there is no room for an aligned start".to_owned(), ""),
+                        (None, 0) => (piece.lack(), ""),
+                        (None, _) if !piece.in_the_way.is_empty() => (piece.lack(), " smaller,"),
                         (None, _) => (
                             format!("it cannot be aligned without making it {cut} {noun} smaller"),
                             " smaller,",
@@ -377,8 +385,7 @@ impl SurveyedDisk<'_> {
                     )
                 }
                 None => {
-                    let why = piece.fixed.as_deref();
-                    let why = why.unwrap_or("there is no room for an aligned start");
+                    let why = piece.fixed.clone().unwrap_or_else(|| piece.lack());
                     format!(
                         "partition {number} {stays}: {why}. Back it up, delete it, restore \
                          elsewhere"
@@ -390,15 +397,17 @@ impl SurveyedDisk<'_> {
             && self.room.ends.holds(row.new.start_bytes())
             && !self.room.ends.holds(row.new.end_bytes())
         {
-            let why = if piece.exact {
-                "a superblock is found from its end, so its length is kept"
-            } else if piece.fixed.is_some() {
+            let stays = piece.exact.map(|why| format!("{why}, so its length is kept"));
+            let taken = if piece.fixed.is_some() {
                 "it must stay as it is"
+            } else if !piece.in_the_way.is_empty() {
+                &piece.lack()
             } else if piece.content.is_none() {
                 "nothing is recognized in it, so it is not cut, and the space after it is taken"
             } else {
                 "a shorter one would cut its content, and the space after it is taken"
             };
+            let why = stays.unwrap_or_else(|| taken.to_owned());
             put(format!("the end of partition {number} stays off the granule: {why}"), false);
         }
         if piece.wants && !piece.unmet.is_empty() {
@@ -466,7 +475,8 @@ impl SurveyedDisk<'_> {
         found
     }
 
-    /// The table, and something of the content of every partition that changes.
+    /// The table, and something of the content of every partition that changes: what it is known
+    /// by, and what is cut of it.
     fn witnesses(&self, moves: &[Move], rows: &[PlannedPartition]) -> (Vec<Known>, Vec<Known>) {
         let mut table: Vec<Known> = Vec::new();
         let mut content = Vec::new();
@@ -493,6 +503,12 @@ impl SurveyedDisk<'_> {
                 let at = row.old.start_bytes() + at;
                 let bytes = device::disk::read_vec(self.bytes.as_ref(), at, length);
                 content.extend(bytes.ok().map(|bytes| (at, bytes)));
+            }
+            // Zeros that are cut must still be zeros.
+            let end = row.old.start_bytes() + row.new.length_bytes();
+            if let Some(cut) = row.old.end_bytes().checked_sub(end).filter(|&cut| cut > 0) {
+                let bytes = device::disk::read_vec(self.bytes.as_ref(), end, cut);
+                content.extend(bytes.ok().map(|bytes| (end, bytes)));
             }
         }
         for one in moves {

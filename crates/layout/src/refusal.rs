@@ -3,7 +3,7 @@
 use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind, resume_script};
 use stack::rule::{self, RuleInput};
-use stack::{LayerId, LayerKind};
+use stack::{Layer, LayerId, LayerKind, Mapping};
 
 use crate::best_places::PartitionRoom;
 use crate::partition_needs::PartitionNeeds;
@@ -72,6 +72,18 @@ pub(crate) fn reject_unsound(
     Ok(())
 }
 
+/// Why nothing is planned on a layer of which no file or device has the bytes.
+pub(crate) fn without_bytes(layer: &Layer) -> NoPlan {
+    let reason = match (&layer.kind, &layer.mapping) {
+        (LayerKind::MdArray(_), _) => {
+            "a member of an md array, and the table is in the array".to_owned()
+        }
+        (_, Mapping::Leaf) => return NoPlan::new("the disk cannot be read", None),
+        (kind, _) => format!("the table is on the {} in it", kind.word()),
+    };
+    NoPlan::new(reason, Some("assemble that, and name its device".to_owned()))
+}
+
 /// Why partitions do not fit on a disk whose table leaves `room` to them.
 pub(crate) fn unfit(
     pieces: &[PartitionNeeds],
@@ -104,20 +116,32 @@ pub(crate) fn unfit(
     )
 }
 
+/// Why nothing is written where something unknown is, at byte `at`.
+pub(crate) fn unknown(at: u64) -> NoPlan {
+    let reason = format!(
+        "something unknown is at byte {at}, where the new table would be: a boot loader, perhaps"
+    );
+    NoPlan::new(reason, None)
+}
+
 /// Why a table of `sector` bytes cannot hold the best place of a partition.
 pub(crate) fn inexpressible(piece: &PartitionNeeds, sector: u64) -> NoPlan {
     let (number, start) = (piece.number, piece.range.start_bytes());
-    let (what, change) = if start.is_multiple_of(sector) {
-        let length = piece.range.length_bytes();
-        (format!("partition {number} has a length of {length} bytes"), "change it")
+    let length = piece.range.length_bytes();
+    let is_length_kept = piece.exact.is_some() && !length.is_multiple_of(sector);
+    let is_fixed = piece.fixed.is_some();
+    let (what, stays, change) = if start.is_multiple_of(sector) || is_length_kept && !is_fixed {
+        let what = format!("partition {number} has a length of {length} bytes");
+        (what, piece.exact.or(piece.fixed.as_deref()), "change it")
     } else {
-        (format!("partition {number} starts at byte {start}"), "move it")
+        let what = format!("partition {number} starts at byte {start}");
+        (what, piece.fixed.as_deref().or(piece.exact), "move it")
     };
-    let why = match &piece.fixed {
-        Some(reason) => reason.clone(),
-        None if piece.exact => "a superblock is found from its end".to_owned(),
+    let lack = || match piece.in_the_way.first() {
+        Some(found) => found.words(),
         None => format!("there is no room to {change}"),
     };
+    let why = stays.map_or_else(lack, str::to_owned);
     NoPlan::new(
         format!("{what}, which is not a multiple of {sector} bytes, and {why}"),
         Some(format!("back up, recreate at multiples of {sector} bytes, restore")),

@@ -32,6 +32,8 @@ pub struct NamedDisk {
     pub copy: Option<String>,
     /// Its serial number, where a device has one.
     pub serial: Option<String>,
+    /// Sentences on what the plan does not mend; harmless to print.
+    pub remains: Vec<String>,
 }
 
 /// The script that carries out `plan`, which is not empty, on the disk `source`.
@@ -124,14 +126,12 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
         }
     }
     line("");
-    line("Usage: sh SCRIPT [DISK [DIR]]");
-    line("  DISK  the disk of the plan, or a copy of it");
-    if let Some(path) = &source.path {
-        line(&format!(
-            "        Without DISK, this disk is changed at once: {}",
-            escape(path.as_bytes())
-        ));
+    for left in &source.remains {
+        line(&format!("Remains: {left}"));
     }
+    line("Usage: sh SCRIPT DISK [DIR]");
+    let path = source.path.as_ref().map(|path| format!(": {}", escape(path.as_bytes())));
+    line(&format!("  DISK  the disk of the plan, or a copy of it{}", path.unwrap_or_default()));
     line("  DIR   keeps each piece while it is moved. For a device: on another disk. For an image");
     line("        file: any directory with free space, not in tmpfs.");
     line("        Without DIR, the directory of this script is used.");
@@ -154,6 +154,7 @@ impl Steps {
         let mut steps = Steps::default();
         steps.step("keep the old table, and make the new one", "make_table");
         steps.make_table(&plan.regions);
+        let mut to_save = vec!["known_table".to_owned()];
         for one in &plan.moves {
             for (index, range) in one.aside.iter().enumerate() {
                 let what = format!(
@@ -164,6 +165,7 @@ impl Steps {
                 let at = one.from_bytes + range.start_bytes();
                 let name = format!("aside-{}-{index}", one.number);
                 steps.step(&what, &format!("aside {name} {at} {}", range.length_bytes()));
+                to_save.push(format!("read_at {at} {}", range.length_bytes()));
             }
             for fix in &one.fix_ups {
                 let within = |range: &&units::ByteRange| {
@@ -178,6 +180,7 @@ impl Steps {
                 steps.step(&what, &format!("amend {name} {at} '{}'", octal(&fix.new)));
             }
         }
+        steps.functions += &function("to_save", &to_save);
         steps.step("mark the disk as half moved", "mark");
         steps.mark_step = steps.count;
         for one in &plan.moves {
@@ -345,7 +348,15 @@ fn id(plan: &DiskPlan) -> String {
     hash([text.as_bytes()].into_iter()).chars().take(12).collect()
 }
 
-/// A word as a shell takes it.
+/// A word as a shell takes it, without bytes that a terminal would obey. A line feed stays, which
+/// `$(printf)` would drop.
 fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
+    let inner = word.chars().map(|letter| match letter {
+        '\'' => "'\\''".to_owned(),
+        _ if letter.is_control() && letter != '\n' => {
+            units::text::octal(letter.to_string().as_bytes())
+        }
+        _ => letter.to_string(),
+    });
+    format!("'{}'", inner.collect::<String>())
 }

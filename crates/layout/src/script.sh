@@ -22,6 +22,9 @@ read_at() {
         skip="$1" count="$2" status=none
 }
 
+# read_anew: lets the kernel forget what it read of a device: writes to a partition do not change that.
+read_anew() { [ ! -b "$disk" ] || blockdev --flushbufs "$disk" 2>/dev/null || true; }
+
 # write_at OFFSET FILE [hollow]: writes the file to the disk and flushes it; with hollow, zeros become
 # holes of an image whose file system can punch them.
 write_at() {
@@ -154,11 +157,26 @@ compare() {
     }
 }
 
+# saved_again: throws away what another run saved before it marked a disk: since then this disk, or the
+# copy of it that this one is, may have been used. Takes the hash of what this run is about to save.
+saved_again() {
+    rm -f "$work/state" "$work/mark" "$work"/old-* "$work"/table-* "$work"/aside-*
+    finished=0 part=0
+    to_save_hash=$(to_save | hash)
+}
+
 # mark: says in the first sector, in place of boot code, that the disk is half moved, and in which
 # directory the script that finishes it is. A BIOS that runs it tries the next disk: int 0x18, hlt, jmp.
 # The last step that writes the table puts the boot code back.
+# Nothing used the disk when this run began, but it may have been mounted since, such as by a desktop.
+# So what was saved counts only if the disk still holds it.
 mark() {
-    [ -f "$work/mark" ] || {
+    is_marked || {
+        read_anew
+        [ "$(to_save | hash)" = "$to_save_hash" ] || {
+            printf 'error: %s changed while its first bytes were saved\n' "$disk" >&2
+            exit 4
+        }
         run=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
         where=$work
         [ "${#where}" -le 350 ] || where=
@@ -197,39 +215,90 @@ fits() {
 # free PATH: the KiB that are free in its file system.
 free() { df -Pk "$1" | awk 'NR == 2 { print $4 }'; }
 
-# nothing_uses_it: refuses a disk that is mounted, swapped to, held or open for writing.
+# nothing_uses_it: refuses a disk that is mounted, swapped to, held, shown by a loop device, or open for
+# writing. Nodes of devices have no spaces in their names; an image may.
 nothing_uses_it() {
-    lent=$(losetup -n -O NAME -j "$disk" 2>/dev/null || true)
-    [ -z "$lent" ] || refuse "$disk is attached to loop device $lent" "losetup -d $lent"
-    nodes=$disk
+    [ "$(id -u)" -eq 0 ] || say 'warning: programs of other users are seen only by root'
+    set -- "$disk"
     if [ -b "$disk" ]; then
-        nodes=$(lsblk -nrpo NAME "$disk")
+        set -- $(lsblk -nrpo NAME "$disk")
         held=$(lsblk -nrpo NAME,TYPE "$disk" | sed 1d | grep -v ' part$' || true)
         [ -z "$held" ] || refuse "$disk is held by ${held%% *}" \
             "stop what uses it: vgchange -an, cryptsetup close, mdadm --stop, dmsetup remove"
-        for node in $nodes; do
-            numbers=$(lsblk -ndro MAJ:MIN "$node" | tr -d ' ')
-            if cut -d ' ' -f 3,10- /proc/self/mountinfo | grep -q "^$numbers " ||
-                grep -q -- " - [^ ]* $node " /proc/self/mountinfo; then
-                refuse "$node is mounted" "umount $node"
-            fi
-            ! grep -q "^$node " /proc/swaps || refuse "$node is used as swap" "swapoff $node"
-        done
-        busy=$(blockdev --rereadpt "$disk" 2>&1 || true)
-        case $busy in
-        *[Bb]usy*) refuse "$disk is in use: the kernel calls a partition of it busy" "lsblk $disk" ;;
-        esac
     fi
-    for open in /proc/[0-9]*/fd/*; do
-        for node in $nodes; do
-            [ "$open" -ef "$node" ] 2>/dev/null || continue
-            process=${open#/proc/} process=${process%%/*}
-            case $(sed -n 's/^flags:[[:space:]]*//p' "/proc/$process/fdinfo/${open##*/}" \
-                2>/dev/null) in
-            *[1256]) refuse "process $process has $node open for writing" "ps -p $process" ;;
-            esac
-        done
+    # Files that are block devices, whatever their names.
+    opened=$(find -L /proc/[0-9]*/fd -maxdepth 1 -type b 2>/dev/null || true)
+    for node; do
+        lent=$(losetup -n -O NAME -j "$node" 2>/dev/null || true)
+        [ -z "$lent" ] || refuse "$node is attached to loop device $lent" \
+            "unmount what is on it, then: losetup -d $lent"
+        [ ! -b "$node" ] || not_mounted "$node"
+        not_written "$node"
     done
+    [ -b "$disk" ] || return 0
+    for node; do
+        ! claimed "$node" ||
+            refuse "$node is in use: the kernel has given it to something else" "lsblk $node"
+    done
+    busy=$(blockdev --rereadpt "$disk" 2>&1 || true)
+    case $busy in
+    *[Bb]usy*) refuse "$disk is in use: the kernel calls a partition of it busy" "lsblk $disk" ;;
+    ?*)
+        command -v perl >/dev/null ||
+            say "warning: $disk is not known to be free: $busy"
+        ;;
+    esac
+}
+
+# claimed NODE: whether the kernel has given it to a mount, a swap, a journal or an array, in whatever
+# namespace; false without perl, with which the kernel is asked.
+claimed() {
+    command -v perl >/dev/null || return 1
+    perl -MFcntl -MErrno -e 'exit(sysopen(F, $ARGV[0], O_RDONLY | O_EXCL) || !$!{EBUSY})' "$1"
+}
+
+# not_mounted NODE: refuses a device that is mounted or swapped to.
+not_mounted() {
+    numbers=$(lsblk -ndro MAJ:MIN "$1" | tr -d ' ')
+    if cat /proc/self/mountinfo /proc/1/mountinfo 2>/dev/null |
+        grep -qE "^[0-9]+ [0-9]+ $numbers | - [^ ]* $1 "; then
+        refuse "$1 is mounted" "umount $1"
+    fi
+    ! grep -q "^$1 " /proc/swaps || refuse "$1 is used as swap" "swapoff $1"
+}
+
+# not_open DESCRIPTOR FILE: refuses a file that a descriptor of /proc has open for writing.
+not_open() {
+    process=${1#/proc/} process=${process%%/*}
+    case $(sed -n 's/^flags:[[:space:]]*//p' "/proc/$process/fdinfo/${1##*/}" 2>/dev/null) in
+    *[1256]) refuse "process $process has $2 open for writing" "ps -p $process" ;;
+    esac
+}
+
+# not_written FILE: refuses a file that a process has open for writing, mapped or locked.
+not_written() {
+    if [ -b "$1" ]; then
+        set -- "$1" "$(stat -Lc %t:%T "$1")"
+        for open in $opened; do
+            [ "$(stat -Lc %t:%T "$open" 2>/dev/null)" != "$2" ] || not_open "$open" "$1"
+        done
+    else
+        for open in /proc/[0-9]*/fd/*; do
+            [ ! "$open" -ef "$1" ] 2>/dev/null || not_open "$open" "$1"
+        done
+    fi
+    # FILE, and its device and inode as maps and locks tell them.
+    set -- "$1" $(stat -Lc '%d %i' "$1")
+    set -- "$1" "$3" "$(printf '%02x:%02x' $((($2 >> 8) & 4095)) \
+        $((($2 & 255) | (($2 >> 12) & 268435200))))"
+    # Both tell another device than stat(1) on btrfs.
+    [ "$(stat -Lfc %T "$1")" != btrfs ] || set -- "$1" "$2" '[0-9a-f]+:[0-9a-f]+'
+    mapped=$(grep -lsE "^[^ ]+ ...s [^ ]+ $3 $2( |\$)" /proc/[0-9]*/maps | head -n 1 || true)
+    process=${mapped#/proc/} process=${process%/maps}
+    [ -z "$mapped" ] || refuse "process $process has $1 mapped" "ps -p $process"
+    # The lock of this script is of flock(2).
+    ! grep -qE " (POSIX|OFDLCK) .* $3:$2 " /proc/locks ||
+        refuse "another process has $1 locked" "lslocks"
 }
 
 # not_on_it: refuses a directory that lies on the disk itself.
@@ -261,13 +330,22 @@ named() {
     grep -qs "^plan='$plan'\$" "$script" ||
         refuse "this script is not run from a file, and so could not be run again" \
             "straddle plan $(word "${1-$default_disk}") --script -o plan.sh"
+    case ${1-} in
+    -h | --help)
+        sed -n '/^# Usage/,/^set/{s/^# \{0,1\}//p}' "$script"
+        exit 0
+        ;;
+    esac
     [ "$#" -le 2 ] || refuse "more than two arguments" "sh $(word "$script") DISK DIR"
-    disk=${1-$default_disk}
-    [ -n "$disk" ] || refuse "no disk was named" "sh $(word "$script") DISK DIR"
+    disk=${1-}
+    [ -n "$disk" ] || refuse "no disk was named" \
+        "sh $(word "$script") $(word "${default_disk:-DISK}") DIR"
     [ -e "$disk" ] || [ -z "$copy" ] || refuse "$disk does not exist: make that raw copy first" \
         "$copy"
     [ -e "$disk" ] || refuse "$disk does not exist" "sh $(word "$script") DISK DIR"
-    disk=$(realpath "$disk")
+    disk=$(realpath -- "$disk")
+    # The shell drops line feeds at the end of a name.
+    [ "$disk" -ef "$1" ] || refuse "the name of the disk ends with a line feed" "rename it"
     home=${script%/*}
     if [ "$#" -lt 2 ] && [ "$(cat "$home/plan" 2>/dev/null)" = "$plan" ]; then
         work=$home
@@ -352,6 +430,7 @@ main() {
         "name a directory that you may write: sh $(word "$script") $(word "$disk") DIR"
     not_on_it
     nothing_uses_it
+    read_anew
     if [ -f "$work/plan" ]; then
         [ ! -f "$work/state" ] || read -r finished part <"$work/state"
         chunk=$(cat "$work/chunk")
@@ -362,6 +441,8 @@ main() {
         exit 0
     }
     if [ -f "$work/plan" ]; then fits; else begin; fi
+    # A run that was killed after it wrote the mark may not have recorded that step.
+    [ "$finished" -ge "$mark_step" ] || is_marked || saved_again
     [ "$finished" -eq 0 ] && [ "$part" -eq 0 ] || say "going on after step $finished"
     trap stopped EXIT
     trap 'exit 130' INT
@@ -371,7 +452,7 @@ main() {
     trap - EXIT
     : >"$work/complete"
     rm -f "$work"/aside-* "$work"/chunk-*
-    say "done; the sectors of the old table are kept in $work"
+    say "done; $work keeps the old table, which no longer fits the disk"
     afterwards
 }
 

@@ -101,8 +101,8 @@ pub(crate) fn witnesses(kind: &str) -> &'static [(u64, u64)] {
         "xfs" => &[(0, 16), (32, 16)],
         // UUID and magic; the device's size.
         "btrfs" => &[(0x1_0020, 16), (0x1_0040, 8), (0x1_00d1, 8)],
-        // The parameter block before the dirty flag.
-        "vfat" => &[(11, 21)],
+        // The parameter block up to the count of sectors, before the dirty flag.
+        "vfat" => &[(11, 25)],
         "ntfs" => &[(3, 21), (40, 40)],
         "exfat" => &[(3, 103)],
         "f2fs" => &[(1024, 4), (1024 + 36, 8), (1024 + 108, 16)],

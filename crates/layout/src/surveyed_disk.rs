@@ -10,15 +10,17 @@ use units::Source;
 
 use crate::best_places::{self, PartitionRoom};
 use crate::boot_gap::boot_end;
+use crate::free_space::FreeSpace;
 use crate::new_table_bytes;
 use crate::old_table_bytes::{Mbr, TableBytes};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
-use crate::refusal::{NoPlan, reject_unsound};
+use crate::refusal::{self, NoPlan, reject_unsound};
 use crate::wanted_table::{LongerDisk, WantedTable};
 
 /// Returns whether [`crate::plan`] puts all that `partition` of `disk` holds on every unit even if
-/// the first partition cannot start earlier than now: that takes no look at the disk's bytes.
-/// False where only the plan can tell.
+/// the first partition cannot start earlier than now. Of the disk's bytes, only the free space that
+/// the moves take is read; what cannot be read is taken for zeros. False where only the plan can
+/// tell.
 #[must_use]
 pub fn surely_mends(case: &RuleInput<'_>, disk: LayerId, partition: LayerId) -> bool {
     let layer = case.stack.layer(disk);
@@ -28,9 +30,12 @@ pub fn surely_mends(case: &RuleInput<'_>, disk: LayerId, partition: LayerId) -> 
         return false;
     }
     let marks = partition_needs::marks(case.stack, disk, sector);
-    let pieces = needs(case, disk, table, &marks);
+    if partitions(case.stack, disk).len() > best_places::PIECES_MAX {
+        return false;
+    }
+    let pieces = needs(case, disk, table, &marks, None);
     let is_logical = |piece: &PartitionNeeds| piece.record_at.is_some();
-    if pieces.len() > best_places::PIECES_MAX || pieces.iter().any(is_logical) {
+    if pieces.iter().any(is_logical) {
         return false;
     }
     let Some(first) = pieces.first() else { return false };
@@ -42,11 +47,23 @@ pub fn surely_mends(case: &RuleInput<'_>, disk: LayerId, partition: LayerId) -> 
         ends: partition_needs::end_grid(&marks),
         sector,
     };
-    let places = best_places::settled(&pieces, room).unwrap_or_default();
-    pieces.iter().zip(places).any(|(piece, new)| {
-        let is_met = piece.unmet.is_empty() && piece.missed(new.start).is_none();
-        piece.layer == partition && is_met && new.start != piece.range.start_bytes()
-    })
+    let is_mended = |pieces: &[PartitionNeeds]| {
+        let places = best_places::settled(pieces, room).unwrap_or_default();
+        let mut free = FreeSpace::new(bytes.as_ref(), None, pieces);
+        let mut taken = pieces.iter().zip(&places);
+        if taken.any(|(piece, &new)| {
+            free.in_the_way(piece, new, room).is_some_and(|found| found.is_read)
+        }) {
+            return false;
+        }
+        pieces.iter().zip(places).any(|(piece, new)| {
+            let is_met = piece.unmet.is_empty() && piece.missed(new.start).is_none();
+            piece.layer == partition && is_met && new.start != piece.range.start_bytes()
+        })
+    };
+    // The bytes decide which ends may move: all that may, or none.
+    let kept: Vec<_> = pieces.iter().map(PartitionNeeds::at_its_length).collect();
+    is_mended(&pieces) && is_mended(&kept)
 }
 
 /// Returns the sector that a new table counts in: the disk's own, else that of its table, in bytes.
@@ -57,16 +74,22 @@ fn sector_bytes(case: &RuleInput<'_>, disk: LayerId, table: &PartitionTable) -> 
     }
 }
 
-/// The partitions of `disk` that hold something or may, in the order of the disk.
+/// The partitions of `disk` that hold something or may.
+fn partitions(stack: &Stack, disk: LayerId) -> Vec<LayerId> {
+    stack.above(disk).iter().copied().filter(|&id| !is_container(stack, id)).collect()
+}
+
+/// The same, in the order of the disk, as far as its `bytes` tell their needs.
 fn needs(
     case: &RuleInput<'_>,
     disk: LayerId,
     table: &PartitionTable,
     marks: &[StartUnit],
+    bytes: Option<&dyn Disk>,
 ) -> Vec<PartitionNeeds> {
-    let above = case.stack.above(disk);
-    let pieces = above.iter().filter_map(|&id| PartitionNeeds::new(case, id, table, marks));
-    let mut pieces: Vec<_> = pieces.filter(|one| !is_container(case.stack, one.layer)).collect();
+    let all = partitions(case.stack, disk).into_iter();
+    let mut pieces: Vec<_> =
+        all.filter_map(|id| PartitionNeeds::new(case, id, table, marks, bytes)).collect();
     pieces.sort_by_key(|piece| piece.range.start_bytes());
     pieces
 }
@@ -98,7 +121,7 @@ impl<'a> SurveyedDisk<'a> {
             _ => return Err(NoPlan::new("there is more than one partition table", None)),
         };
         let bytes = case.stack.bytes(disk).cloned();
-        let bytes = bytes.ok_or_else(|| NoPlan::new("the disk cannot be read", None))?;
+        let bytes = bytes.ok_or_else(|| refusal::without_bytes(layer))?;
         reject_unsound(case, disk, table)?;
         let raw =
             TableBytes::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
@@ -109,10 +132,10 @@ impl<'a> SurveyedDisk<'a> {
             None => bytes,
         };
         let marks = partition_needs::marks(case.stack, disk, sector);
-        let mut pieces = needs(case, disk, table, &marks);
-        if pieces.len() > best_places::PIECES_MAX {
+        if partitions(case.stack, disk).len() > best_places::PIECES_MAX {
             return Err(NoPlan::new("there are more than 256 partitions", None));
         }
+        let mut pieces = needs(case, disk, table, &marks, Some(bytes.as_ref()));
         if let TableBytes::Mbr(Mbr { chain_fault: Some(fault), .. }) = &raw {
             for piece in pieces.iter_mut().filter(|piece| piece.record_at.is_some()) {
                 piece.fixed.get_or_insert_with(|| fault.clone());

@@ -15,6 +15,8 @@ pub enum Emptied {
     Moved,
     /// The partition is not in the table afterwards.
     Removed,
+    /// The partition ends earlier afterwards: the bytes from that end on.
+    Cut,
 }
 
 /// Answers whether a range of the disk is blank, for the reason given.
@@ -47,6 +49,9 @@ pub fn check(
     case.same_but_places(old.as_ref(), new.as_ref())?;
     case.rebuilds_fat(towards.unwrap_or_default(), to)?;
     case.data_is_kept(from.unwrap_or_default(), towards.unwrap_or_default(), is_blank)?;
+    if to == Side::New {
+        nothing_is_cut(from.unwrap_or_default(), towards.unwrap_or_default(), is_blank)?;
+    }
     case.every_step_is_readable(old.as_ref(), new.as_ref())
 }
 
@@ -78,21 +83,45 @@ fn places(change: &TableChange, disk: &dyn Disk) -> Result<(), String> {
     Ok(())
 }
 
-struct Case<'a> {
-    change: &'a TableChange,
-    disk: &'a dyn Disk,
+/// Rejects a table in which a partition ends before bytes that are not zero. The old table is not
+/// asked: what a partition gained may have held anything before; [`crate::content_fits`] tells
+/// what is used of that.
+fn nothing_is_cut(
+    from: &[Partition],
+    to: &[Partition],
+    is_blank: &IsBlank<'_>,
+) -> Result<(), String> {
+    for one in from.iter().filter(|one| !is_container(one)) {
+        let next = of_number(to, one.number).map_or(one.range, |next| next.range);
+        let kept = next.length_bytes().min(one.range.length_bytes());
+        let cut = ByteRange::new(one.range.start_bytes() + kept, one.range.length_bytes() - kept);
+        if let Some(cut) = cut.filter(|cut| cut.length_bytes() > 0)
+            && !is_blank(cut, Emptied::Cut)?
+        {
+            let number = one.number;
+            return Err(format!("partition {number} would end earlier, and data is there"));
+        }
+    }
+    Ok(())
 }
 
-fn is_container(partition: &Partition) -> bool {
+/// A change, and the disk that it is of.
+pub(crate) struct Case<'a> {
+    pub(crate) change: &'a TableChange,
+    pub(crate) disk: &'a dyn Disk,
+}
+
+pub(crate) fn is_container(partition: &Partition) -> bool {
     partition.role == PartitionRole::Extended
 }
 
-fn of_number(table: &[Partition], number: u32) -> Option<&Partition> {
+pub(crate) fn of_number(table: &[Partition], number: u32) -> Option<&Partition> {
     table.iter().find(|one| one.number == number)
 }
 
 impl Case<'_> {
-    fn table(&self, side: Side) -> Option<PartitionTable> {
+    /// The table `side`; `None` where it lists nothing.
+    pub(crate) fn table(&self, side: Side) -> Option<PartitionTable> {
         self.read(&self.change.whole(self.disk, side), side)
     }
 

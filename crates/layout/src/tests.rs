@@ -134,6 +134,61 @@ fn every_plan_keeps_order_and_room_and_settles() {
     assert!(changed > 100 && plans > changed, "{changed} of {plans} plans change something");
 }
 
+/// `disk` with single bytes in its free space, and the places of those.
+fn with_bytes_between(disk: &mut MemoryDisk, told: &Condition, random: &mut Random) -> Vec<u64> {
+    let stack = stack_of(Rc::new(disk.clone()), told);
+    let Some(id) = crate::disk_of(&stack, None) else { return Vec::new() };
+    let table = &stack.layer(id).tables[0];
+    let is_held = |at: u64| {
+        let partitions = table
+            .partitions
+            .iter()
+            .filter(|one| one.role != format::table::PartitionRole::Extended);
+        let ranges = partitions.clone().map(|one| (one.range.start_bytes(), one.range.end_bytes()));
+        let records = partitions.map(|one| one.entry_at_bytes.saturating_sub(446));
+        let records = records.map(|record| (record, record + 512));
+        ranges.chain(records).any(|(start, end)| (start..end).contains(&at))
+    };
+    let mut put = Vec::new();
+    for partition in &table.partitions {
+        let near = [partition.range.start_bytes(), partition.range.end_bytes()];
+        let at = random.choose(&near).saturating_add(random.below(8192)).saturating_sub(4096);
+        if (512..DISK_BYTES).contains(&at) && !is_held(at) {
+            disk.put(at, &[0xa5]);
+            put.push(at);
+        }
+    }
+    put
+}
+
+#[test]
+fn no_plan_takes_free_space_that_is_not_blank() {
+    let mut random = Random::new(13);
+    let (mut changed, mut held) = (0, 0);
+    for round in 0..600 {
+        let on =
+            *random.choose(&["512e", "granule=64K", "512e,origin=3584", "stripe=64Kx3+1", "4Kn"]);
+        let told: Condition = on.parse().expect("a condition");
+        let mut disk = table(&mut random);
+        let bytes = with_bytes_between(&mut disk, &told, &mut random);
+        let disk: Rc<dyn Disk> = Rc::new(disk);
+        let Some(plan) = planned(Rc::clone(&disk), &told) else { continue };
+        changed += u32::from(!plan.is_empty());
+        held += plan.unmended.iter().filter(|one| one.what.contains("in the way")).count();
+        let after = DiskAfter::new(Rc::clone(&disk), &plan);
+        for at in bytes {
+            let is_taken = |row: &crate::PlannedPartition| {
+                (row.new.start_bytes()..row.new.end_bytes()).contains(&at)
+            };
+            assert!(!plan.rows.iter().any(is_taken), "round {round} {on}, byte {at}: {plan:#?}");
+            assert_eq!(after.read_array(at), Ok([0xa5]), "round {round} {on}, byte {at}");
+        }
+        let again = planned(Rc::new(after), &told).expect("a second plan");
+        assert!(again.is_empty(), "round {round} {on}: {plan:#?}\n{again:#?}");
+    }
+    assert!(changed > 100 && held > 20, "{changed} plans change something, {held} stay");
+}
+
 #[test]
 fn a_plan_of_noise_never_panics() {
     let mut random = Random::new(11);

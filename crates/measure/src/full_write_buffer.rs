@@ -20,8 +20,6 @@ use units::random::Random;
 
 use units::number::{count, real};
 
-use crate::experiment::shuffle;
-
 /// The windows.
 pub const WINDOWS: usize = 64;
 /// The least number of points: two in each window.
@@ -189,7 +187,7 @@ fn as_strong(windows: &[f64], strength: f64, seed: u64) -> u32 {
     let mut blocks: Vec<&[f64]> = ranks.chunks(BLOCK).collect();
     let mut number = 0;
     for _ in 0..DRAWS {
-        shuffle(&mut blocks, &mut random);
+        random.shuffle(&mut blocks);
         number += u32::from(strongest(&blocks.concat()).1 >= strength);
     }
     number

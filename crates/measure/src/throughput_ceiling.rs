@@ -232,7 +232,12 @@ fn commit(
         None => String::new(),
     };
     Some(Ceiling {
-        name: format!("p{} of a commit, {} nodes, {order}", share * 100.0, quorum.nodes()),
+        name: format!(
+            "p{} of a commit by {} of {} nodes, {order}",
+            share * 100.0,
+            quorum.followers_needed() + 1,
+            quorum.nodes()
+        ),
         bound: Bound::Nanoseconds(ns),
         assumption: format!(
             "waits for {} of {} followers; {trips}; equal, independent drives",

@@ -6,7 +6,7 @@ use crate::quantity_words::{ViewWords, count, severities};
 use crate::target_outcome::OUTCOMES;
 use crate::text::wrap;
 
-/// `1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.`
+/// `1 warning. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.`
 pub(crate) fn of_trees(
     summary: &Summary,
     shown: u64,
@@ -71,7 +71,7 @@ fn wrapped(text: &str, words: ViewWords<'_>) -> String {
     wrap(text, words.look.columns()).join("\n") + "\n"
 }
 
-/// `2 findings: 1 error, 1 warning.` or `2 warnings.` Where there are none, what is unknown is not
+/// `2 findings: 1 error, 1 warning.` or `1 warning.` Where there are none, what is unknown is not
 /// passed over, nor are the rules that are `off`; nothing is said where no target was judged.
 fn findings(summary: &Summary, off: &[&str]) -> Option<String> {
     if summary.targets > 0 && summary.broken_targets == summary.targets {
@@ -91,7 +91,6 @@ fn findings(summary: &Summary, off: &[&str]) -> Option<String> {
         }
         (0, 0) => "No findings.".to_owned(),
         (0, unknown) => format!("No findings, but {} unknown.", are(unknown, "layer")),
-        (1, _) => "1 finding.".to_owned(),
         _ if kinds.len() == 1 => format!("{}.", kinds.join("")),
         _ => format!("{}: {}.", count(total, "finding"), kinds.join(", ")),
     })

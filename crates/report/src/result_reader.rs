@@ -48,7 +48,7 @@ impl fmt::Display for ResultFault {
                 write!(f, "expected {}, found {}", written_by(expected), written_by(found))
             }
             ResultFault::OtherSchema(found, None) => {
-                write!(f, "expected a result of straddle, found schema `{found}`")
+                write!(f, "expected a result of a check or a measurement, found schema `{found}`")
             }
             ResultFault::OtherVersion(schema) => {
                 write!(f, "this version of straddle does not know the schema `{schema}`")

@@ -17,7 +17,8 @@ pub struct Look {
 
 impl Look {
     /// The columns to fit, at least 40.
-    pub(crate) fn columns(&self) -> usize {
+    #[must_use]
+    pub fn columns(&self) -> usize {
         self.width.unwrap_or(100).max(40)
     }
 

@@ -46,10 +46,7 @@ impl RunState {
     pub fn reason(self) -> &'static str {
         match self {
             RunState::Data | RunState::Unwritten | RunState::Hole => "",
-            RunState::Delayed => {
-                "not on the drive yet, only in the page cache; to write it: \
-                 straddle trace --sync FILE"
-            }
+            RunState::Delayed => "not on the drive yet, only in the page cache",
             RunState::Inline => "stored within metadata",
             RunState::Tail => "stored in one block with other files' tails",
             RunState::Encoded => "compressed or encrypted by the file system",
@@ -204,11 +201,6 @@ mod tests {
         assert_eq!(states(&whole), [hole, data, (8192, RunState::Hole)]);
         let cut = ExtentList { extents, cut_at_bytes: Some(8192) };
         assert_eq!(states(&cut), [hole, data, (8192, RunState::Unlisted)]);
-    }
-
-    #[test]
-    fn what_waits_in_memory_names_a_command_that_any_reader_can_type() {
-        assert!(RunState::Delayed.reason().ends_with(": straddle trace --sync FILE"));
     }
 
     #[test]

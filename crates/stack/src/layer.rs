@@ -1,5 +1,6 @@
 //! One level of a stack.
 
+use device::FileIdentity;
 use format::Problem;
 use format::filesystem::FileSystem;
 use format::image::Image;
@@ -201,6 +202,8 @@ pub struct Layer {
     pub discards: bool,
     /// The path by which it was given, where it is a file; harmless to print, not quoted.
     pub path: Option<String>,
+    /// Identity of the file where it is one.
+    pub file: Option<FileIdentity>,
     /// Its mapping to the layers below.
     pub mapping: Mapping,
     /// The units that it must fit, or that it brings.
@@ -231,6 +234,7 @@ impl Layer {
             mount_points: Vec::new(),
             discards: false,
             path: None,
+            file: None,
             mapping,
             units: Units::new(),
             told_parity: false,

@@ -152,7 +152,12 @@ impl std::str::FromStr for Condition {
                 }
                 None => {
                     let row = NAMED.iter().find(|(name, ..)| *name == lower);
-                    let (_, sector, unit) = row.ok_or_else(|| unlike("no such type of disk"))?;
+                    let reason = "no such type of disk";
+                    let unknown = || match (meant(word), size(word)) {
+                        (None, Ok(_)) => fail(&format!("{reason}, did you mean granule={word}?")),
+                        _ => unlike(reason),
+                    };
+                    let (_, sector, unit) = row.ok_or_else(unknown)?;
                     if told.sector.is_some() {
                         return Err(fail("a second kind of disk: name one"));
                     }
@@ -258,6 +263,7 @@ mod tests {
         for (text, meant) in [
             ("4k", "4Kn"),
             ("512", "512n"),
+            ("16K", "granule=16K"),
             ("qlc16k", "qlc-16k"),
             ("granul=16K", "granule="),
             ("ui=16K", "iu="),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use host::InputError;
 use report::RESULT_BYTES_MAX;
 use report::compare::{CompareAnswer, Measurement, compare, compare_json, compare_table};
 use report::html::{FileContent, ResultFile, read as parse};
@@ -21,7 +22,7 @@ pub(crate) fn run(words: &Compare) -> anyhow::Result<CommandOutcome> {
     let Some(comparing) = compare(before, after, run::anywhere()) else {
         anyhow::bail!(
             "cannot compare {} with {}: one is a result of {}, the other of {}\nhint: compare two \
-             results of the same command: straddle {} {} --json",
+             results of the same command: straddle {} {} -o FILE",
             sources[0].name,
             sources[1].name,
             before.command(),
@@ -50,8 +51,10 @@ fn read(path: &Path) -> anyhow::Result<ResultFile> {
     };
     // An I/O error in the chain would be taken for one of standard output.
     let wrote = "name a file that -o or --json of bench, fsync or probe wrote";
-    let bytes =
-        host::read_input(path, BYTES_MAX).map_err(|error| fault(error.to_string(), wrote))?;
+    let bytes = host::read_input(path, BYTES_MAX).map_err(|error| match error {
+        InputError::TooLong { .. } => fault(format!("not a result file: {error}"), wrote),
+        other => fault(other.to_string(), wrote),
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| fault("not UTF-8 text".to_owned(), wrote))?;
     parse(&name, &text).map_err(|error| fault(error.to_string(), error.hint()))
 }

@@ -1,5 +1,8 @@
 //! `straddle report FILE...`: result files in, one HTML page out.
 
+use std::io::IsTerminal as _;
+
+use report::Refusal;
 use report::html::{Draft, Odd, Outlier, SharedCause};
 
 use crate::arguments::Report;
@@ -12,6 +15,13 @@ use crate::shared::result_files::{self, ReadFile};
 const NAMED_MAX: usize = 20;
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<CommandOutcome> {
+    if report.output.is_none() && std::io::stdout().is_terminal() {
+        let refusal = Refusal::hinted(
+            "cannot show a page of HTML on a terminal",
+            "name a file for it: -o page.html; to see its text here: -o -",
+        );
+        return Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal)));
+    }
     let destination = Destination::of(destination::PAGE, report.output.as_ref())?;
     let mut draft = Draft::default();
     result_files::each(&report.files, |file| match file {

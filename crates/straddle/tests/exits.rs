@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use testkit::running_program::{Ran, by_signals, signal, until};
 use testkit::scratch::text;
 use testkit::void_by_chance::says_void_by_chance;
-use testkit::{Loop, Scratch, need_loops, need_tools, tool};
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, tool};
 
 /// Returns how `straddle` ends with these words.
 fn straddle(words: &[&str]) -> Ran {
@@ -45,8 +45,9 @@ fn image(directory: &Path, name: &str, sector: u64) -> String {
 
 /// ext4 on a loop device, mounted until the test ends.
 struct Mounted {
-    device: Loop,
     point: PathBuf,
+    _mount: Mount,
+    device: Loop,
 }
 
 impl Mounted {
@@ -59,16 +60,8 @@ impl Mounted {
         let device = Loop::attach(&scratch.image("image", length_bytes), 512);
         tool::run("mkfs.ext4", &[&["-q", "-F"], options, &[text(device.path())]].concat());
         let point = scratch.path().join("point");
-        std::fs::create_dir(&point).expect("the scratch directory takes another");
-        tool::run("mount", &[text(device.path()), text(&point)]);
-        Mounted { device, point }
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        // A writer of the test may have its last block to finish.
-        let _ = tool::output("umount", &["--lazy", text(&self.point)]);
+        let mount = Mount::new("ext4", "", text(device.path()), &point);
+        Mounted { point, _mount: mount, device }
     }
 }
 
@@ -295,6 +288,9 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     ends(&["trace", "/nonexistent"], 2, "hint: ");
     ends(&["trace", text(&mounted.point)], 2, "not a file");
     ends(&["trace", text(&file), "--offset", "64K"], 2, "the file ends at 64 KiB");
+    let short = mounted.point.join("short");
+    std::fs::write(&short, b"abc").expect("the file system has room");
+    ends(&["trace", text(&short), "--offset", "100"], 2, "the file ends at 3 B");
     ends(&["trace", text(&file), "--offset", "1T", "--length", "4K"], 2, "hint: trace all");
     ends(&["trace", text(&file)], 5, "deleted");
     ends(&["trace", "--allow-unknown", text(&file)], 0, "deleted");
@@ -331,7 +327,7 @@ fn every_ending_of_atomic_has_its_code_and_says_why() {
     database[..18].copy_from_slice(b"SQLite format 3\0\x10\0");
     let sqlite = put("app.db", &database);
     // Whatever is below: these write through the page cache.
-    let ran = ends(&["atomic", text(&pg), "--for", "postgresql"], 1, "full_page_writes=on  keep");
+    let ran = ends(&["atomic", text(&pg), "--for", "postgresql"], 1, "keep  full_page_writes=on");
     assert!(ran.out.contains("pages of 8 KiB"), "{ran:?}");
     let ran =
         ends(&["atomic", text(&sqlite), "--for", "sqlite"], 1, "SQLite: writes pages of 4 KiB");
@@ -492,6 +488,8 @@ fn results_of_fsync_are_compared_by_their_ratios_and_mixed_results_are_refused()
     let probed = scratch.file("probed", probed.to_string().as_bytes());
     ends(&["compare", text(&probed), text(&probed)], 5, "cannot tell");
     ends(&["compare", &even, text(&probed)], 2, "one is a result of fsync, the other of probe");
+    let disk = scratch.image("disk.raw", 65 << 20);
+    ends(&["compare", &even, text(&disk)], 2, "not a result file");
 }
 
 #[test]
@@ -547,7 +545,7 @@ fn every_ending_of_compare_has_its_code_and_says_why() {
     ends(&["compare", &synced, &probed], 2, "hint: compare two results of the same command");
     let both = straddle(&["compare", &synced, &probed]).errors;
     let typed = both.split_once(": straddle fsync /").map(|(_, typed)| typed.trim_end());
-    assert!(typed.is_some_and(|typed| typed.ends_with(" --json")), "a target is named: {both}");
+    assert!(typed.is_some_and(|typed| typed.ends_with(" -o FILE")), "a target is named: {both}");
     let void = result("void", "void", [1.0, 0.99, 1.01]);
     ends(&["compare", &even, &void], 5, "the later run is void");
     ends(&["compare", &even, "/nonexistent"], 2, "/nonexistent");

@@ -8,6 +8,7 @@ pub mod long_names;
 pub mod loops;
 pub mod lvm;
 pub mod memory;
+pub mod mount;
 pub mod running_program;
 pub mod schema;
 pub mod scratch;
@@ -19,6 +20,7 @@ mod zram;
 
 pub use loops::Loop;
 pub use lvm::Lvm;
+pub use mount::Mount;
 pub use scratch::{FileDisk, Scratch};
 pub use xml::Xml;
 pub use zram::Zram;

@@ -1,6 +1,7 @@
 //! A program that runs: what it said, and that it does not outlive its test.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -144,6 +145,39 @@ impl Going {
     pub fn with(command: &mut Command) -> Going {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Going(Some(command.spawn().expect("the program runs")))
+    }
+
+    /// A Python program that uses the file at `path` as the statements `uses` say, and goes on.
+    /// They find it in `path`, and `ctypes`, `fcntl`, `os` and `socket` imported.
+    ///
+    /// # Panics
+    /// When it ends before it uses the file.
+    #[must_use]
+    pub fn python_with(path: &Path, uses: &str) -> Going {
+        let program = format!(
+            "import ctypes, fcntl, os, socket, sys, time; path = sys.argv[1]; {uses}; \
+             open(sys.argv[2], 'w').close(); time.sleep(600)"
+        );
+        let directory = tempfile::tempdir().expect("a directory is made");
+        let ready = directory.path().join("ready");
+        let mut going =
+            Going::with(tool::command("python3").args(["-c", &program]).args([path, &ready]));
+        going.until("the file is in use", || ready.exists());
+        going
+    }
+
+    /// A program because of which the file at `path` is open for writing, and in no process: the
+    /// descriptor is on its way through a socket.
+    ///
+    /// # Panics
+    /// When [`Going::python_with`] panics.
+    #[must_use]
+    pub fn hidden_writer(path: &Path) -> Going {
+        Going::python_with(
+            path,
+            "ends = socket.socketpair(); file = os.open(path, os.O_RDWR); \
+             socket.send_fds(ends[0], [b'x'], [file]); os.close(file)",
+        )
     }
 
     fn child(&mut self) -> &mut Child {

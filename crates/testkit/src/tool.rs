@@ -1,5 +1,6 @@
 //! Running the field's tools.
 
+use crate::running_program::until;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -68,11 +69,24 @@ pub fn command(name: &str) -> Command {
 /// Runs `name` with `arguments` and returns its output, whatever its exit status.
 ///
 /// # Panics
-/// When it cannot be started.
+/// When it cannot be started, or cannot look at a mounted loop device for five minutes.
 #[must_use]
 pub fn output(name: &str, arguments: &[&str]) -> Output {
-    let output = command(name).args(arguments).output();
-    output.unwrap_or_else(|error| panic!("{name} cannot be started: {error}"))
+    let once = || {
+        let output = command(name).args(arguments).output();
+        output.unwrap_or_else(|error| panic!("{name} cannot be started: {error}"))
+    };
+    // mkfs.btrfs looks at all mounted loop devices, and another test may be taking one away. It
+    // writes nothing then.
+    let is_kept_out = |output: &Output| text(&output.stderr).contains("cannot check mount status");
+    let mut output = once();
+    if is_kept_out(&output) {
+        until("every mounted loop device is there", || {
+            output = once();
+            !is_kept_out(&output)
+        });
+    }
+    output
 }
 
 /// Runs `name` with `arguments` and returns its standard output.

@@ -6,6 +6,8 @@
 use rand_core::Rng as _;
 use rand_pcg::Pcg64;
 
+use crate::number::wide;
+
 /// A stream of random numbers that its seed alone decides.
 #[derive(Clone, Debug)]
 pub struct Random {
@@ -40,6 +42,15 @@ impl Random {
         let index = self.below(count);
         &choices[usize::try_from(index).expect("an index below a slice's length fits in usize")]
     }
+
+    /// Puts `order` into an order that is drawn, each equally likely (Durstenfeld, "Algorithm 235:
+    /// Random permutation", 1964).
+    pub fn shuffle<T>(&mut self, order: &mut [T]) {
+        for last in (1..order.len()).rev() {
+            let other = self.below(wide(last) + 1);
+            order.swap(last, usize::try_from(other).expect("it is at most a place"));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -60,5 +71,16 @@ mod tests {
         let mut random = Random::new(1);
         assert!((0..1000).all(|_| random.below(3) < 3));
         assert_eq!(random.below(0), 0);
+    }
+    #[test]
+    fn a_shuffle_gives_each_order_about_as_often() {
+        let (mut random, mut times) = (Random::new(1), std::collections::BTreeMap::new());
+        for _ in 0..6000 {
+            let mut order = [1, 2, 3];
+            random.shuffle(&mut order);
+            *times.entry(order).or_insert(0) += 1;
+        }
+        assert_eq!(times.len(), 6, "{times:?}");
+        assert!(times.values().all(|times| (800..1200).contains(times)), "{times:?}");
     }
 }

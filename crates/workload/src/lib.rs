@@ -5,11 +5,11 @@
 //! input, and no count that was read decides how much is allocated before it is checked.
 
 mod duration;
-mod edit_distance;
 pub mod engine;
 pub mod hostile;
 mod input_error;
 pub mod job;
+pub mod near_words;
 pub mod profile_text;
 pub mod raidtest;
 pub mod trace;

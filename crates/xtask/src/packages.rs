@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use testkit::tool;
 
-/// Debian's package, and the tools of it that are run.
+/// Debian's package, and the tools of it that are run; of one without any, a file by its path.
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("android-sdk-libsparse-utils", &["img2simg", "simg2img"]),
     ("ansible-core", &["ansible-playbook"]),
@@ -101,9 +101,11 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("ntfs-3g", &["mkfs.ntfs", "mkntfs", "ntfsinfo"]),
     ("p7zip-full", &["7z"]),
     ("parted", &["parted"]),
+    ("perl-base", &["perl"]),
     ("postgresql", &["initdb", "pg_test_fsync", "postgres", "psql"]),
     ("procps", &["kill"]),
     ("python3", &["python3"]),
+    ("python3-lmdb", &["/usr/lib/python3/dist-packages/lmdb/__init__.py"]),
     ("prometheus", &["promtool"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
     ("qemu-user-static", &["qemu-aarch64-static"]),

@@ -29,12 +29,14 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
     let room = RunDirectory::new()?;
     let notes = tempfile::tempdir().context("cannot make a directory for notes")?;
     let skips = notes.path().join("skips");
+    let threads = std::env::var("RUST_TEST_THREADS").unwrap_or_else(|_| threads().to_string());
     let guests = if arguments.is_empty() { guest::results() } else { Vec::new() };
     let mut child = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"])
         .args(&arguments)
         .env("STRADDLE_TESTS", "full")
         .env("STRADDLE_SKIPS", &skips)
         .env("TMPDIR", room.path())
+        .env("RUST_TEST_THREADS", threads)
         .envs(guests)
         .stdout(Stdio::piped())
         .spawn()
@@ -67,6 +69,12 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
     }
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     Ok(counts.failed == 0 && status.success())
+}
+
+/// Returns how many tests of a program run at once: two for each processor, since half of a test's
+/// time is spent waiting for disks and for the seconds of a measurement.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(2, |processors| processors.get() * 2)
 }
 
 /// Results counted so far.

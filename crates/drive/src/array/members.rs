@@ -50,6 +50,8 @@ struct ArrayMember<M> {
     head: u64,
     /// Behind the last byte that it was told to read.
     read_end: u64,
+    /// When something happens next at it; [`NEVER`] where nothing does.
+    next_ns: u64,
     /// Ledger of the member, if somebody asked for it.
     ledger: Option<Box<MemberLedger>>,
 }
@@ -58,8 +60,6 @@ struct ArrayMember<M> {
 #[derive(Clone, Debug)]
 pub(super) struct Members<M> {
     parts: Vec<ArrayMember<M>>,
-    /// When something happens next at each; [`NEVER`] where nothing does.
-    next_ns: Vec<u64>,
     turns: bool,
     /// Commands to be sent.
     outbox: Vec<MemberRun>,
@@ -73,8 +73,8 @@ pub(super) struct Members<M> {
 impl<M: Model> Members<M> {
     /// Members that did nothing yet for an array.
     pub(super) fn new(members: Vec<Member<M>>, turns: bool) -> Members<M> {
-        let next_ns = members.iter().map(|member| next_ns(&member.model)).collect();
         let part = |member: Member<M>| ArrayMember {
+            next_ns: next_ns(&member.model),
             model: member.model,
             offset_bytes: member.offset_bytes,
             pending: 0,
@@ -84,7 +84,6 @@ impl<M: Model> Members<M> {
         };
         Members {
             parts: members.into_iter().map(part).collect(),
-            next_ns,
             turns,
             outbox: Vec::new(),
             sent: Slab::new(),
@@ -212,7 +211,7 @@ impl<M: Model> Members<M> {
             length_bytes: piece.end - piece.start,
         };
         part.model.submit(command, now_ns, &mut self.heard);
-        self.next_ns[piece.member] = next_ns(&part.model);
+        part.next_ns = next_ns(&part.model);
     }
 
     /// Ends the piece at `place`; whose it is, and where that is which was joined with it.
@@ -228,16 +227,15 @@ impl<M: Model> Members<M> {
 
     /// When something happens next at a member.
     pub(super) fn next_ns(&self) -> Option<u64> {
-        self.next_ns.iter().copied().min().filter(|&next_ns| next_ns != NEVER)
+        let next_ns = self.parts.iter().fold(NEVER, |least, part| least.min(part.next_ns));
+        (next_ns != NEVER).then_some(next_ns)
     }
 
     /// Advances the members where something happens until `to_ns`.
     pub(super) fn advance(&mut self, to_ns: u64) {
-        for (part, own_ns) in self.parts.iter_mut().zip(&mut self.next_ns) {
-            if *own_ns <= to_ns {
-                part.model.advance(to_ns, &mut self.heard);
-                *own_ns = next_ns(&part.model);
-            }
+        for part in self.parts.iter_mut().filter(|part| part.next_ns <= to_ns) {
+            part.model.advance(to_ns, &mut self.heard);
+            part.next_ns = next_ns(&part.model);
         }
     }
 

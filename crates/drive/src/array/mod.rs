@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use aftermath::Fallen;
 use ledger::ArrayLedger;
 use members::{MemberRun, Members, Owner};
-use parity_update::{Chunk, Round};
+use parity_update::Chunk;
 use plan::ArrayShape;
 pub use plan::{ArrayPlan, Level, Member, ParityWrite};
 use rebuild::Rebuild;
@@ -64,7 +64,6 @@ pub struct Array<M> {
     /// The first of the members that are lost are so many.
     lost: usize,
     rebuild: Rebuild,
-    round: Round,
     /// Commands whose last piece has ended.
     ended: Vec<usize>,
     tally: DriveTally,
@@ -107,7 +106,6 @@ impl<M: Model> Array<M> {
             stripes: Stripes::new(plan.stripes, plan.hold_ns, shape.stripe.full_bytes()),
             lost: usize::try_from(plan.lost).unwrap_or(usize::MAX),
             rebuild: Rebuild::new(&plan, shape.capacity_bytes / plan.data_members()),
-            round: Round::default(),
             ended: Vec::new(),
             tally: DriveTally::default(),
             ledger: None,

@@ -103,6 +103,15 @@ pub(super) fn join(written: &mut Vec<Written>, new: Written) {
     written.drain(from + 1..upto);
 }
 
+/// Adds `part` to `parts`, where it joins the one that it goes on.
+fn add(parts: &mut Vec<ChunkPart>, part: ChunkPart) {
+    let before = parts.iter_mut().rfind(|one| one.chunk == part.chunk && one.end == part.start);
+    match before {
+        Some(before) => before.end = part.end,
+        None => parts.push(part),
+    }
+}
+
 impl Round {
     /// Works out what `written`, in order and apart, needs.
     pub(super) fn fill(
@@ -188,17 +197,17 @@ impl Round {
             }
             let is_read = if modifies { cover != Cover::None } else { cover != Cover::All };
             if missing > 0 && (is_read || reads_all) {
-                self.reads.push(part(chunk));
+                add(&mut self.reads, part(chunk));
             }
             if cover != Cover::None {
-                self.writes.push(part(chunk));
+                add(&mut self.writes, part(chunk));
             }
         }
         for chunk in (0..rows.parity).map(Chunk::Parity).filter(|&chunk| !is_lost(chunk)) {
             if missing > 0 && (modifies || reads_all) {
-                self.reads.push(part(chunk));
+                add(&mut self.reads, part(chunk));
             }
-            self.writes.push(part(chunk));
+            add(&mut self.writes, part(chunk));
         }
     }
 }

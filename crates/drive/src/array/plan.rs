@@ -127,7 +127,7 @@ impl ArrayPlan {
                 self.lost < self.copies() || self.lost <= self.level.parity(),
                 "lost",
                 self.lost,
-                "as many members as the level can lose, at most",
+                self.lost_wanted(),
             ),
             (
                 self.lost > 0 || self.rebuild_bytes_per_second == 0,
@@ -138,6 +138,16 @@ impl ArrayPlan {
         ];
         check(checks)?;
         Ok(self)
+    }
+
+    /// Returns how many members may be lost, in words.
+    fn lost_wanted(&self) -> &'static str {
+        match self.level.parity().max(self.copies().saturating_sub(1)) {
+            0 => "0: this level can lose no member",
+            1 => "0 or 1",
+            2 => "0, 1 or 2",
+            _ => "fewer than there are copies",
+        }
     }
 
     /// Returns whether there are as many members as the level can have, and what those are.

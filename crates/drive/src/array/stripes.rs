@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parity_update::{self, Written};
+use super::parity_update::{self, Round, Written};
 
 /// Bytes to be written to a stripe, and the commands that write them.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +43,8 @@ pub(super) struct StripeWork {
     waiting: StripeBatch,
     /// Parts that the round writes.
     pub(super) active: StripeBatch,
+    /// Work of the round.
+    pub(super) parts: Round,
     /// Parts that the members have not done yet.
     pub(super) left: u64,
     /// Number of the round in the array's ledger; 0 where it keeps none.
@@ -117,7 +119,16 @@ impl Stripes {
                 return None;
             }
             let (waiting, active) = (StripeBatch::default(), StripeBatch::default());
-            self.works.push(StripeWork { number, phase, waiting, active, left: 0, round: 0 });
+            let parts = Round::default();
+            self.works.push(StripeWork {
+                number,
+                phase,
+                waiting,
+                active,
+                parts,
+                left: 0,
+                round: 0,
+            });
             self.works.len() - 1
         };
         self.places.insert(number, place);

@@ -51,7 +51,7 @@ impl<M: Model> Array<M> {
         let number = work.number;
         self.fill(place, number);
         self.tally.parity_updates += rows.parity;
-        if self.round.reads.is_empty() {
+        if self.stripes.at(place).parts.reads.is_empty() {
             self.post_stripe(place, Phase::Writes);
         } else {
             self.tally.parity_rmws += rows.parity;
@@ -59,26 +59,29 @@ impl<M: Model> Array<M> {
         }
     }
 
-    /// Goes on with a round whose reads have ended.
+    /// Goes on with a round whose reads have ended. What is lost may be on a spare by now.
     fn write_stripe(&mut self, place: usize) {
-        let number = self.stripes.at(place).number;
-        self.fill(place, number);
+        if self.lost > 0 {
+            let number = self.stripes.at(place).number;
+            self.fill(place, number);
+        }
         self.post_stripe(place, Phase::Writes);
     }
 
     /// Works out a round of the stripe `number` at `place`.
     fn fill(&mut self, place: usize, number: u64) {
         let rows = StripeDimensions::of(&self.plan);
-        let mut round = std::mem::take(&mut self.round);
-        let written = std::mem::take(&mut self.stripes.at(place).active.written);
+        let work = self.stripes.at(place);
+        let mut parts = std::mem::take(&mut work.parts);
+        let written = std::mem::take(&mut work.active.written);
         let rotation = self.plan.level.rotation().expect("only arrays with parity have stripes");
         let end = (number + 1) * self.plan.chunk_bytes;
         let is_whole = self.lost == 0;
-        round.fill(&rows, &written, |chunk| {
+        parts.fill(&rows, &written, |chunk| {
             !is_whole && self.is_lost(chunk.member(&self.plan, rotation, number), end)
         });
-        self.stripes.at(place).active.written = written;
-        self.round = round;
+        let work = self.stripes.at(place);
+        (work.active.written, work.parts) = (written, parts);
     }
 
     /// Makes pieces of a round's reads or writes.
@@ -86,23 +89,21 @@ impl<M: Model> Array<M> {
         let work = self.stripes.at(place);
         let (number, fua, origin) = (work.number, work.active.fua, work.round);
         work.phase = phase;
-        let (parts, action) = match phase {
-            Phase::Reads => (std::mem::take(&mut self.round.reads), CommandKind::Read),
-            _ => (std::mem::take(&mut self.round.writes), CommandKind::Write { fua }),
+        let parts = std::mem::take(&mut work.parts);
+        let (posted, action) = match phase {
+            Phase::Reads => (&parts.reads, CommandKind::Read),
+            _ => (&parts.writes, CommandKind::Write { fua }),
         };
-        work.left = parts.len() as u64;
+        work.left = posted.len() as u64;
         let rotation = self.plan.level.rotation().expect("only arrays with parity have stripes");
         let base = number * self.plan.chunk_bytes;
-        for &ChunkPart { chunk, start, end } in &parts {
+        for &ChunkPart { chunk, start, end } in posted {
             let member = chunk.member(&self.plan, rotation, number);
             let (start, end) = (base + start, base + end);
             let owner = Owner::Stripe(place);
             self.members.post(MemberRun { member, action, start, end, owner, origin });
         }
-        match phase {
-            Phase::Reads => self.round.reads = parts,
-            _ => self.round.writes = parts,
-        }
+        self.stripes.at(place).parts = parts;
     }
 
     /// Ends a piece of a round: behind its last read come its writes, and behind the last of these

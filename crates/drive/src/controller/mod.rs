@@ -252,6 +252,7 @@ impl<M: Model> Controller<M> {
             while let Some((ready_ns, command)) = self.wire.first()
                 && ready_ns <= self.now_ns
             {
+                let command = *command;
                 self.wire.take();
                 self.enter(command, done);
             }

@@ -1,8 +1,6 @@
 //! The arm and the turning platter: how long it takes to read or write sectors, from where it is.
 
-use std::num::NonZeroU16;
-
-use super::platter::{HeadWork, Platter, Spot};
+use super::platter::{DiskTrack, HeadWork, Platter, Spot};
 use super::seeks::Seeks;
 use super::{HardDiskPlan, Rmw};
 use crate::DriveTally;
@@ -24,12 +22,13 @@ pub(super) struct SectorRun {
 impl SectorRun {
     /// The sectors that bytes from `start` to `end` touch; `start` is below `end`.
     pub(super) fn of(plan: &HardDiskPlan, start: u64, end: u64) -> SectorRun {
+        // A sector is a power of two, and divisions take long.
+        let (bits, within) = (plan.physical_bytes.trailing_zeros(), plan.physical_bytes - 1);
         // Where the origin is not 0, sector 0 is the piece before it.
-        let shift = (plan.physical_bytes - plan.origin_bytes) % plan.physical_bytes;
+        let shift = (plan.physical_bytes - plan.origin_bytes) & within;
         let (start, end) = (start + shift, end + shift);
-        let (first, last) = (start / plan.physical_bytes, (end - 1) / plan.physical_bytes);
-        let head = !start.is_multiple_of(plan.physical_bytes);
-        let tail = !end.is_multiple_of(plan.physical_bytes);
+        let (first, last) = (start >> bits, (end - 1) >> bits);
+        let (head, tail) = (start & within != 0, end & within != 0);
         let is_one = first == last;
         SectorRun {
             first,
@@ -53,9 +52,8 @@ pub(super) struct DiskArm {
     rmw: Rmw,
     /// Time that the head settles longer before it writes.
     write_settle_ns: u64,
-    /// Cylinder that the arm is at.
-    cylinder: u64,
-    head: NonZeroU16,
+    /// Track that the arm is at.
+    track: DiskTrack,
     pub(super) tally: DriveTally,
     /// The passes that wrote since somebody asked, where somebody asks.
     pub(super) spans: Option<Vec<MediumPass>>,
@@ -79,8 +77,7 @@ impl DiskArm {
             platter,
             rmw: plan.rmw,
             write_settle_ns: plan.write_settle_ns,
-            cylinder: 0,
-            head: NonZeroU16::MIN,
+            track: DiskTrack::FIRST,
             tally: DriveTally::default(),
             spans: None,
         }
@@ -95,7 +92,11 @@ impl DiskArm {
 
     /// Returns whether the arm is on the track of `spot`.
     fn is_on_track(&self, spot: Spot) -> bool {
-        (spot.cylinder, spot.head) == (self.cylinder, self.head)
+        spot.track == self.track
+    }
+
+    fn cylinders_to(&self, spot: Spot) -> u64 {
+        spot.track.cylinder().abs_diff(self.track.cylinder())
     }
 
     /// Returns how long the arm takes to `spot`.
@@ -103,7 +104,7 @@ impl DiskArm {
         if self.is_on_track(spot) {
             return 0;
         }
-        self.seeks.seek_ns(spot.cylinder.abs_diff(self.cylinder))
+        self.seeks.seek_ns(self.cylinders_to(spot))
     }
 
     /// Returns how long until the head is over `spot`, from `at_ns`: the seek, and the wait.
@@ -113,8 +114,7 @@ impl DiskArm {
             0 => 0,
             seek_ns => seek_ns + self.settles_ns(spot.work),
         };
-        let here = (at_ns + seek_ns) % turn_ns;
-        (seek_ns, (u64::from(spot.passes_ns) + turn_ns - here) % turn_ns)
+        (seek_ns, self.platter.wait_ns(spot, (at_ns + seek_ns) % turn_ns))
     }
 
     /// Returns how much longer the head settles before its work.
@@ -152,7 +152,7 @@ impl DiskArm {
     /// known to be too far before.
     #[inline(never)]
     fn pass_after_seek_ns(&self, spot: Spot, passes_ns: u64, most_ns: u64) -> Option<u64> {
-        let cylinders = spot.cylinder.abs_diff(self.cylinder);
+        let cylinders = self.cylinders_to(spot);
         let (turn_ns, settles_ns) = (self.platter.turn_ns(), self.settles_ns(spot.work));
         let (shortest_ns, longest_ns) = self.seeks.bounds_ns(cylinders);
         let (shortest_ns, longest_ns) = (shortest_ns + settles_ns, longest_ns + settles_ns);
@@ -180,7 +180,7 @@ impl DiskArm {
             self.tally.seek_ns += seek_ns;
             self.tally.wait_ns += wait_ns;
             self.tally.transfer_ns += span_ns;
-            (self.cylinder, self.head) = (spot.cylinder, spot.head);
+            self.track = spot.track;
             now_ns += seek_ns + wait_ns + span_ns;
             if head == HeadWork::Writes
                 && let Some(spans) = &mut self.spans

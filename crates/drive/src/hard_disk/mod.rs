@@ -421,8 +421,9 @@ impl HardDisk {
         }
         if let Some((ready_ns, command)) = self.wire.first()
             && ready_ns <= self.now_ns
-            && self.lets_in(&command)
+            && self.lets_in(command)
         {
+            let command = *command;
             self.wire.take();
             self.enter(command, done);
             return true;
@@ -456,7 +457,11 @@ impl Model for HardDisk {
             log.sent(command.id);
         }
         self.wire.send(command, at_ns);
-        self.settle(done);
+        self.next_ns = self.upcoming_ns();
+        // All that was due before is done, and mostly nothing else is due now.
+        if self.next_ns.is_some_and(|next_ns| next_ns <= at_ns) {
+            self.settle(done);
+        }
     }
 
     fn next_ns(&self) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! Places of sectors: the track, and the distance from the turn's beginning.
 
-use std::num::NonZeroU16;
+use std::num::NonZeroU64;
 
 use super::HardDiskPlan;
 
@@ -33,14 +33,31 @@ pub(super) enum HeadWork {
 /// Place of a sector as the arm needs it; small, since many are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
-    /// The cylinder, from the outermost.
-    pub(super) cylinder: u64,
-    /// Number of the track in its cylinder, from 1.
-    pub(super) head: NonZeroU16,
+    /// The track.
+    pub(super) track: DiskTrack,
     /// When in a turn the sector starts to pass, in nanoseconds: below a second, as a turn is.
     pub(super) passes_ns: u32,
     /// Work of the head there.
     pub(super) work: HeadWork,
+}
+
+/// A track: the cylinder, from the outermost, below 2^48, and behind it in 16 bits the number of
+/// the track in its cylinder, from 1. Two are compared for each piece that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DiskTrack(NonZeroU64);
+
+impl DiskTrack {
+    /// The track of the first head at the outermost cylinder.
+    pub(super) const FIRST: DiskTrack = DiskTrack(NonZeroU64::MIN);
+
+    fn new(cylinder: u64, head: u64) -> DiskTrack {
+        DiskTrack(NonZeroU64::MIN.saturating_add(cylinder << 16 | head))
+    }
+
+    /// The cylinder, from the outermost.
+    pub(super) fn cylinder(self) -> u64 {
+        self.0.get() >> 16
+    }
 }
 
 /// All sectors of a disk.
@@ -116,9 +133,8 @@ impl Platter {
         let passes_ns = self.within_ns(place, place.index) + place.track * self.skew_ns;
         let passes_ns =
             u32::try_from(passes_ns % self.turn_ns).expect("a turn is a second at most");
-        let head = u16::try_from(place.track % self.heads).expect("there are 256 at most");
-        let head = NonZeroU16::MIN.saturating_add(head);
-        Spot { cylinder: place.track / self.heads, head, passes_ns, work }
+        let track = DiskTrack::new(place.track / self.heads, place.track % self.heads);
+        Spot { track, passes_ns, work }
     }
 
     /// For how long so many sectors from `place` pass; they are all on its track.

@@ -18,19 +18,18 @@ impl ReadAhead {
         ReadAhead { most, read: None, goes_on: false }
     }
 
-    /// Returns whether `run` was read, or will be without the arm moving.
-    pub(super) fn has(&self, run: SectorRun) -> bool {
-        self.rest(run).is_some()
+    /// Sectors that were read, or will be without the arm moving.
+    pub(super) fn reach(&self) -> Reach {
+        let Some((from, upto, _)) = self.read else { return Reach { from: 0, sectors: 0 } };
+        let most = if self.goes_on { upto + self.most } else { upto };
+        Reach { from, sectors: most - from }
     }
 
     /// The first sector of `run` that was not read when the head was there last, and when that was;
     /// `None` where the arm must go there.
     pub(super) fn rest(&self, run: SectorRun) -> Option<(u64, u64)> {
-        let (from, upto, at_ns) = self.read?;
-        let most = if self.goes_on { upto + self.most } else { upto };
-        // One comparison, since half of all runs are before; their distance is beyond all.
-        let distance = run.first.wrapping_sub(from);
-        (distance.saturating_add(run.sectors) <= most - from).then_some((upto, at_ns))
+        let (_, upto, at_ns) = self.read?;
+        self.reach().has(run).then_some((upto, at_ns))
     }
 
     /// The head has read `run`, and goes on from `at_ns`. Where nothing is read ahead there is no
@@ -55,6 +54,22 @@ impl ReadAhead {
     }
 }
 
+/// Sectors that need no arm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach {
+    from: u64,
+    sectors: u64,
+}
+
+impl Reach {
+    /// Returns whether all of `run` is among them.
+    #[inline]
+    pub(super) fn has(self, run: SectorRun) -> bool {
+        // One comparison, since half of all runs are before; their distance is beyond all.
+        run.first.wrapping_sub(self.from).saturating_add(run.sectors) <= self.sectors
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,7 +80,7 @@ mod tests {
         for (most, has) in [(0, false), (8, true)] {
             let mut ahead = ReadAhead::new(most);
             ahead.read(run, 0);
-            assert_eq!(ahead.has(run), has);
+            assert_eq!(ahead.reach().has(run), has);
         }
     }
 }

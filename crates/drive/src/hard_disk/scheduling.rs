@@ -62,10 +62,10 @@ impl Choice<'_> {
         if self.plan.scheduler == Scheduler::Fifo {
             return (0, Next::Command(0));
         }
-        let mut search = self.search(NOTHING);
+        let (mut search, reach) = (self.search(NOTHING), self.ahead.reach());
         let seen = waiting.iter().take(self.plan.depth.into());
         for (place, WaitingCommand { command, run, spot, .. }) in seen.enumerate() {
-            match command.action == CommandKind::Read && self.ahead.has(*run) {
+            match command.action == CommandKind::Read && reach.has(*run) {
                 true => search.found(0, Next::Command(place)),
                 false => search.look(*spot, Next::Command(place)),
             }

@@ -1,6 +1,8 @@
 //! Time of the arm over so many cylinders: a root and a straight line, and a table that mostly
 //! spares it.
 
+use units::number::{real, whole};
+
 use super::HardDiskPlan;
 
 /// The seeks of a disk.
@@ -48,8 +50,9 @@ impl Seeks {
             let share = i64::try_from(share).unwrap_or(i64::MAX);
             (ns * share) >> ROOT_BITS
         };
-        let way_ns =
-            scaled(self.root_ns, share.isqrt()) + scaled(self.straight_ns, share >> ROOT_BITS);
+        // Below 2^52 the root of a real number is exact to its last place, on every machine.
+        let root = whole(real(share).sqrt());
+        let way_ns = scaled(self.root_ns, root) + scaled(self.straight_ns, share >> ROOT_BITS);
         self.settle_ns + u64::try_from(way_ns).unwrap_or(0)
     }
 

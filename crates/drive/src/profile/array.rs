@@ -51,7 +51,7 @@ pub(super) const FIELDS: &[Field<Whole>] = &[
     }),
     Field::new("stripes", Quantity::Count, |whole, count| whole.plan.stripes = count),
     Field::new("hold", Quantity::Time, |whole, ns| whole.plan.hold_ns = ns),
-    Field::or_zero("lost", Quantity::Count, |whole, count| whole.plan.lost = count),
+    Field::or_zero("lost", Quantity::CountOrNone, |whole, count| whole.plan.lost = count),
     Field::or_zero("rebuild", Quantity::Rate, |whole, rate| {
         whole.plan.rebuild_bytes_per_second = rate
     }),

@@ -56,7 +56,7 @@ impl DriveProfile {
         value.amount = amount.ok_or_else(|| {
             format!("expected {}, got `{key} = {text}`", value.quantity.expects())
         })?;
-        (value.label, value.source) = (ValueLabel::Predicted, "the command line".to_owned());
+        (value.label, value.source) = (ValueLabel::Known, "the command line".to_owned());
         Ok(self)
     }
 

@@ -17,9 +17,14 @@ pub enum Quantity {
     Rate,
     /// A number: `7200`.
     Count,
+    /// A number of which 0 is called `none`.
+    CountOrNone,
     /// One of these words; its number is its place.
     Word(&'static [&'static str]),
 }
+
+/// The word for 0.
+const NONE: &str = "none";
 
 /// The words of a yes or no.
 pub(crate) const YES_NO: Quantity = Quantity::Word(&["no", "yes"]);
@@ -33,7 +38,8 @@ impl Quantity {
         match self {
             Quantity::Bytes | Quantity::Rate => prefix::parse(text).ok(),
             Quantity::Time => Duration::parse(text).map(|time| time.0),
-            Quantity::Count => text.parse().ok(),
+            Quantity::CountOrNone if text == NONE => Some(0),
+            Quantity::Count | Quantity::CountOrNone => text.parse().ok(),
             Quantity::Word(words) => {
                 let place = words.iter().position(|word| *word == text)?;
                 u64::try_from(place).ok()
@@ -49,6 +55,7 @@ impl Quantity {
             Quantity::Rate => "bytes a second such as 550 MB".to_owned(),
             Quantity::Time => TIME_FORM.to_owned(),
             Quantity::Count => "a whole number".to_owned(),
+            Quantity::CountOrNone => format!("a whole number or {NONE}"),
             Quantity::Word(words) => format!("one of {}", words.join(", ")),
         }
     }
@@ -65,7 +72,7 @@ impl Quantity {
             Quantity::Bytes => of(1 << 20, "MiB").or_else(|| of(1_000_000, "MB")),
             Quantity::Rate => of(1_000_000, "MB"),
             Quantity::Time => return of(1000, "us").unwrap_or(format!("\"{amount} ns\"")),
-            Quantity::Count => None,
+            Quantity::Count | Quantity::CountOrNone => None,
             Quantity::Word(_) => return format!("\"{}\"", self.shown(amount)),
         };
         whole.unwrap_or_else(|| amount.to_string())
@@ -78,7 +85,8 @@ impl Quantity {
             Quantity::Bytes => Size(amount).to_string(),
             Quantity::Rate => format!("{}/s", Size(amount)),
             Quantity::Time => Duration(amount).to_string(),
-            Quantity::Count => amount.to_string(),
+            Quantity::CountOrNone if amount == 0 => NONE.to_owned(),
+            Quantity::Count | Quantity::CountOrNone => amount.to_string(),
             Quantity::Word(words) => {
                 let place = usize::try_from(amount).unwrap_or(usize::MAX);
                 words.get(place).copied().unwrap_or("unknown").to_owned()

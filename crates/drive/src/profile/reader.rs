@@ -66,7 +66,7 @@ impl RawValues {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[serde(expecting = "{ value = ..., label = \"predicted\", source = \"...\" }")]
+#[serde(expecting = "{ value = ..., label = \"known\", source = \"...\" }")]
 struct RawValue {
     value: Spanned<Scalar>,
     label: Spanned<String>,
@@ -114,7 +114,7 @@ pub(super) fn profile(
         inherited.ok_or_else(|| {
             let key = form.key;
             let hint =
-                format!("add {key} = {{ value = ..., label = \"predicted\", source = \"...\" }}");
+                format!("add {key} = {{ value = ..., label = \"known\", source = \"...\" }}");
             source.error(&raw.name, &format!("{} needs `{key}`", kind.with_article()), hint)
         })
     };
@@ -228,7 +228,8 @@ fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, 
 fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLabel, InputError> {
     let by = raw.by.as_ref().map(|by| source.line("by", by)).transpose()?;
     match (raw.label.get_ref().as_str(), by) {
-        ("predicted", None) => Ok(ValueLabel::Predicted),
+        ("known", None) => Ok(ValueLabel::Known),
+        ("unconfirmed", None) => Ok(ValueLabel::Unconfirmed),
         ("assumed", None) => Ok(ValueLabel::Assumed),
         ("calibrated", Some(by)) => Ok(ValueLabel::Calibrated(by)),
         ("fitted", Some(by)) => Ok(ValueLabel::Fitted(by)),
@@ -238,7 +239,7 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<ValueLab
             Err(source.error(&raw.label, &problem, "add by = \"...\""))
         }
         _ => {
-            let expects = "predicted or assumed, or calibrated or fitted with `by`";
+            let expects = "known, unconfirmed or assumed, or calibrated or fitted with `by`";
             Err(source.unreadable("label", &raw.label, expects))
         }
     }

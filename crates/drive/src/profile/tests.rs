@@ -3,7 +3,7 @@
 use workload::InputError;
 use workload::profile_text::PROFILE_BYTES_MAX;
 
-use super::{DriveProfile, built_in, built_in_texts};
+use super::{DriveProfile, built_in, built_in_texts, called};
 
 const FILE: &str = "mine.toml";
 
@@ -116,7 +116,7 @@ fn a_value_that_the_user_gives_stands_in_for_the_profile_s() {
 #[test]
 fn a_profile_with_a_base_changes_only_the_values_that_it_names() {
     let text = "name = \"mine\"\nbase = \"hdd-7200-512e\"\nnotes = [\"slower\"]\n[values]\n\
-        rpm = { value = 5400, label = \"predicted\", source = \"data sheet\" }\n";
+        rpm = { value = 5400, label = \"known\", source = \"data sheet\" }\n";
     let mine = DriveProfile::parse(FILE, text).unwrap();
     let base = built_in().first().expect("there are some");
     assert_eq!((mine.amount("rpm"), mine.kind), (Some(5400), base.kind));
@@ -152,7 +152,7 @@ fn a_base_that_does_not_exist_or_is_of_another_kind_is_refused_with_its_line() {
 #[test]
 fn an_array_is_made_of_a_drive_of_ones_own_and_its_values_can_be_set() {
     let disk = "name = \"mine\"\nbase = \"hdd-7200-512e\"\n[values]\n\
-        rpm = { value = 10000, label = \"predicted\", source = \"data sheet\" }\n";
+        rpm = { value = 10000, label = \"known\", source = \"data sheet\" }\n";
     let find = |name: &str| (name == "mine.toml").then(|| DriveProfile::parse(name, disk).unwrap());
     let array = "name = \"own\"\nbase = \"raid5-5x64k\"\nmember = \"mine.toml\"\n";
     let own = DriveProfile::parse_with("own.toml", array, &find).unwrap();
@@ -165,11 +165,24 @@ fn an_array_is_made_of_a_drive_of_ones_own_and_its_values_can_be_set() {
     let two = DriveProfile::parse_with("two.toml", based, &find).unwrap();
     assert_eq!(two.amount("rpm"), Some(10_000));
     // A controller over an array: the disk is two below.
-    let bbu = super::called("raid5-bbu").expect("built in").clone();
+    let bbu = called("raid5-bbu").expect("built in").clone();
     let bbu = bbu.with("member.member.cache", "0").unwrap();
     bbu.model().unwrap();
     let array = bbu.member.expect("an array");
     assert_eq!(array.member.and_then(|disk| disk.amount("cache")), Some(0));
     let said = own.with("member.color", "red").unwrap_err();
     assert!(said.contains("hard-disk has no `color`"), "{said}");
+}
+
+#[test]
+fn an_array_that_lacks_no_member_says_none() {
+    let array = called("raid5-5x64k").unwrap().clone();
+    let shown = |array: &DriveProfile| {
+        let lost = array.value("lost").unwrap();
+        lost.quantity.shown(lost.amount).to_string()
+    };
+    assert_eq!(shown(&array), "none");
+    let array = array.with("lost", "1").unwrap();
+    assert_eq!(shown(&array), "1");
+    assert_eq!(shown(&array.with("lost", "none").unwrap()), "none");
 }

@@ -17,11 +17,13 @@ pub struct Value {
     pub source: String,
 }
 
-/// Origin of a value; the model's statements with it have the same label.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueLabel {
-    /// Known before anything was compared.
-    Predicted,
+    /// Its source says it.
+    Known,
+    /// Written from memory, or as others quote the source; nobody has looked there.
+    Unconfirmed,
     /// Not known: a usual value, or a guess, before anything was compared.
     Assumed,
     /// Set so that one published number comes out; this one.
@@ -31,11 +33,12 @@ pub enum ValueLabel {
 }
 
 impl ValueLabel {
-    /// The word: `predicted`.
+    /// The word: `known`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
-            ValueLabel::Predicted => "predicted",
+            ValueLabel::Known => "known",
+            ValueLabel::Unconfirmed => "unconfirmed",
             ValueLabel::Assumed => "assumed",
             ValueLabel::Calibrated(_) => "calibrated",
             ValueLabel::Fitted(_) => "fitted",
@@ -46,8 +49,8 @@ impl ValueLabel {
     #[must_use]
     pub fn by(&self) -> &str {
         match self {
-            ValueLabel::Predicted | ValueLabel::Assumed => "",
             ValueLabel::Calibrated(by) | ValueLabel::Fitted(by) => by,
+            _ => "",
         }
     }
 }

@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile;
+use crate::sheet::DataSheet;
+
+/// The unit of numbers of whole turns of a platter, which must be equal.
+pub const TURNS: &str = "turns";
+
 /// Article that published a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Article {
@@ -41,6 +47,36 @@ impl Article {
             Article::Drive(name) => name,
         }
     }
+
+    /// Its author, year and address; of a drive the source of its data sheet.
+    fn source(self) -> Option<&'static str> {
+        Some(match self {
+            Article::AdvancedFormat => "2019; author and address unknown",
+            Article::SsdAlignment => "the weblog 5400rpm; year and address unknown",
+            Article::Fsync => "nilei, 2019: https://zhuanlan.zhihu.com/p/55658164",
+            Article::BlocksAlignment => {
+                "Alexander Motin, 2009: \
+                 https://lists.freebsd.org/pipermail/freebsd-arch/2009-December/"
+            }
+            Article::FourKib => {
+                "Roderick W. Smith, 2010: \
+                 http://www.ibm.com/developerworks/cn/linux/l-4kb-sector-disks/index.html"
+            }
+            Article::Drive(name) => {
+                let mut sheets = profile::checked_sheets();
+                return sheets.find(|sheet| sheet.name() == name).map(DataSheet::source);
+            }
+        })
+    }
+}
+
+/// Author, year and address of the article, or the source of the data sheet, that is titled
+/// `title`, as far as they are known.
+#[must_use]
+pub fn source_of(title: &str) -> Option<&'static str> {
+    let drives = profile::checked_sheets().map(|sheet| Article::Drive(sheet.name()));
+    let mut all = Article::ALL.into_iter().chain(drives);
+    all.find(|article| article.title() == title).and_then(Article::source)
 }
 
 /// Origin of what a model says of a line.
@@ -48,7 +84,7 @@ impl Article {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LineOrigin {
-    /// Nothing of the drive was set by this line or its like.
+    /// The model's own number: no value of the drive was set by this line or its like.
     Predicted,
     /// One value of the drive was set so that this line comes out.
     Calibrated,
@@ -130,5 +166,23 @@ impl PublishedNumber {
     #[must_use]
     pub fn is_within(&self) -> bool {
         self.error_percent().abs() <= self.bound_percent
+    }
+}
+
+/// A published number, and where the model's comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelLine<From> {
+    pub(super) published: PublishedNumber,
+    pub(super) from: From,
+}
+
+impl<From: Copy> ModelLine<From> {
+    pub(super) const fn noted(self, note: &'static str) -> ModelLine<From> {
+        ModelLine { published: PublishedNumber { note, ..self.published }, ..self }
+    }
+
+    /// The line that the model does not reach, and why.
+    pub(super) const fn outside(self, outside: &'static str) -> ModelLine<From> {
+        ModelLine { published: PublishedNumber { outside, ..self.published }, ..self }
     }
 }

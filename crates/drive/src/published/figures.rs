@@ -1,12 +1,12 @@
 //! The published numbers.
 
-use super::compared::{Article, LineOrigin, PublishedNumber};
+use super::compared::{Article, LineOrigin, ModelLine, PublishedNumber, TURNS};
 use super::run_figures::{Figure, Figures};
 use super::scenario::Scenario;
 
 /// Origin of a model's number.
 #[derive(Clone, Copy, Debug)]
-enum From {
+pub(super) enum From {
     /// A figure of a run.
     Run(Scenario, Figure),
     /// Rate of the second run divided by that of the first.
@@ -17,34 +17,21 @@ enum From {
     Efficiency { user: u32, gap: u32, code: u32 },
 }
 
-/// A published number, and where the model's comes from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ModelLine {
-    published: PublishedNumber,
-    from: From,
-}
+/// A published number, and the model's.
+pub(super) type FigureLine = ModelLine<From>;
 
-impl ModelLine {
-    const fn of(self, article: Article) -> ModelLine {
+impl FigureLine {
+    const fn of(self, article: Article) -> FigureLine {
         ModelLine { published: PublishedNumber { article, ..self.published }, ..self }
     }
 
     /// The line of a range that ends with `published_max`.
-    const fn up_to(self, published_max: f64) -> ModelLine {
+    const fn up_to(self, published_max: f64) -> FigureLine {
         ModelLine { published: PublishedNumber { published_max, ..self.published }, ..self }
     }
 
-    const fn noted(self, note: &'static str) -> ModelLine {
-        ModelLine { published: PublishedNumber { note, ..self.published }, ..self }
-    }
-
-    /// The line that the model does not reach, and why.
-    const fn outside(self, outside: &'static str) -> ModelLine {
-        ModelLine { published: PublishedNumber { outside, ..self.published }, ..self }
-    }
-
     /// The line in another unit, from another figure.
-    const fn from(self, unit: &'static str, from: From) -> ModelLine {
+    const fn from(self, unit: &'static str, from: From) -> FigureLine {
         ModelLine { published: PublishedNumber { unit, ..self.published }, from }
     }
 }
@@ -63,7 +50,7 @@ const fn line(
     from: From,
     standing: LineOrigin,
     bound_percent: f64,
-) -> ModelLine {
+) -> FigureLine {
     let (article, range) = (Article::AdvancedFormat, (published, published));
     ModelLine {
         published: PublishedNumber::published(article, what, unit, range, standing, bound_percent),
@@ -80,7 +67,7 @@ const fn of_ssd(
     reads: bool,
     is_misaligned: bool,
     standing: LineOrigin,
-) -> ModelLine {
+) -> FigureLine {
     let from = From::Run(Scenario::Jobs { reads, is_misaligned }, Rate);
     line(what, "IOPS", published, from, standing, MEAN).of(Article::SsdAlignment)
 }
@@ -92,8 +79,8 @@ const fn turns(
     case: Scenario,
     mille: usize,
     standing: LineOrigin,
-) -> ModelLine {
-    line(what, "turns", published, From::Run(case, Turns(mille)), standing, EXACT)
+) -> FigureLine {
+    line(what, TURNS, published, From::Run(case, Turns(mille)), standing, EXACT)
 }
 
 const fn synced(
@@ -101,7 +88,7 @@ const fn synced(
     (published, published_max): (f64, f64),
     case: Scenario,
     standing: LineOrigin,
-) -> ModelLine {
+) -> FigureLine {
     let from = From::Run(case, Period);
     line(what, "ms", published, from, standing, MEAN).of(Article::Fsync).up_to(published_max)
 }
@@ -112,13 +99,13 @@ const fn striped(
     readers: u16,
     is_misaligned: bool,
     standing: LineOrigin,
-) -> ModelLine {
+) -> FigureLine {
     let from = From::Run(Scenario::Striped { readers, is_misaligned }, Rate);
     line(what, "requests/s", published, from, standing, MEAN).of(Article::BlocksAlignment)
 }
 
 /// "RAID 5 and 6: 5 to 30 %".
-const fn parity(what: &'static str, level: u8, kib: u64) -> ModelLine {
+const fn parity(what: &'static str, level: u8, kib: u64) -> FigureLine {
     let from = From::Longer(
         Scenario::Parity { level, kib, is_misaligned: true },
         Scenario::Parity { level, kib, is_misaligned: false },
@@ -126,47 +113,50 @@ const fn parity(what: &'static str, level: u8, kib: u64) -> ModelLine {
     line(what, "% longer", 5.0, from, Predicted, MEAN).of(Article::FourKib).up_to(30.0)
 }
 
-const BY_RMW: &str = "of 2, 3 or 4 turns, rmw = per-sector (3) was chosen since it fits this rate";
+const BY_RMW: &str =
+    "rmw = per-sector takes 3 turns and fits this rate; other values of rmw take 2 or 4";
 
 /// Why one operation in 100 or 1000 takes longer on the real disk.
 macro_rules! rare {
     ($share:literal, $turns:literal, $retries:literal) => {
         concat!(
-            "one in ",
+            "one write in ",
             $share,
             " takes ",
             $turns,
-            " turns more, for a cause that is not published: with retries = ",
+            " turns more; the cause is not published (retries = ",
             $retries,
             " and retry_turns = ",
             $turns,
-            " it comes out"
+            " reproduce it)"
         )
     };
 }
 
 /// All published numbers, in the order of the articles.
-pub(super) const LINES: &[ModelLine] = &[
+pub(super) const LINES: &[FigureLine] = &[
     line(
-        "sector of 512 bytes: 15 gap, 50 code",
+        "512 B sector, efficiency",
         "%",
         88.7,
         From::Efficiency { user: 512, gap: 15, code: 50 },
         Derived,
         EXACT,
-    ),
+    )
+    .noted("with a gap of 15 bytes and 50 bytes of error-correcting code"),
     line(
-        "sector of 4096 bytes: 15 gap, 100 code",
+        "4 KiB sector, efficiency",
         "%",
         97.3,
         From::Efficiency { user: 4096, gap: 15, code: 100 },
         Derived,
         EXACT,
-    ),
+    )
+    .noted("with a gap of 15 bytes and 100 bytes of error-correcting code"),
     line("raw, aligned", "IOPS", 118.5, From::Run(Scenario::Raw(false), Rate), Predicted, MEAN),
     line("raw, aligned, mean", "ms", 8.421, From::Run(Scenario::Raw(false), Mean), Predicted, MEAN),
     line(
-        "raw, aligned, p50",
+        "raw, aligned, p50 in ms",
         "ms",
         8.356,
         From::Run(Scenario::Raw(false), Quantile(500)),
@@ -230,7 +220,7 @@ pub(super) const LINES: &[ModelLine] = &[
     turns("ext4, misaligned, p99.9", 54.0, Scenario::Ext4(true), 999, Predicted)
         .outside(rare!(400, 44, 600)),
     line(
-        "raw, no sync: aligned over misaligned",
+        "no sync, aligned/misaligned",
         "times",
         1.0,
         From::Ratio(Scenario::Unsynced(true), Scenario::Unsynced(false)),
@@ -238,27 +228,28 @@ pub(super) const LINES: &[ModelLine] = &[
         MEDIAN,
     ),
     of_ssd("read, sector 2048", 29_947.0, true, false, Calibrated)
-        .noted("the median of five runs; the host's floor was set by this rate"),
+        .noted("the median of five runs; this rate set the time of the host"),
     of_ssd("read, sector 34", 21_395.0, true, true, Predicted).noted("the mean of five runs"),
     of_ssd("write, sector 2048", 28_581.0, false, false, Predicted)
         .noted("the median of five runs"),
     of_ssd("write, sector 34", 1495.0, false, true, Fitted)
-        .noted("the mean of five runs; what a slot takes was chosen by this rate"),
-    synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Scenario::Synced(0), Calibrated)
-        .noted("the number of pages that a flush programs was chosen by this time"),
-    synced("its single client", (227.0, 230.0), Scenario::Synced(0), Calibrated)
-        .from("a second", From::Run(Scenario::Synced(0), Rate))
-        .noted("a single client's ceiling is one commit a sync: at most 230 a second"),
-    synced("DC S3700 and its like", (0.15, 0.2), Scenario::Synced(1), Predicted),
-    synced("their single client: \"5000\"", (5000.0, 6700.0), Scenario::Synced(1), Predicted)
-        .from("a second", From::Run(Scenario::Synced(1), Rate)),
-    synced("DC P3700: \"below 0.1 ms\"", (0.0, 0.1), Scenario::Synced(2), Predicted),
-    synced("Optane", (0.02, 0.03), Scenario::Synced(3), Predicted),
+        .noted("the mean of five runs; this rate set the time of a slot"),
+    synced("cloud NVMe 2019, fsync", (4.4, 4.4), Scenario::Synced(0), Calibrated)
+        .noted("the number of pages that a flush programs was set by this time"),
+    synced("cloud NVMe 2019, 1 client", (227.0, 230.0), Scenario::Synced(0), Calibrated)
+        .from("ops/s", From::Run(Scenario::Synced(0), Rate))
+        .noted("1 client commits once per sync: at most 230 a second"),
+    synced("DC S3700, fsync", (0.15, 0.2), Scenario::Synced(1), Predicted),
+    synced("DC S3700, 1 client", (5000.0, 6700.0), Scenario::Synced(1), Predicted)
+        .from("ops/s", From::Run(Scenario::Synced(1), Rate))
+        .noted("the article says 5000"),
+    synced("DC P3700, fsync", (0.0, 0.1), Scenario::Synced(2), Predicted)
+        .noted("the article says \"below 0.1 ms\""),
+    synced("Optane, fsync", (0.02, 0.03), Scenario::Synced(3), Predicted),
     synced("SSD 710 over 950 Pro", (11.0, 11.0), Scenario::Synced(4), Predicted)
         .from("times", From::Ratio(Scenario::Synced(4), Scenario::Synced(1)))
-        .noted("the SSD 710 is taken as its like, the DC S3700"),
-    striped("n = 1, aligned", 133.0, 1, false, Calibrated)
-        .noted("the mean seek was set by this rate"),
+        .noted("the SSD 710 is modeled as the similar DC S3700"),
+    striped("n = 1, aligned", 133.0, 1, false, Calibrated).noted("this rate set the mean seek"),
     striped("n = 1, 7680 bytes off", 112.0, 1, true, Predicted),
     striped("n = 64, aligned", 594.0, 64, false, Fitted),
     striped("n = 64, 7680 bytes off", 314.0, 64, true, Fitted),
@@ -268,7 +259,7 @@ pub(super) const LINES: &[ModelLine] = &[
     parity("RAID 6, 16 KiB over 64 KiB", 6, 16),
 ];
 
-impl ModelLine {
+impl FigureLine {
     /// The article that published it.
     pub(super) fn article(&self) -> Article {
         self.published.article

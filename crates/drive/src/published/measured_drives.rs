@@ -57,7 +57,8 @@ pub(super) fn compared(seed: u64) -> Vec<PublishedNumber> {
         let article = Article::Drive(profile);
         let range = (value, value);
         let published = PublishedNumber::published(article, what, unit, range, standing, bound);
-        PublishedNumber { model: measured.on(profile, seed), profile, ..published }
+        let note = "measured by others on one drive; where that was published is not recorded";
+        PublishedNumber { model: measured.on(profile, seed), profile, note, ..published }
     };
     LINES.iter().map(line).collect()
 }

@@ -30,7 +30,7 @@ mod validation;
 
 use std::collections::BTreeMap;
 
-pub use compared::{Article, LineOrigin, PublishedNumber};
+pub use compared::{Article, LineOrigin, PublishedNumber, TURNS, source_of};
 use run_figures::Figures;
 use scenario::Scenario;
 pub use validation::validation;
@@ -47,7 +47,7 @@ pub fn published(seed: u64) -> Vec<PublishedNumber> {
 pub fn published_of(articles: &[Article], seed: u64) -> Vec<PublishedNumber> {
     let mut done: BTreeMap<Scenario, Figures> = BTreeMap::new();
     let mut of = |case: Scenario| done.entry(case).or_insert_with(|| case.run(seed)).clone();
-    let is_asked = |line: &&figures::ModelLine| articles.contains(&line.article());
+    let is_asked = |line: &&figures::FigureLine| articles.contains(&line.article());
     let mut lines: Vec<PublishedNumber> =
         figures::LINES.iter().filter(is_asked).map(|line| line.compared(&mut of)).collect();
     if articles.contains(&Article::FourKib) {

@@ -4,7 +4,7 @@
 use super::compared::{Article, LineOrigin, PublishedNumber};
 use super::measured_drives;
 use crate::profile;
-use crate::sheet::{DataSheet, SheetCheck};
+use crate::sheet::{DataSheet, NOT_CONFIRMED, SheetCheck};
 
 /// By how many percent a line of a data sheet may be off.
 const SHEET: f64 = 15.0;
@@ -29,6 +29,7 @@ fn line(sheet: &'static DataSheet, check: &SheetCheck) -> PublishedNumber {
     let range = (check.sheet, check.sheet);
     let published =
         PublishedNumber::published(article, check.what, check.unit, range, standing, SHEET);
-    let line = PublishedNumber { model: check.model, profile: sheet.name(), ..published };
+    let note = if check.is_confirmed { "" } else { NOT_CONFIRMED };
+    let line = PublishedNumber { model: check.model, profile: sheet.name(), note, ..published };
     PublishedNumber { outside: if line.is_within() { "" } else { check.outside }, ..line }
 }

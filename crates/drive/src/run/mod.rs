@@ -46,6 +46,8 @@ pub struct EndedOperation {
     pub job: usize,
     /// True if it reads first.
     pub reads: bool,
+    /// True if it is a flush alone, whether one was sent or the drive needs none.
+    pub is_flush: bool,
     /// When it arrived: its first command was sent then, or as soon as there was a lane for it.
     pub from_ns: u64,
     /// When its last command ended.
@@ -276,6 +278,8 @@ impl Lane {
     fn whole(&self, at_ns: u64) -> Option<EndedOperation> {
         let Lane { job, from_ns, fault, .. } = *self;
         let reads = self.pieces.first().is_some_and(|piece| piece.action == CommandKind::Read);
-        self.begins().then_some(EndedOperation { job, reads, from_ns, to_ns: at_ns, fault })
+        let is_flush = self.pieces.iter().all(|piece| piece.action == CommandKind::Flush);
+        let to_ns = at_ns;
+        self.begins().then_some(EndedOperation { job, reads, is_flush, from_ns, to_ns, fault })
     }
 }

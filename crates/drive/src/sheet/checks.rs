@@ -22,6 +22,8 @@ pub struct SheetCheck {
     pub key: &'static str,
     /// True if a value is this line's, or was set so that the line comes out.
     pub is_solved: bool,
+    /// False where the sheet's number is not confirmed.
+    pub is_confirmed: bool,
     /// Why the model does something else, where that is known; else empty.
     pub outside: &'static str,
 }
@@ -36,8 +38,8 @@ const OPERATIONS: u64 = 20_000;
 const DEPTHS: (u16, u16) = (32, 256);
 
 /// Why bursts of writes are no quicker than reads.
-const ONE_HOST: &str = "a command takes the model as long in both directions: `host` is set by the \
-                        reads, and as a burst's writes need it this comes out";
+const ONE_HOST: &str = "the model has one time of a command (`host`), set by the reads; with a \
+                        shorter one, as a burst of writes needs, this fits";
 
 /// Operations that are done and counted.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +94,8 @@ impl DataSheet {
             let is_quicker =
                 line.key == "burst_iops" && self.amount("read_iops") < Some(line.amount);
             let outside = if is_quicker { ONE_HOST } else { "" };
-            Some(SheetCheck { what, unit, sheet, model, key: line.key, is_solved, outside })
+            let (key, is_confirmed) = (line.key, line.is_confirmed);
+            Some(SheetCheck { what, unit, sheet, model, key, is_solved, is_confirmed, outside })
         };
         self.lines.iter().filter_map(check).collect()
     }

@@ -21,6 +21,9 @@ struct RawSheet {
     base: Option<Spanned<String>>,
     /// Source of the lines.
     source: Spanned<String>,
+    /// Lines for which nobody has looked there.
+    #[serde(default)]
+    unconfirmed: Vec<Spanned<String>>,
     #[serde(default)]
     notes: Vec<Spanned<String>>,
     sheet: BTreeMap<Spanned<String>, Spanned<Scalar>>,
@@ -41,12 +44,14 @@ pub(super) struct SheetLine {
     line: usize,
     /// Source: an address, or the command that measured it.
     pub(super) source: String,
+    /// False where it was written from memory, or as others quote its source.
+    pub(super) is_confirmed: bool,
 }
 
 impl SheetLine {
-    /// Its name and its number, as it is written: `rpm = 7200`.
+    /// Its name and its number, as it is written: `read_rate = 7450 MB`.
     pub(super) fn written(&self) -> String {
-        format!("{} = {}", self.key, self.quantity.written(self.amount))
+        format!("{} = {}", self.key, self.quantity.written(self.amount).trim_matches('"'))
     }
 
     /// Place of the line, for people.
@@ -64,6 +69,7 @@ pub struct DataSheet {
     /// Name that people type.
     pub(super) name: String,
     pub(super) title: String,
+    source: String,
     pub(super) notes: Vec<String>,
     pub(super) base: &'static DriveProfile,
     pub(super) lines: Vec<SheetLine>,
@@ -87,6 +93,13 @@ impl DataSheet {
         for (name, value) in &raw.sheet {
             lines.push(line(&source, kind, (name, value), &published)?);
         }
+        for name in &raw.unconfirmed {
+            let line = lines.iter_mut().find(|line| line.key == name.get_ref());
+            let line = line.ok_or_else(|| {
+                source.unreadable("unconfirmed", name, "names of lines of [sheet]")
+            })?;
+            (line.source, line.is_confirmed) = (NOT_CONFIRMED.to_owned(), false);
+        }
         let keys = keys(kind);
         lines.sort_by_key(|line| keys.iter().position(|key| key.name == line.key));
         let is_sata = lines.iter().any(|line| line.key == "interface" && line.amount == 0);
@@ -106,6 +119,7 @@ impl DataSheet {
         Ok(DataSheet {
             name: source.name(&raw.name)?,
             title: source.line("title", &raw.title)?,
+            source: published,
             notes: source.notes(&raw.notes)?,
             base,
             lines,
@@ -130,7 +144,15 @@ impl DataSheet {
         };
         self.lines.retain(|line| line.key != name && line.key != twin);
         let (quantity, source) = (key.quantity, source.to_owned());
-        self.lines.push(SheetLine { key: key.name, quantity, amount, line: 0, source });
+        let is_confirmed = true;
+        self.lines.push(SheetLine {
+            key: key.name,
+            quantity,
+            amount,
+            line: 0,
+            source,
+            is_confirmed,
+        });
         true
     }
 
@@ -138,6 +160,12 @@ impl DataSheet {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Source of its lines, except of those that are not confirmed.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// The kind of the drive.
@@ -156,6 +184,10 @@ impl DataSheet {
         self.line(key).map(|line| line.amount)
     }
 }
+
+/// Source of a line that is not confirmed.
+pub(crate) const NOT_CONFIRMED: &str =
+    "not confirmed: the maker's number from memory, or as others quote it";
 
 /// The kinds that sheets describe.
 const KINDS: [DriveKind; 3] = [DriveKind::HardDisk, DriveKind::Flash, DriveKind::Cloud];
@@ -185,5 +217,6 @@ fn line(
         amount,
         line: source.line_of(name),
         source: published.to_owned(),
+        is_confirmed: true,
     })
 }

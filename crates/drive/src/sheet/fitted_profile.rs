@@ -43,7 +43,10 @@ impl DataSheet {
                         let _ = writeln!(text, "# {}", line.place());
                     }
                     let (label, source) = match from {
-                        Provenance::Said(line) => ("\"predicted\"".to_owned(), line.source.clone()),
+                        Provenance::Said(line) => {
+                            let label = if line.is_confirmed { "known" } else { "unconfirmed" };
+                            (quoted(label), line.source.clone())
+                        }
                         Provenance::Solved(line) => (
                             format!("\"calibrated\", by = {}", quoted(&line.written())),
                             line.source.clone(),

@@ -53,10 +53,10 @@ pub(super) fn fit(fit: &mut Fit<'_>) {
 fn content(fit: &mut Fit<'_>) {
     let capacity = fit.amount("capacity");
     if fit.sheet.line("write_iops").is_some() {
-        return fit.assumed("used", capacity, "full, as sheets give steady states");
+        return fit.assumed("used", capacity, "full: the sheet gives the steady state");
     }
-    fit.assumed("used", capacity / 4, "a quarter: such sheets give what a new drive does");
-    fit.assumed("erased", capacity / 2, "a new drive has flash that was never written");
+    fit.assumed("used", capacity / 4, "a quarter: the sheet gives the rates of a new drive");
+    fit.assumed("erased", capacity / 2, "half: a new drive has flash that was never written");
 }
 
 fn fastest(fit: &Fit<'_>) -> Option<u64> {
@@ -69,15 +69,19 @@ fn attachment(fit: &mut Fit<'_>) {
     let is_volatile = line.amount == 0;
     fit.meant("volatile", u64::from(is_volatile), line);
     let is_sata = fit.sheet.amount("interface") == Some(0);
-    fit.assumed("flush_alone", u64::from(is_sata), "as ATA has it for SATA, and NVMe for NVMe");
+    fit.assumed(
+        "flush_alone",
+        u64::from(is_sata),
+        "on SATA a flush holds other commands (ATA), on NVMe it does not",
+    );
     let tells = u64::from(is_sata || is_volatile);
     fit.assumed(
         "tells_cache",
         tells,
-        "SATA drives tell of it with capacitors too, NVMe drives without them",
+        "SATA drives report a write cache even with PLP, NVMe drives only without",
     );
     if is_volatile {
-        fit.assumed("rmw_queue", 0, "a buffer that forgets acknowledges what a slot has taken");
+        fit.assumed("rmw_queue", 0, "a volatile buffer acknowledges what a slot has taken");
     }
 }
 
@@ -87,7 +91,7 @@ fn commands(fit: &mut Fit<'_>) {
         let host_ns = SECOND_NS / line.amount;
         fit.solved("host", host_ns, line);
         let unit_ns = fit.amount("unit_time").min(host_ns / 2);
-        fit.assumed("unit_time", unit_ns, "half of what a command takes, at most");
+        fit.assumed("unit_time", unit_ns, "at most half the time of a command");
     }
 }
 
@@ -116,7 +120,7 @@ fn channels(fit: &mut Fit<'_>) {
     let written = fastest(fit).unwrap_or(0).saturating_mul(5) / 2;
     let least = random.max(ordered).max(written) / fit.amount("channels").max(1);
     if least > fit.amount("channel") {
-        let reason = "enough for its reads, its writes and the garbage of these";
+        let reason = "wide enough for the rates of its sheet, and for garbage collection";
         fit.assumed("channel", least, reason);
     }
 }
@@ -134,9 +138,9 @@ fn dies(fit: &mut Fit<'_>) {
     let needed = (busy.min(DIES_MAX) * 5 / 2).next_power_of_two();
     let channels = fit.amount("channels");
     if needed > all {
-        let reason = "so many read at once for its random reads: planes of a die do so too";
+        let reason = "as many as its random reads need at once, each plane counted as a die";
         fit.assumed("dies", needed.clamp(channels, DIES_MAX), reason);
-        fit.assumed("planes", 1, "counted as dies");
+        fit.assumed("planes", 1, "each counted as a die");
     } else {
         fit.assumed(
             "dies",
@@ -161,21 +165,21 @@ fn programs(fit: &mut Fit<'_>) {
         fit.solved("program", program_ns.max(1000), line);
     }
     let (Some(line), Some(_)) = (lines.1, fit.sheet.line("burst")) else {
-        fit.assumed("slc", 0, "its sheet names none");
+        fit.assumed("slc", 0, "the sheet names no pSLC cache");
         return;
     };
     fit.said("slc", "burst");
     // The host's side may be the limit: cells do not slow it down.
     let program_ns = transfer_ns(bytes, line.amount).saturating_sub(erase_ns);
     fit.solved("slc_program", program_ns.max(1000), line);
-    fit.assumed("slc_idle", SECOND_NS, "not known");
+    fit.assumed("slc_idle", SECOND_NS, "not published");
 }
 
 /// The spare flash, by what its garbage costs random writes.
 fn garbage(fit: &mut Fit<'_>) {
     let capacity = fit.amount("capacity");
     let Some(line) = fit.sheet.line("write_iops") else {
-        fit.assumed("spare", capacity / 14, "7 %: a power of two of flash, sold as one of ten");
+        fit.assumed("spare", capacity / 14, "7 %: GiB of flash, sold as GB");
         fit.assumed("kept_back", capacity / 50, "2 %: bad blocks and firmware");
         return;
     };
@@ -203,5 +207,5 @@ fn garbage(fit: &mut Fit<'_>) {
     )]
     let spare = ((high - 1.0) * real(capacity)) as u64;
     fit.solved("spare", spare, line);
-    fit.assumed("kept_back", 0, "what spare flash is beside it is not in `spare`");
+    fit.assumed("kept_back", 0, "included in `spare`");
 }

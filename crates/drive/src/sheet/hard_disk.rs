@@ -49,7 +49,11 @@ fn seeks(fit: &mut Fit<'_>, settle_ns: u64) {
         None => {
             let beyond_ns = fit.amount("average_seek").saturating_sub(settle_ns);
             let stroke_ns = settle_ns.saturating_add(beyond_ns.saturating_mul(15) / 8);
-            fit.assumed("full_stroke", stroke_ns, "that of a root with this mean");
+            fit.assumed(
+                "full_stroke",
+                stroke_ns,
+                "from the mean seek: time grows with the root of the distance",
+            );
         }
     }
 }

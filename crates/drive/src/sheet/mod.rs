@@ -28,3 +28,4 @@ mod tests;
 
 pub use checks::SheetCheck;
 pub use data_sheet::DataSheet;
+pub(crate) use data_sheet::NOT_CONFIRMED;

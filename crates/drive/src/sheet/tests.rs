@@ -1,7 +1,7 @@
 //! Sheets, and what is made of them.
 
-use super::DataSheet;
 use super::keys::keys;
+use super::{DataSheet, NOT_CONFIRMED};
 use crate::profile::{self, DriveKind, DriveProfile, ValueLabel};
 
 const SHEET: &str = r#"name = "mine"
@@ -46,13 +46,29 @@ fn each_value_names_the_line_that_decided_it_and_the_others_are_assumed() {
     assert!(text.contains(&format!("# line {line}: read_iops = 700000\nhost = ")), "{text}");
     let drive = fitted(&parsed(SHEET));
     let value = |key: &str| drive.values.iter().find(|value| value.key == key).unwrap();
-    assert_eq!(value("link").label, ValueLabel::Predicted);
+    assert_eq!(value("link").label, ValueLabel::Known);
     assert_eq!(value("host").label, ValueLabel::Calibrated("read_iops = 700000".to_owned()));
     assert_eq!(value("unit").label, ValueLabel::Assumed);
     // Nothing of the base is claimed for this drive.
     let claims =
         |value: &&profile::Value| value.label != ValueLabel::Assumed && value.source != "its sheet";
     assert_eq!(drive.values.iter().find(claims), None);
+}
+
+#[test]
+fn a_line_that_is_not_confirmed_gives_no_known_value() {
+    let listed = "unconfirmed = [\"read_rate\", \"read_iops\"]\n\n[sheet]";
+    let sheet = parsed(&SHEET.replace("\n[sheet]", listed));
+    let drive = fitted(&sheet);
+    let value = |key: &str| drive.values.iter().find(|value| value.key == key).unwrap();
+    assert_eq!(value("link").label, ValueLabel::Unconfirmed);
+    assert_eq!(value("capacity").label, ValueLabel::Known);
+    for (key, source) in [("link", NOT_CONFIRMED), ("host", NOT_CONFIRMED), ("read", "its sheet")] {
+        assert_eq!(value(key).source, source, "{key}");
+    }
+    let checks = sheet.checks(&drive, 1);
+    let unsure = checks.iter().filter(|check| !check.is_confirmed).map(|check| check.key);
+    assert_eq!(unsure.collect::<Vec<_>>(), ["read_iops", "read_rate"]);
 }
 
 #[test]
@@ -63,7 +79,7 @@ fn what_was_measured_counts_more_than_the_sheet() {
     let drive = fitted(&sheet);
     assert_eq!(drive.amount("unit"), Some(16_384));
     let text = sheet.profile_text();
-    assert!(text.contains("# read_latency = \"95 us\" (bench)\nread = "), "{text}");
+    assert!(text.contains("# read_latency = 95 us (bench)\nread = "), "{text}");
     assert!(!sheet.measured("color", 1, "an eye"));
 }
 
@@ -75,6 +91,7 @@ fn a_sheet_that_cannot_be_is_refused_with_its_line() {
         ("\"flash\"", "\"memory\"", "expected one of hard-disk"),
         ("kind =", "base = \"ultrastar-7k8\"\nkind =", "expected a built-in flash"),
         ("source = \"its sheet\"\n", "", "missing field `source`"),
+        ("\n[sheet]", "unconfirmed = [\"rpm\"]\n[sheet]", "expected names of lines of [sheet]"),
     ] {
         let changed = SHEET.replacen(from, to, 1);
         assert_ne!(changed, SHEET);

@@ -55,5 +55,5 @@ fn an_fsync_on_ext4_takes_four_turns_aligned_and_ten_misaligned_some_one_less() 
 
 #[test]
 fn without_a_sync_it_makes_little_difference() {
-    near(model("raw, no sync: aligned over misaligned", "times"), 1.0, 5.0);
+    near(model("no sync, aligned/misaligned", "times"), 1.0, 5.0);
 }

@@ -6,14 +6,17 @@ use stack::LayerId;
 use stack::file_extents::{FileRun, RunState};
 use units::Known;
 use units::prefix::Exact;
+use units::text::shell_word;
 
-use super::verdict::PageFate;
+use super::page_layer::PageFate;
 
 /// A data file of an engine.
 #[derive(Clone, Debug)]
 pub struct DataFile {
     /// Its name, harmless to print.
     pub name: String,
+    /// Its path as it was given, harmless to print.
+    pub path: String,
     /// Its page in bytes.
     pub page_bytes: u64,
     /// The layer of the file system in whose addresses its extents are specified.
@@ -37,9 +40,14 @@ impl DataFile {
             .find(|run| !matches!(run.state, RunState::Data | RunState::Unwritten | RunState::Hole))
         {
             let at = Exact(run.range.start_bytes());
+            let hint = match run.state {
+                RunState::Delayed => format!("; to write it: sync {}", shell_word(&self.path)),
+                _ => String::new(),
+            };
+            let reason = run.state.reason();
             return Some((
                 PageFate::Unknown,
-                format!("{name} at {at} has no fixed address: {}", run.state.reason()),
+                format!("{name} at {at} has no fixed address: {reason}{hint}"),
             ));
         }
         let ends =

@@ -6,8 +6,8 @@ use stack::drive::KernelDrive;
 use units::Known;
 use units::prefix::Exact;
 
+use super::page_layer::PageFate;
 use super::promise::{self, Claim, Promise};
-use super::verdict::PageFate;
 use super::volume::crosses;
 
 /// The smallest page of memory: a buffer of a page of the database has at most one part for each.
@@ -67,7 +67,7 @@ fn fate_at(
     // What nobody told outranks what one rule does not cover: another rule might.
     let unknown = faults.iter().position(|(fate, _)| *fate == PageFate::Unknown).unwrap_or(0);
     match faults.is_empty() {
-        true => no((PageFate::Unknown, "it does not report atomic writes".to_owned())),
+        true => no((PageFate::Unknown, "does not promise whole writes".to_owned())),
         false => no(faults.swap_remove(unknown)),
     }
 }
@@ -84,8 +84,7 @@ fn told(known: &Known<u64>) -> Result<u64, Fault> {
 /// Checks that the kernel sends a page as one command.
 fn arrives(drive: &KernelDrive, page: u64, shifts: &BTreeSet<u64>) -> Result<(), Fault> {
     if drive.backing_file.is_some() || !drive.slaves.is_empty() {
-        let reason = "does not report that it keeps a write whole";
-        return Err((PageFate::Unknown, reason.to_owned()));
+        return Err((PageFate::Unknown, "does not promise whole writes".to_owned()));
     }
     let torn = |reason: String| Err((PageFate::Torn, reason));
     let most = told(&drive.queue.command_bytes)?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use units::prefix::Exact;
 
-use super::verdict::{GuardSetting, GuardState, PageFate, PageLayer, PageRole, UntornAnswer};
+use super::page_layer::{GuardSetting, GuardState, PageFate, PageLayer, PageRole, UntornAnswer};
 
 /// An engine that protects its pages from torn writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,7 +61,7 @@ impl PageEngine {
             PageEngine::Mysql | PageEngine::Mariadb => (
                 PageFate::Whole,
                 format!(
-                    "writes each page of {page} with one O_DIRECT call, under the settings below; \
+                    "with innodb_flush_method=O_DIRECT, writes each page of {page} with one call; \
                      no release is known to request RWF_ATOMIC"
                 ),
                 if self == PageEngine::Mysql { MYSQL_ATOMIC } else { MARIADB_ATOMIC },
@@ -113,7 +113,7 @@ impl PageEngine {
             (PageEngine::Mariadb, _) => &[("innodb_doublewrite=ON", Keep, MARIADB)],
             (PageEngine::Postgresql, _) => &[("full_page_writes=on", Keep, POSTGRESQL)],
             (PageEngine::Sqlite, _) => &[(
-                "PRAGMA journal_mode=WAL, or a rollback journal",
+                "the journal on (journal_mode is not OFF or MEMORY)",
                 Keep,
                 "https://www.sqlite.org/atomiccommit.html",
             )],

@@ -4,7 +4,7 @@ use format::filesystem::XFS_REALTIME;
 use stack::LayerKind;
 use units::prefix::Exact;
 
-use super::verdict::PageFate;
+use super::page_layer::PageFate;
 
 /// Fate of a page in a file system of this `kind`.
 ///
@@ -13,11 +13,10 @@ use super::verdict::PageFate;
 /// `fs/ext4/ext4.h` (`EXT4_CLUSTER_SIZE`), `fs/xfs/libxfs/xfs_bmap.c`.
 pub(super) fn fate(kind: &LayerKind, page: u64) -> (PageFate, String) {
     let LayerKind::FileSystem(system) = kind else {
-        let reason = "its superblock was not read: that takes root, and a disk that may be opened";
-        return (PageFate::Unknown, reason.to_owned());
+        return (PageFate::Unknown, "its superblock was not read".to_owned());
     };
     if !matches!(system.kind, "ext4" | "xfs") {
-        let reason = "does not report that it writes a page in place and in one piece";
+        let reason = "does not promise whole writes";
         return (PageFate::Unknown, reason.to_owned());
     }
     if system.details.iter().any(|(term, _)| *term == XFS_REALTIME) {
@@ -31,13 +30,19 @@ pub(super) fn fate(kind: &LayerKind, page: u64) -> (PageFate, String) {
         let reason = format!("allocates in units of {}, so a page has one place", Exact(unit));
         return (PageFate::Whole, reason);
     }
-    let remedy = match system.kind {
-        "xfs" => format!("mkfs.xfs -b size={page} (Linux 6.12 or later)"),
-        _ => format!("mkfs.ext4 -O bigalloc -C {page}"),
-    };
-    let reason = format!(
-        "allocates in units of {}, so a page may have several places; recreate it with {remedy}",
-        Exact(unit)
-    );
+    let reason =
+        format!("allocates in units of {}, so a page may have several places", Exact(unit));
     (PageFate::Torn, reason)
+}
+
+/// The way to a file system of this `kind` that keeps pages of `page` bytes in one place; `None`
+/// where none is known.
+pub(super) fn remedy(kind: &LayerKind, page: u64) -> Option<String> {
+    let LayerKind::FileSystem(system) = kind else { return None };
+    let make = match system.kind {
+        "ext4" => format!("mkfs.ext4 -O bigalloc -C {page} (ERASES it)"),
+        "xfs" => format!("mkfs.xfs -b size={page} (ERASES it; Linux 6.12 or later)"),
+        _ => return None,
+    };
+    Some(format!("back up, {make}, restore"))
 }

@@ -10,7 +10,7 @@ use units::ByteRange;
 use units::prefix::Exact;
 
 use super::data_file::DataFile;
-use super::verdict::{PageFate, PageLayer, PageRole};
+use super::page_layer::{PageFate, PageLayer, PageRole};
 
 /// A second, in nanoseconds.
 const SECOND_NS: u64 = 1_000_000_000;

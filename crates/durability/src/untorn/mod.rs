@@ -13,19 +13,22 @@
 //! | `promise` | the drive's rules: NVMe, Amazon's fields, a provider's word |
 //! | `drive` | the command in which a page arrives, against these rules |
 //! | `live` | writes that a running server issued |
-//! | `verdict` | the answer and its lines |
+//! | `page_layer` | the possible answers, and a line for each layer |
+//! | `verdict` | the answer that follows from the lines |
 
 mod data_file;
 mod drive;
 mod engine;
 mod file_system;
 mod live;
+mod page_layer;
 mod promise;
 mod verdict;
 mod volume;
 
 use std::collections::BTreeSet;
 
+use format::ProblemKind;
 use stack::placement::{self, Obstacle};
 use stack::{LayerId, LayerKind, Mapping, Stack};
 use units::ByteRange;
@@ -34,9 +37,8 @@ use units::prefix::Exact;
 pub use data_file::DataFile;
 pub use engine::PageEngine;
 pub use live::{LiveTally, LiveWrites, OffPageWriter};
-pub use verdict::{
-    GuardSetting, GuardState, PageFate, PageLayer, PageRole, UntornAnswer, UntornVerdict,
-};
+pub use page_layer::{GuardSetting, GuardState, PageFate, PageLayer, PageRole, UntornAnswer};
+pub use verdict::UntornVerdict;
 
 /// Evidence for a verdict.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +126,10 @@ impl PageCase<'_> {
     fn system(&self, system: LayerId, shifts: &BTreeSet<u64>) -> Vec<PageLayer> {
         let stack = self.question.stack;
         let layer = stack.layer(system);
-        let own = file_system::fate(&layer.kind, self.page);
+        let mut own = file_system::fate(&layer.kind, self.page);
+        if !matches!(layer.kind, LayerKind::FileSystem(_)) {
+            own.1 = unreadable(stack, system).unwrap_or(own.1);
+        }
         let own = self.with_rwf_atomic(system, own);
         let mut lines = vec![PageLayer::new(PageRole::FileSystem, &layer.name, own)];
         let mut below = stack.under(system);
@@ -152,7 +157,7 @@ impl PageCase<'_> {
                     found
                 }
                 (LayerKind::Drive(_), Err(reason)) => unknown(reason),
-                (kind, _) => unknown(format!("{} does not report atomic writes", kind.word())),
+                _ => unknown("does not promise whole writes".to_owned()),
             };
             let line = PageLayer::new(PageRole::Drive, &layer.name, (fate.fate, fate.reason));
             drives.push(PageLayer { source: fate.source.map(str::to_owned), ..line });
@@ -167,6 +172,15 @@ impl PageCase<'_> {
             (lines[0].fate, lines[0].reason) = (PageFate::Torn, reason.clone());
         }
         lines.extend(drives);
+        let engine = self.question.engine.line(self.page, &layer.name);
+        let is_else_whole =
+            lines[1..].iter().chain([&engine]).all(|line| line.fate == PageFate::Whole);
+        if lines[0].fate == PageFate::Torn
+            && is_else_whole
+            && let Some(remedy) = file_system::remedy(&layer.kind, self.page)
+        {
+            lines[0].reason += &format!("; {remedy}");
+        }
         lines
     }
 
@@ -236,6 +250,14 @@ impl PageCase<'_> {
             || (system, format!("an extent starts off the multiples of {page} on {name}"));
         Some(off.unwrap_or_else(extents))
     }
+}
+
+/// Why the bytes under `system` could not be read, as the kernel says it.
+fn unreadable(stack: &Stack, system: LayerId) -> Option<String> {
+    let below = stack.under(system).into_iter().rev();
+    let mut problems = below.flat_map(|id| &stack.layer(id).problems);
+    let problem = problems.find(|problem| problem.kind == ProblemKind::Unreadable)?;
+    Some(problem.detail.clone())
 }
 
 fn unknown(reason: String) -> drive::DriveFate {

@@ -10,7 +10,7 @@ use stack::drive::{CloudDisk, KernelDrive};
 use units::Known;
 use units::prefix::Exact;
 
-use super::verdict::PageFate;
+use super::page_layer::PageFate;
 use super::volume::crosses;
 
 const AMAZON: &str = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/storage-twp.html";
@@ -201,6 +201,6 @@ fn of_others(drive: &KernelDrive) -> (PageFate, String) {
             let text = "keeps writes whole only with RWF_ATOMIC, which the engine does not request";
             (PageFate::Torn, format!("{text} (up to {most})"))
         }
-        Known::No(reason) => unknown(format!("it does not report atomic writes: {reason}")),
+        Known::No(reason) => unknown(format!("does not promise whole writes: {reason}")),
     }
 }

@@ -6,7 +6,7 @@ use stack::{Layer, LayerKind, Mapping};
 use units::Known;
 use units::prefix::Exact;
 
-use super::verdict::PageFate;
+use super::page_layer::PageFate;
 
 /// Targets of device-mapper that pass each write on in one piece, apart from the cuts that their
 /// mapping shows. Source: Linux `drivers/md/dm-{linear,crypt,stripe,raid}.c`.
@@ -40,10 +40,10 @@ pub(super) fn fate(layer: &Layer, page: u64, shifts: &BTreeSet<u64>) -> (PageFat
     }
     if !passes {
         let what = match &layer.kind {
-            LayerKind::Mapped(mapped) if !mapped.what.is_empty() => mapped.what.as_str(),
-            kind => kind.word(),
+            LayerKind::Mapped(mapped) if !mapped.what.is_empty() => format!("{} ", mapped.what),
+            _ => String::new(),
         };
-        return (PageFate::Unknown, format!("{what} does not report that it keeps a write whole"));
+        return (PageFate::Unknown, format!("{what}does not promise whole writes"));
     }
     match layer.limits.as_ref().map(|limits| &limits.command_bytes) {
         Some(Known::Yes(fact)) if fact.value < page => {
@@ -80,10 +80,7 @@ fn cut(mapping: &Mapping, page: u64, shifts: &BTreeSet<u64>) -> Option<(PageFate
             let is_inside = |&shift: &u64| start > 0 && shift % page != start % page;
             if shifts.iter().any(is_inside) {
                 let at = Exact(start);
-                return Some((
-                    PageFate::Torn,
-                    format!("a page is cut where a segment starts: {at}"),
-                ));
+                return Some((PageFate::Torn, format!("its extents cut a page at {at}")));
             }
             let inner = |shift: &u64| (shift % page + page - start % page) % page;
             cut(&segment.mapping, page, &shifts.iter().map(inner).collect())

@@ -33,6 +33,7 @@ mod squashfs_erofs;
 mod swap;
 mod udf;
 mod ufs;
+mod volume_end;
 mod xfs;
 mod xfs_log;
 mod xfs_stripe;
@@ -42,6 +43,7 @@ pub(crate) use bcachefs::is_on as is_bcachefs;
 pub use external_devices::{Companion, companions};
 pub use facts::{Beside, FileSystem, FsStripe};
 pub use read_only_kinds::is_read_only_kind;
+pub use volume_end::{VolumeEnd, volume_end};
 pub use xfs::REALTIME as XFS_REALTIME;
 pub use xfs_stripe::XfsPlaces;
 

@@ -146,6 +146,9 @@ pub struct GptRewrite {
     pub backup_end_bytes: Option<u64>,
     /// True if neither the primary copy nor any MBR says that there is a GPT.
     pub lacks_mbr: bool,
+    /// True if the first entry of the protective MBR is marked active (0x80), as some BIOSes need
+    /// it: partitioners write that MBR again without the mark.
+    pub is_active: bool,
 }
 
 /// Repair of a GPT's copies.
@@ -157,4 +160,6 @@ pub enum Repair {
     Extend(u64),
     /// A person's choice: both are sound and say different things, or neither is sound.
     Choose,
+    /// None by a command, for this reason, which is the end of a sentence.
+    Unsafe(&'static str),
 }

@@ -2,9 +2,9 @@
 
 use crate::tables_make::gpt::{Gpt, slot};
 use crate::tables_make::mbr::{Mbr, entry, record};
-use device::{Disk, MemoryDisk, Window};
+use device::{Disk, MemoryDisk, Window, disk};
 use format::ProblemKind::{Checksum, Copies, Field, Outside, Overlap};
-use format::table::{PartitionRole, PartitionTable, gpt};
+use format::table::{PartitionRole, PartitionTable, Repair, gpt};
 use format::{Parsed, ProblemKind};
 use units::{ByteRange, SectorSize};
 
@@ -369,5 +369,54 @@ fn every_made_table_is_read_as_it_was_made() {
             assert_eq!(partition.bootable, slot.attributes & 4 != 0);
             assert_eq!(partition.name.as_ref().unwrap().raw(), slot.name.as_bytes());
         }
+    }
+}
+
+/// The repair of the copies of `made`, with `damage`.
+fn repair(made: &Gpt, damage: impl Fn(&mut MemoryDisk)) -> Option<Repair> {
+    let mut disk = made.encode();
+    damage(&mut disk);
+    read(&disk).value.repair
+}
+
+#[test]
+fn copies_are_written_again_only_where_nothing_else_is() {
+    let writes = |made: &Gpt, damage: &dyn Fn(&mut MemoryDisk)| match repair(made, damage) {
+        Some(Repair::Rewrite(_)) => Ok(()),
+        Some(Repair::Unsafe(why)) => Err(why),
+        other => panic!("{other:?}"),
+    };
+    let end = (SECTORS - 1) * 512;
+    let no_header = |disk: &mut MemoryDisk| disk.put(512, &[0; 512]);
+    assert_eq!(writes(&plain(), &|_| {}), Ok(()));
+    // What is left of the table itself, whole or damaged, is no obstacle.
+    assert_eq!(writes(&plain(), &no_header), Ok(()));
+    assert_eq!(writes(&plain(), &|disk| disk.put(1024, b"damage")), Ok(()));
+    assert_eq!(writes(&plain(), &|disk| disk.put(end, &[0x99; 512])), Ok(()));
+    let blank = |disk: &mut MemoryDisk| disk.put(512, &[0; 33 * 512]);
+    assert_eq!(writes(&plain(), &blank), Ok(()));
+    // A boot loader, where the entries may never have been.
+    let loader = |disk: &mut MemoryDisk| {
+        no_header(disk);
+        disk.put(16 * 512, b"U-Boot");
+    };
+    assert!(writes(&plain(), &loader).is_err_and(|why| why.contains("at sector 2")));
+    let odd = Gpt { entry_bytes: 256, ..plain() };
+    assert!(writes(&odd, &|_| {}).is_err_and(|why| why.contains("128 bytes")));
+}
+
+#[test]
+fn a_backup_is_moved_to_the_end_of_a_longer_disk_only_over_zeros() {
+    let longer = |at: u64, bytes: &[u8]| {
+        let mut disk = MemoryDisk::new((SECTORS + 100) * 512);
+        disk.put(0, &disk::read_vec(&plain().encode(), 0, SECTORS * 512).unwrap());
+        disk.put(at, bytes);
+        read(&disk).value.repair
+    };
+    let end = (SECTORS + 100) * 512;
+    assert!(matches!(longer(end - 512, &[0]), Some(Repair::Rewrite(_))));
+    for (at, bytes) in [(end - 512, &b"GEOM::MIRROR"[..]), (end - 33 * 512, &[1])] {
+        let found = longer(at, bytes);
+        assert!(matches!(found, Some(Repair::Unsafe(why)) if why.contains("at the end")));
     }
 }

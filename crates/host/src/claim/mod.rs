@@ -48,8 +48,9 @@ mod users;
 
 pub use confirm::{IdentityWords, identity_words};
 pub use forbidden_uses::Use;
+pub(crate) use refusal::LOCKS_HINT;
 pub use refusal::{ClaimRefusal, Relation};
-pub(crate) use users::is_written;
+pub(crate) use users::{is_locked, is_written};
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -59,11 +60,12 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use self::device::{ClaimedDevice, number_of};
+use self::forbidden_uses::{Sought, User};
 use self::in_use::Wish;
 use self::machine::{ClaimWorld, LiveMachine};
 use self::node_locks::NodeLocks;
 use self::number::Number;
-use crate::{FileDisk, PathIdentity, Pinned, block_ioctls};
+use crate::{FileDisk, LiveTree, PathIdentity, Pinned, block_ioctls};
 
 /// Contents of a device, as far as the caller can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -280,8 +282,8 @@ fn look(
 /// may write to it, or that cannot be told.
 ///
 /// # Errors
-/// With how it is in use, in words that go on after a colon, and with what to do.
-pub(crate) fn unwritten(number: Number, node: &Path) -> Result<(), (String, String)> {
+/// [`ClaimRefusal`], as `in_use` finds it, and [`ClaimRefusal::HeldElsewhere`].
+pub(crate) fn unwritten(number: Number, node: &Path) -> Result<(), ClaimRefusal> {
     let machine = LiveMachine::new();
     let own = ClaimedDevice::numbered(&machine, number);
     let own = own.and_then(|own| in_use::check(&machine, &own, None, Wish::Read));
@@ -290,11 +292,15 @@ pub(crate) fn unwritten(number: Number, node: &Path) -> Result<(), (String, Stri
         Err(held @ ClaimRefusal::HeldElsewhere { .. }) => Err(held),
         _ => Ok(()),
     };
-    own.and_then(|()| held()).map_err(|refusal| {
-        let words = refusal.to_string();
-        let how = words.split_once(" is in use: ").map(|(_, how)| format!("in use: {how}"));
-        (how.unwrap_or(words), refusal.hint().unwrap_or_default())
-    })
+    own.and_then(|()| held())
+}
+
+/// Returns the refusal of `file`, which is called `name`, where a process that can be looked at has
+/// it open for writing or mapped, or the kernel serves it.
+pub(crate) fn file_user(file: PathIdentity, name: &str) -> Option<ClaimRefusal> {
+    let sought = Sought { files: [file].into(), ..Sought::default() };
+    let User { who, pid, how, .. } = users::seen(&LiveTree::new(Path::new("/")), &sought)?;
+    Some(ClaimRefusal::Used { wanted: name.to_owned(), who, pid, how, device: "it".to_owned() })
 }
 
 /// Opens `path`, which is called `node`.

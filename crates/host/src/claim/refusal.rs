@@ -11,6 +11,9 @@ use super::forbidden_uses::Use;
 /// The words by which a device is named that has no serial number and no world-wide name.
 pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
 
+/// Advice where somebody has a lock.
+pub(crate) const LOCKS_HINT: &str = "lslocks shows who holds locks";
+
 /// Relation of a device that shares bytes with the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
@@ -203,10 +206,7 @@ pub enum ClaimRefusal {
         is_named: bool,
     },
     /// The typed words do not name this device.
-    #[error(
-        "--confirm does not name {}: {}, its {wanted} is wanted{}",
-        shown(.node), typed(.given), also(.signatures)
-    )]
+    #[error("{}{}", unfit(.node, .given, .wanted), also(.signatures))]
     NotConfirmed {
         /// The path as it was given.
         node: PathBuf,
@@ -293,7 +293,7 @@ impl ClaimRefusal {
                 Some(format!("ps -fp {pid} shows it; end it first, then try again"))
             }
             ClaimRefusal::Used { how: Use::Locked, .. } | ClaimRefusal::Locked { .. } => {
-                fixed("lslocks shows who holds locks")
+                fixed(LOCKS_HINT)
             }
             ClaimRefusal::Used { .. } => {
                 fixed("grep -r . /sys/kernel/config shows what the kernel serves; end that first")
@@ -344,10 +344,13 @@ fn shown(path: &Path) -> String {
 }
 
 /// Quotes the typed words, to the blank: a path with its length has to fit exactly.
-fn typed(words: &str) -> String {
-    match words {
-        "" => "nothing was given".to_owned(),
-        words => format!("`{}` was given", escape(words.as_bytes())),
+fn unfit(node: &Path, given: &str, wanted: &str) -> String {
+    let node = shown(node);
+    match escape(given.as_bytes()).as_str() {
+        "" => format!("--confirm is missing: type the {wanted} of {node}"),
+        given => {
+            format!("--confirm does not name {node}: `{given}` was given, its {wanted} is wanted")
+        }
     }
 }
 

@@ -494,7 +494,10 @@ fn words_that_do_not_fit_are_named_before_what_is_on_the_device_and_no_wipe_is_t
     let blank = |typed| permitted(&fake, node, DISK, &Contents::default(), typed, false);
     assert!(blank(None).is_ok());
     let said = blank(Some("")).unwrap_err().to_string();
-    assert!(said.contains(": nothing was given, its serial number"), "{said}");
+    assert!(
+        said.starts_with("--confirm is missing: type the serial number or WWN of /dev/sda"),
+        "{said}"
+    );
     // Where a blank is what is wrong, it is seen.
     for typed in [" WD-4 2", "/dev/sda=4096 ", "  "] {
         let said = blank(Some(typed)).unwrap_err().to_string();

@@ -1,25 +1,14 @@
 //! Events that are counted in the kernel: none is copied, none is lost.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::io::Errno;
 
 use super::error::TracepointError;
 use super::event_format::EventFormat;
-use super::perf_event::{Purpose, open, set_filter, switch};
+use super::perf_event::{CountedScope, Purpose, open, set_filter, switch};
 use super::processors;
-
-/// Those whose events are counted.
-#[derive(Clone, Copy, Debug)]
-pub enum CountedScope<'a> {
-    /// Everything on this machine.
-    Machine,
-    /// Work of threads of the control group (cgroup v2) with this directory.
-    Group(BorrowedFd<'a>),
-    /// Work of one thread, and of those that it starts later.
-    Thread(u32),
-}
 
 /// Number of times that an event passed a filter, added up over the processors.
 #[derive(Debug)]

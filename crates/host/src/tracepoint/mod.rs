@@ -19,8 +19,9 @@ mod ring;
 mod stream;
 mod tracefs;
 
-pub use counter::{CountedScope, TracepointCounter};
+pub use counter::TracepointCounter;
 pub use error::TracepointError;
 pub use event_format::EventFormat;
+pub use perf_event::CountedScope;
 pub use stream::TracepointStream;
 pub use tracefs::Tracefs;

@@ -6,8 +6,6 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::counter::CountedScope;
-
 const PERF_TYPE_TRACEPOINT: u32 = 2;
 /// `PERF_ATTR_SIZE_VER5`: every kernel since 4.1 knows as much.
 const ATTRIBUTE_BYTES: u32 = 112;
@@ -28,6 +26,17 @@ const CLOCK_MONOTONIC: i32 = 1;
 const PERF_EVENT_IOC_ENABLE: u16 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u16 = 0x2401;
 const PERF_EVENT_IOC_SET_FILTER: libc::Ioctl = 0x4008_2406;
+
+/// Those whose events are counted.
+#[derive(Clone, Copy, Debug)]
+pub enum CountedScope<'a> {
+    /// Everything on this machine.
+    Machine,
+    /// Work of threads of the control group (cgroup v2) with this directory.
+    Group(BorrowedFd<'a>),
+    /// Work of one thread, and of those that it starts later.
+    Thread(u32),
+}
 
 /// `struct perf_event_attr`, as far as [`ATTRIBUTE_BYTES`].
 #[repr(C)]

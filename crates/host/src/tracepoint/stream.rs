@@ -7,10 +7,9 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::counter::CountedScope;
 use super::error::TracepointError;
 use super::event_format::EventFormat;
-use super::perf_event::{Purpose, open, set_filter, switch};
+use super::perf_event::{CountedScope, Purpose, open, set_filter, switch};
 use super::processors;
 use super::ring::Ring;
 

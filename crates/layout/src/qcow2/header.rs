@@ -69,7 +69,7 @@ impl Header {
             return Err(not_one());
         }
         if image.encrypted {
-            let hint = "copy it, decrypted, with qemu-img, and plan the copy".to_owned();
+            let hint = "to see how to copy it, decrypted: straddle check TARGET".to_owned();
             return Err(NoPlan::new("the image is encrypted", Some(hint)));
         }
         let tables = match &image.layout {

@@ -1,7 +1,7 @@
 //! Writes that `check` refuses, whoever made them.
 
 use device::MemoryDisk;
-use layout::{Side, TableChange, check};
+use layout::{Emptied, Side, TableChange, check};
 
 use crate::tables::{self, Case};
 
@@ -59,6 +59,20 @@ fn a_place_over_another_partition_past_the_disk_or_off_its_data_is_refused() {
     });
     assert!(reason(&past, &disk, true).contains("past the disk"));
     assert!(reason(&change, &disk, false).contains("holds data"));
+}
+
+#[test]
+fn an_end_is_cut_only_where_nothing_is() {
+    let Case { disk, change, .. } = case("partitions are empty");
+    // The first partition ends with its first sector.
+    let short = edited(&change, |entries| entries.copy_within(32..40, 40));
+    for is_blank in [true, false] {
+        let answer = |_, why| Ok(why != Emptied::Cut || is_blank);
+        let checked = check(&short, &disk, Side::New, &answer);
+        let is_refused = checked.is_err_and(|why| why.contains("partition 1 would end earlier"));
+        assert_eq!(is_refused, !is_blank);
+        assert_eq!(check(&short, &disk, Side::Old, &answer), Ok(()));
+    }
 }
 
 #[test]

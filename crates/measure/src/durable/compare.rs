@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Interval;
+use crate::{Interval, VerdictLimits};
 use units::number::{count, wide};
 
 /// Result of comparing two rows.
@@ -21,8 +21,10 @@ pub enum Difference {
     Slower,
     /// The interval is wholly below 1.
     Faster,
-    /// The interval holds 1.
+    /// The interval holds 1 and lies within the limit of a penalty either way.
     NoDifferenceDetected,
+    /// The interval holds 1 and reaches beyond that.
+    CannotTell,
     /// There is nothing to compare.
     Void,
 }
@@ -39,14 +41,17 @@ pub struct ComparedRows {
 }
 
 impl ComparedRows {
-    /// Slower or faster only where the interval leaves 1 out.
+    /// Slower or faster only where the interval leaves 1 out, and no difference only where it is
+    /// narrow.
     #[must_use]
     pub fn conclusion(&self) -> Difference {
+        let limit = VerdictLimits::default().penalty_above;
         match self.interval {
             _ if self.rounds == 0 => Difference::Void,
             Interval { low, .. } if low > 1.0 => Difference::Slower,
             Interval { high, .. } if high < 1.0 => Difference::Faster,
-            _ => Difference::NoDifferenceDetected,
+            near if near.is_within(limit.recip(), limit) => Difference::NoDifferenceDetected,
+            _ => Difference::CannotTell,
         }
     }
 }
@@ -131,16 +136,26 @@ mod tests {
     }
 
     #[test]
+    fn no_difference_is_claimed_only_of_a_narrow_interval() {
+        for (low, high, expected) in [
+            (0.06, 10.8, Difference::CannotTell),
+            (0.99, 1.11, Difference::CannotTell),
+            (0.92, 1.10, Difference::NoDifferenceDetected),
+            (1.01, 1.02, Difference::Slower),
+        ] {
+            let interval = Interval { ratio: 0.95, low, high };
+            assert_eq!(ComparedRows { interval, rounds: 23 }.conclusion(), expected, "{low}");
+        }
+    }
+
+    #[test]
     fn rows_differ_only_where_the_interval_says_so() {
         let flat = vec![Some(1.0); 20];
         let twice: Vec<_> = flat.iter().map(|mean| mean.map(|mean| mean * 2.0)).collect();
         assert_eq!(compare(&twice, &flat, 0.05).conclusion(), Difference::Slower);
         assert_eq!(compare(&flat, &twice, 0.05).conclusion(), Difference::Faster);
         assert_eq!(compare(&flat, &flat, 0.05).conclusion(), Difference::NoDifferenceDetected);
-        assert_eq!(
-            compare(&twice[..5], &flat[..5], 0.05).conclusion(),
-            Difference::NoDifferenceDetected
-        );
+        assert_eq!(compare(&twice[..5], &flat[..5], 0.05).conclusion(), Difference::CannotTell);
         assert_eq!(compare(&[None, None], &[Some(1.0), None], 0.05).conclusion(), Difference::Void);
     }
 }

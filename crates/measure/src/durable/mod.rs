@@ -25,7 +25,6 @@ pub use slowest::SlowestSeries;
 pub use sustained::{SeriesLimits, SeriesPoint, sustained};
 
 use crate::Histogram;
-use crate::experiment::shuffle;
 use sample::ROUNDS_KEPT;
 
 /// Limits of the rounds.
@@ -146,7 +145,7 @@ pub fn run<D: Durable>(
     let mut order: Vec<usize> = (0..ways.len()).collect();
     let (mut count, mut was_cut_short) = (0_u64, false);
     while count < limits.rounds && rounds.has_live() {
-        shuffle(&mut order, &mut random);
+        random.shuffle(&mut order);
         let counts = count >= WARM_UP_ROUNDS;
         if !counts {
             // How long one sync takes is known before many are made at once.

@@ -117,7 +117,7 @@ impl Experiment {
     /// The order of the arms in the next pair: places in the plan, every order equally likely (for
     /// two arms a fair coin). To be asked once for each pair.
     pub fn order(&mut self) -> &[usize] {
-        shuffle(&mut self.order, &mut self.random);
+        self.random.shuffle(&mut self.order);
         &self.order
     }
 
@@ -346,15 +346,6 @@ impl Experiment {
         } else if let Some(last) = self.narrowing.last_mut() {
             *last = step;
         }
-    }
-}
-
-/// Puts `order` into an order that is drawn, each equally likely (Durstenfeld, "Algorithm 235:
-/// Random permutation", 1964).
-pub(crate) fn shuffle<T>(order: &mut [T], random: &mut Random) {
-    for last in (1..order.len()).rev() {
-        let other = random.below(wide(last) + 1);
-        order.swap(last, usize::try_from(other).expect("it is at most a place"));
     }
 }
 

@@ -7,12 +7,16 @@ use super::off_writes::OffWriter;
 
 /// Share of a writer's writes that must agree before a cause is named.
 const AGREED_SHARE: f64 = 0.8;
-/// Share of all writes that are off the granule below which a writer is not worth a sentence.
+/// Share of all writes that are off the granule below which a cause is not worth a sentence.
 const WORTH_SHARE: f64 = 0.05;
-/// Smallest page, in bytes: the kernel's sector.
-const PAGE_BYTES_MIN: u64 = 512;
+/// Smallest piece of writes that agree, in bytes: the kernel's sector.
+const PIECE_BYTES_MIN: u64 = 512;
 /// Sampled writes below which no cause is named.
 const SAMPLED_MIN: u64 = 20;
+/// Processes of databases, whose writes of a file are pages.
+const DATABASES: [&str; 4] = ["mariadbd", "mysqld", "postgres", "sqlite3"];
+/// Smallest page of a database, in bytes, as far as nobody asked for a smaller one.
+const DATABASE_PAGE_MIN: u64 = 4096;
 
 /// A cause of writes that are off the granule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,13 +32,31 @@ pub enum Consequence {
         /// Share of all writes that are off the granule, from 0 to 1.
         share: f64,
     },
-    /// Pages smaller than the granule, or several of them that begin and end within one: no layer
-    /// below can mend that.
+    /// Pages of a database that are smaller than the granule, or several of them that begin and end
+    /// within one: no layer below can mend that.
     SmallPages {
-        /// Name of the process that writes them; `null` where it is not known.
+        /// Name of the process that writes them.
         process: Option<String>,
         /// Length of a page in bytes.
         page_bytes: u64,
+        /// Share of all writes that are off the granule, from 0 to 1.
+        share: f64,
+    },
+    /// Writes in blocks of a file system that are smaller than the granule.
+    SmallBlocks {
+        /// Layer of the file system.
+        layer: Option<String>,
+        /// Length of a block in bytes.
+        block_bytes: u64,
+        /// Share of all writes that are off the granule, from 0 to 1.
+        share: f64,
+    },
+    /// Other writes that begin and end within a granule.
+    SmallWrites {
+        /// Name of the process that writes them; `null` where it is not known.
+        process: Option<String>,
+        /// The largest power of two, in bytes, on multiples of which they begin and end.
+        piece_bytes: u64,
         /// Share of all writes that are off the granule, from 0 to 1.
         share: f64,
     },
@@ -61,14 +83,15 @@ pub fn consequences(
     if sampled < SAMPLED_MIN {
         return Vec::new();
     }
-    let worth = writers.iter().filter(|writer| writer.share >= WORTH_SHARE);
     let mut found: Vec<Consequence> = Vec::new();
-    for consequence in worth.filter_map(|writer| consequence(writer, granule_bytes)) {
+    for consequence in writers.iter().filter_map(|writer| consequence(writer, granule_bytes)) {
         match found.iter_mut().find(|one| one.has_cause_of(&consequence)) {
             Some(one) => one.add_share(consequence.share()),
             None => found.push(consequence),
         }
     }
+    found.retain(|consequence| consequence.share() >= WORTH_SHARE);
+    found.sort_by(|one, other| other.share().total_cmp(&one.share()));
     found
 }
 
@@ -80,14 +103,26 @@ fn consequence(writer: &OffWriter<WriterIdentity>, granule_bytes: u64) -> Option
         let layer = identity.layer.clone();
         return Some(Consequence::Shifted { layer, offset_bytes: offset, share });
     }
-    let page_bytes = writer.piece_bytes;
-    let is_small = page_bytes >= PAGE_BYTES_MIN && page_bytes < granule_bytes;
     if identity.region == Region::Journal && writer.whole_length_share < AGREED_SHARE {
         let layer = identity.layer.clone();
         return Some(Consequence::JournalBlocks { layer, length_bytes: length, share });
     }
+    let piece_bytes = writer.piece_bytes;
+    if piece_bytes < PIECE_BYTES_MIN || piece_bytes >= granule_bytes {
+        return None;
+    }
     let process = identity.process.clone();
-    is_small.then_some(Consequence::SmallPages { process, page_bytes, share })
+    let is_database = process.as_deref().is_some_and(|name| DATABASES.contains(&name));
+    Some(match identity.file_system_block_bytes {
+        Some(block_bytes) if block_bytes == piece_bytes => {
+            let layer = identity.layer.clone();
+            Consequence::SmallBlocks { layer, block_bytes, share }
+        }
+        _ if is_database && piece_bytes >= DATABASE_PAGE_MIN => {
+            Consequence::SmallPages { process, page_bytes: piece_bytes, share }
+        }
+        _ => Consequence::SmallWrites { process, piece_bytes, share },
+    })
 }
 
 impl Consequence {
@@ -97,6 +132,8 @@ impl Consequence {
         match self {
             Consequence::Shifted { share, .. }
             | Consequence::SmallPages { share, .. }
+            | Consequence::SmallBlocks { share, .. }
+            | Consequence::SmallWrites { share, .. }
             | Consequence::JournalBlocks { share, .. } => *share,
         }
     }
@@ -105,6 +142,8 @@ impl Consequence {
         match self {
             Consequence::Shifted { share, .. }
             | Consequence::SmallPages { share, .. }
+            | Consequence::SmallBlocks { share, .. }
+            | Consequence::SmallWrites { share, .. }
             | Consequence::JournalBlocks { share, .. } => *share += more,
         }
     }
@@ -134,6 +173,7 @@ mod tests {
                 layer: Some("ext4 on sda1".to_owned()),
                 region,
                 file: None,
+                file_system_block_bytes: Some(4096),
             },
             share: 0.5,
             writes: 50,
@@ -148,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_below_the_granule_are_told_from_a_shift_and_from_a_journal() {
+    fn only_a_database_has_pages_and_blocks_a_shift_and_a_journal_are_told_apart() {
         let postgres = writer("postgres", Region::File);
         let shifted = OffWriter {
             usual_offset_bytes: 3584,
@@ -162,12 +202,23 @@ mod tests {
         let named = |writer: &OffWriter<WriterIdentity>| {
             consequences(std::slice::from_ref(writer), 16384, 100)
         };
+        let blocks = OffWriter { piece_bytes: 4096, ..writer("dd", Region::File) };
+        let direct = OffWriter { piece_bytes: 512, ..writer("mariadbd", Region::File) };
+        let copied = writer("cp", Region::File);
         assert!(matches!(named(&postgres)[..], [Consequence::SmallPages { page_bytes: 8192, .. }]));
         assert!(matches!(named(&shifted)[..], [Consequence::Shifted { offset_bytes: 3584, .. }]));
         assert!(matches!(
             named(&journal)[..],
             [Consequence::JournalBlocks { length_bytes: 3072, .. }]
         ));
+        assert!(matches!(named(&blocks)[..], [Consequence::SmallBlocks { block_bytes: 4096, .. }]));
+        for (writer, piece) in [(direct, 512), (copied, 8192)] {
+            let found = named(&writer);
+            let [Consequence::SmallWrites { piece_bytes, .. }] = found[..] else {
+                panic!("{found:?}");
+            };
+            assert_eq!(piece_bytes, piece);
+        }
     }
 
     #[test]
@@ -180,9 +231,9 @@ mod tests {
 
     #[test]
     fn one_cause_of_several_processes_is_named_once() {
-        let twice = [writer("postgres", Region::File), writer("postgres", Region::FileSystem)];
-        let found = consequences(&twice, 16384, 100);
-        assert_eq!(found.len(), 1);
-        assert!((found[0].share() - 1.0).abs() < 1e-9);
+        let few = || OffWriter { share: 0.04, ..writer("postgres", Region::File) };
+        let found = consequences(&[few(), few(), few()], 16384, 100);
+        assert_eq!(found.len(), 1, "each of them is too few alone");
+        assert!((found[0].share() - 0.12).abs() < 1e-9);
     }
 }

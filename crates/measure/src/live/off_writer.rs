@@ -21,6 +21,9 @@ pub struct WriterIdentity {
     pub region: Region,
     /// Path of the file, harmless to print, where `region` is a file.
     pub file: Option<String>,
+    /// Length of a block of the file system that is written to, in bytes; `null` where it is not
+    /// known.
+    pub file_system_block_bytes: Option<u64>,
 }
 
 /// Kind of what is at an address.

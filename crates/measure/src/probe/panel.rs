@@ -11,7 +11,6 @@ use super::answer::{ArmComparison, PanelKind};
 use super::budget::{EndReason, Spending};
 use super::slower_threshold::{Reading, SLOWER_ABOVE};
 use crate::Fault;
-use crate::experiment::shuffle;
 use crate::statistics::{Interval, Ratios};
 use units::number::{real, wide};
 
@@ -112,7 +111,7 @@ impl Panel {
                 ended = lacking;
                 break;
             }
-            shuffle(&mut order, &mut random);
+            random.shuffle(&mut order);
             for &arm in &order {
                 times_ns[arm] = world.time(arm)?.max(1);
             }

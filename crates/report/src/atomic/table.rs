@@ -1,6 +1,8 @@
 //! The verdict for people: the answer, a line for each layer, the settings.
 
-use durability::untorn::{GuardSetting, GuardState, PageFate, UntornAnswer, UntornVerdict};
+use durability::untorn::{
+    GuardSetting, GuardState, PageFate, PageRole, UntornAnswer, UntornVerdict,
+};
 
 use super::AtomicWrites;
 use crate::bench::grid::{Cell, cell, prose};
@@ -26,11 +28,17 @@ pub fn table(answer: &AtomicWrites, look: &Look) -> String {
         };
         let source = line.source.iter().filter(|_| look.explain).map(|url| format!(" [{url}]"));
         let reason = line.reason.clone() + &source.collect::<String>();
-        [cell(line.name.as_str()), (style, line.fate.word().to_owned()), cell(reason)]
+        let fate = match (line.fate, line.role) {
+            // What is written later may get other places.
+            (PageFate::Whole, PageRole::Files) => "whole now",
+            (PageFate::Torn, _) => "may tear",
+            (fate, _) => fate.word(),
+        };
+        [cell(line.name.as_str()), (style, fate.to_owned()), cell(reason)]
     });
-    rows_of(&mut page, ["layer", "a page is", "reason"], rows.collect());
+    rows_of(&mut page, ["layer", "a page", "reason"], rows.collect());
     let rows = verdict.settings.iter().map(setting);
-    rows_of(&mut page, ["setting", "", "source"], rows.collect());
+    rows_of(&mut page, ["", "setting", "source"], rows.collect());
     for note in &answer.envelope.notes {
         prose((NAME, "note:".to_owned()), &page.words.text(note), page.limit, &mut page.text);
     }
@@ -64,7 +72,7 @@ fn setting(setting: &GuardSetting) -> [Cell; 3] {
         GuardState::Keep => PLAIN,
     };
     let state = (style, setting.state.word().to_owned());
-    [cell(setting.setting.as_str()), state, cell(setting.source.as_str())]
+    [state, cell(setting.setting.as_str()), cell(setting.source.as_str())]
 }
 
 /// Writes three columns under their heads; the last one is wrapped.

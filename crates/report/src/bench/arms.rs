@@ -86,11 +86,7 @@ impl Arms<'_> {
             };
             let ratio = comparison.interval;
             let text = format!("ratio {}, {title}{}", ratio_figure(ratio), ratio_bounds(ratio));
-            let said = match is_control(arm) {
-                true => self.soundness(arm),
-                false => cell("judged"),
-            };
-            grid.free(quiet(label), vec![cell(text), said]);
+            grid.free(quiet(label), vec![cell(text), self.soundness(arm)]);
         }
         Some(grid)
     }
@@ -174,7 +170,7 @@ impl Arms<'_> {
             return cell("");
         }
         match self.comparison(arm).and_then(|comparison| holds_one(comparison.interval)) {
-            Some(true) => (GOOD, "sound".to_owned()),
+            Some(true) => (GOOD, "no bias".to_owned()),
             Some(false) => (BAD, "differs".to_owned()),
             None => cell(""),
         }

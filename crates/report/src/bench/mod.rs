@@ -108,6 +108,10 @@ pub struct ScratchFacts {
     pub drive_address_bytes: Option<u64>,
     /// Duration of writing it, in nanoseconds.
     pub prepared_ns: u64,
+    /// Number of bytes that the run wrote in all, the file itself included; 0 in results of older
+    /// versions.
+    #[serde(default)]
+    pub written_bytes: u64,
 }
 
 /// One comparison of arms under one workload.
@@ -128,7 +132,7 @@ pub struct Experiment {
     pub discarded_pairs: u64,
     /// Duration, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Number of bytes it wrote.
+    /// Number of bytes that its pairs wrote.
     pub written_bytes: u64,
     /// The arms, the baseline first.
     pub arms: Vec<Arm>,

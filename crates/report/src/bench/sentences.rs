@@ -90,7 +90,7 @@ pub(crate) fn regimes(experiment: &Experiment, words: ViewWords<'_>) -> Option<S
             let (low, high) = (time(low, words), time(high, words));
             format!(
                 "the drive's speed changed during the run: medians{of} from {low} to {high}; \
-                 the ratio stays valid"
+                 pairing limits the effect"
             )
         }
     })

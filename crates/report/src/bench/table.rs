@@ -212,6 +212,9 @@ fn scratch_line(scratch: &ScratchFacts, target: &BenchTarget, words: ViewWords<'
     if words.look.explain {
         line += &format!(", written in {}", time(scratch.prepared_ns, words));
     }
+    if scratch.written_bytes > 0 {
+        line += &format!("; {} written in all", words.size(scratch.written_bytes));
+    }
     line + "; nothing else is touched"
 }
 
@@ -229,14 +232,16 @@ mod tests {
             pieces: 1,
             drive_address_bytes: Some(1_638_275_325_952),
             prepared_ns: 1,
+            written_bytes: 66 << 20,
         };
         let mut target = BenchTarget { drive: Some("sda".to_owned()), ..BenchTarget::default() };
         assert_eq!(
             scratch_line(&scratch, &target, words),
-            "scratch: 64 MiB in /da\\u{1b}ta, on sda at 1.49 TiB; nothing else is touched"
+            "scratch: 64 MiB in /da\\u{1b}ta, on sda at 1.49 TiB; 66 MiB written in all; \
+             nothing else is touched"
         );
         scratch.drive_address_bytes = None;
-        scratch.pieces = 3;
+        (scratch.pieces, scratch.written_bytes) = (3, 0);
         target.drive = None;
         assert_eq!(
             scratch_line(&scratch, &target, words),

@@ -2,7 +2,7 @@
 
 use measure::Interval;
 
-use super::{CompareAnswer, ComparedRow, LIMIT, Measure, RunValue};
+use super::{CompareAnswer, ComparedRow, LIMIT, Measure, NO_INTERVAL, RunValue};
 use crate::bench::figure_rounding::{UNKNOWN, number, ratio_text};
 
 /// Rounding of a product that should be the limit is no difference.
@@ -11,6 +11,9 @@ const SLACK: f64 = 1.0 + 1e-9;
 pub(super) const NONE: Interval = Interval { ratio: f64::NAN, low: f64::NAN, high: f64::INFINITY };
 /// The change in words of two files that hold one run.
 pub(super) const SAME_RUN: &str = "none, the same run";
+/// Words for the interval of a change whose ends are more than this many times apart.
+pub(super) const TOO_WIDE: &str = "interval too wide";
+const VAST: f64 = 100.0;
 /// Changes up to this are said in percent, greater ones as a multiple.
 const PERCENT_MAX: f64 = 2.0;
 
@@ -112,11 +115,17 @@ pub(crate) fn multiple(row: &ComparedRow) -> String {
         Some(_) if row.words == SAME_RUN => SAME_RUN.to_owned(),
         Some(change) if !change.ratio.is_finite() => UNKNOWN.to_owned(),
         Some(change) if change.ends() == [None, None] => {
-            format!("{} (no interval)", number(change.ratio))
+            format!("{} ({NO_INTERVAL})", number(change.ratio))
         }
+        Some(change) if is_vast(change) => format!("{} ({TOO_WIDE})", number(change.ratio)),
         Some(change) => ratio_text(change),
         None => UNKNOWN.to_owned(),
     }
+}
+
+/// Returns whether an interval holds "no change" and is so wide that its ends say nothing.
+pub(super) fn is_vast(change: Interval) -> bool {
+    change.contains(1.0) && change.high / change.low > VAST && change.high.is_finite()
 }
 
 /// The bound of a change that is no difference: `at most 6 % longer`.

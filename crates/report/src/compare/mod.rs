@@ -34,6 +34,8 @@ pub const COMPARE_SCHEMA: &str = "straddle.compare/2";
 /// The change that counts: what lies within 10 % either way is no difference. The limit is that of
 /// a penalty in `straddle bench`.
 pub const LIMIT: f64 = 1.10;
+/// Start of the reasons that the column of changes says in short.
+pub(crate) const NO_INTERVAL: &str = "no interval";
 /// The result of a row that does not count for the verdict.
 pub(crate) const NOT_COUNTED: &str = "not counted";
 

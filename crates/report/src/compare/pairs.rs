@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use measure::Interval;
 
-use super::change::{NONE, SAME_RUN, answer, bound, change, reach, words};
+use super::change::{NONE, SAME_RUN, TOO_WIDE, answer, bound, change, is_vast, reach, words};
 use super::comparability::{run, say, setting, warnings};
 use super::comparable_figures::{Figure, figures};
 use super::uncounted_rows::Apart;
 use super::{
     COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, LIMIT, Measure,
-    Measurement, RunValue,
+    Measurement, NO_INTERVAL, RunValue,
 };
 use crate::envelope::Envelope;
 use crate::run::Run;
@@ -62,6 +62,10 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
     }
     let summary = summary(&rows, &only_before, &only_after);
     let answer = rows.iter().filter(|row| row.counts()).map(|row| row.answer).max();
+    let all_medians = medians(&rows);
+    // Where all latencies changed, a ratio that did not is no "same".
+    let least =
+        if all_medians.is_empty() { CompareAnswer::Same } else { CompareAnswer::CannotTell };
     // Without a latency of both, the same durability says nothing of their rows.
     let is_apart = matches!(before, Measurement::Fsync(_))
         && answer == Some(CompareAnswer::Same)
@@ -74,7 +78,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
         true => "same: both files hold the same run".to_owned(),
         false if is_apart => NO_LATENCY.to_owned(),
         false => match answer {
-            Some(answer) => sentence(answer, &rows, &summary),
+            Some(answer) => all_medians + &sentence(answer, &rows, &summary),
             None => {
                 let apart =
                     Apart { rows: &rows, only_before: &only_before, only_after: &only_after };
@@ -88,7 +92,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>, by: Run) -> Opti
             ..Envelope::new(COMPARE_SCHEMA, by)
         },
         measured_by: before.command().to_owned(),
-        answer: answer.filter(|_| !is_apart).unwrap_or(CompareAnswer::CannotTell),
+        answer: answer.filter(|_| !is_apart).map_or(CompareAnswer::CannotTell, |it| it.max(least)),
         sentence,
         limit_percent: ((LIMIT - 1.0) * 100.0).round(),
         warnings: warnings(&was, &is),
@@ -282,6 +286,24 @@ fn summary(rows: &[ComparedRow], only_before: &[String], only_after: &[String]) 
     }
 }
 
+/// The words before a verdict on ratios alone, where every median changed one way beyond the limit;
+/// empty where not, and where medians are judged.
+fn medians(rows: &[ComparedRow]) -> String {
+    let is_shown = |row: &&ComparedRow| {
+        let has_values = row.reason.as_ref().is_some_and(|why| why.starts_with(NO_INTERVAL));
+        row.measure == Measure::Median && !row.is_judged && has_values
+    };
+    let changes = rows.iter().filter(is_shown).filter_map(|row| row.change);
+    let mut ratios: Vec<f64> = changes.map(|change| change.ratio).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let [low, .., high] = ratios[..] else { return String::new() };
+    if low <= LIMIT && high >= LIMIT.recip() {
+        return String::new();
+    }
+    let changed = words(Interval { ratio: low, low, high }, Measure::Median);
+    format!("all medians {changed} ({NO_INTERVAL}); their ratio: ")
+}
+
 /// The verdict: the bound of the row that changed most.
 fn sentence(answer: CompareAnswer, rows: &[ComparedRow], summary: &CompareSummary) -> String {
     let of_answer = rows.iter().filter(|row| row.counts() && row.answer == answer);
@@ -294,13 +316,14 @@ fn sentence(answer: CompareAnswer, rows: &[ComparedRow], summary: &CompareSummar
     let (compared, of) = (summary.compared, if summary.compared == 1 { "value" } else { "values" });
     match answer {
         CompareAnswer::Differs => {
-            format!("differs ({} of {compared} {of}): {what}", summary.differs)
+            let which = if summary.differs == 1 { "" } else { ", for example" };
+            format!("differs ({} of {compared} {of}){which}: {what}", summary.differs)
         }
         CompareAnswer::CannotTell => {
             let is_known = most.is_some_and(|row| row.reason.is_none() && row.change.is_some());
             // The values that are left over are the same or without an interval.
             let which = match (is_known, summary.cannot_tell) {
-                (true, 1) => "; its interval is too wide",
+                (true, 1) => "",
                 (true, _) => "; the widest interval",
                 (false, 1) => "",
                 (false, _) => "; for example",
@@ -323,6 +346,7 @@ fn said(row: &ComparedRow, answer: CompareAnswer) -> String {
     };
     let words = match (&row.reason, answer, row.change) {
         (_, CompareAnswer::Same, Some(change)) => bound(change, row.measure),
+        (None, _, Some(change)) if is_vast(change) => TOO_WIDE.to_owned(),
         (None, _, Some(_)) => row.words.clone(),
         (Some(reason), ..) => reason.clone(),
         (None, _, None) => match (&row.before, &row.after) {

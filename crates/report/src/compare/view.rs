@@ -1,8 +1,8 @@
 //! Two results side by side, for people and programs.
 
 use super::{
-    CompareAnswer, ComparedRow, ComparedRun, Comparing, NOT_COUNTED, RunValue, SettingChange,
-    multiple, why_not_counted,
+    CompareAnswer, ComparedRow, ComparedRun, Comparing, NO_INTERVAL, NOT_COUNTED, RunValue,
+    SettingChange, multiple, why_not_counted,
 };
 use crate::bench::figure_rounding::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
@@ -18,8 +18,6 @@ const DROPPABLE: [usize; 2] = [1, 2];
 const FIGURES: usize = 70;
 /// Below this, figures flow.
 const TINY: usize = 60;
-/// Reasons that the column of changes says in short.
-const NO_INTERVAL: &str = "no interval";
 
 /// The document as JSON, with its line feed.
 #[must_use]
@@ -94,7 +92,8 @@ impl CompareText<'_> {
             Some(text) => words.text(text),
             None => format!("{name} not known"),
         };
-        let drive = [&run.drive, &run.model, &run.firmware, &run.identity];
+        let identity = run.identity.as_ref().map(|identity| format!("ID {identity}"));
+        let drive = [&run.drive, &run.model, &run.firmware, &identity];
         let drive: Vec<String> = drive.into_iter().flatten().map(|one| words.text(one)).collect();
         let mut pieces = vec![
             cell(or(run.host.as_deref(), "host")),

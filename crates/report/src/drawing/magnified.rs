@@ -77,7 +77,10 @@ fn nothing_wrong(target: &Target, words: ViewWords<'_>) -> Vec<(&'static str, St
     let why = target.layers.iter().find(is_why);
     let why =
         why.map(|it| ("why", format!("{}: {}", say(&it.name, words), say(&it.reason, words))));
-    [("", "No bad boundary was found.".to_owned())].into_iter().chain(why).collect()
+    [("", "No bad boundary was found; not all were judged.".to_owned())]
+        .into_iter()
+        .chain(why)
+        .collect()
 }
 
 /// The drawing of one boundary.

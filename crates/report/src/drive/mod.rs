@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use list::{drive_list, drive_text};
 pub use measured::{MeasuredLine, measured_lines};
 pub use published::published_table;
-pub(crate) use published::{HUGE, error_percent, published_number, range};
+pub(crate) use published::{bound, digits, error, range};
 pub use served::{SERVED_SCHEMA, Served, served_json, served_line, served_text};
 pub use simulated::simulation_table;
 pub(crate) use simulated::{
@@ -62,6 +62,9 @@ pub struct DriveText {
     pub title: String,
     /// Kind of model: `hard-disk`.
     pub kind: String,
+    /// The drive that each member of an array or controller is; not there for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
     /// Notes for the reader.
     pub notes: Vec<String>,
     /// Its values.
@@ -76,7 +79,7 @@ pub struct DriveValue {
     pub key: String,
     /// Text as people write it: `16 ms`.
     pub value: String,
-    /// `predicted`, `assumed`, `calibrated` or `fitted`.
+    /// `known`, `unconfirmed`, `assumed`, `calibrated` or `fitted`.
     pub label: String,
     /// By which published numbers it was calibrated or fitted; empty otherwise.
     pub by: String,

@@ -92,8 +92,12 @@ pub fn served_text(served: &Served) -> String {
         "bytes",
         format!("{} read, {} written", Size(requests.read_bytes), Size(requests.written_bytes)),
     );
-    if let (Some(turns), 1..) = (served.turns, requests.writes) {
-        line("turns", format!("{:.2} for each write", turns / real(requests.writes)));
+    match (served.turns, requests.reads, requests.writes) {
+        (Some(turns), 0, 1..) => {
+            line("turns", format!("{:.2} for each write", turns / real(requests.writes)));
+        }
+        (Some(turns), 1.., _) => line("turns", format!("{turns:.1} in all, of reads too")),
+        _ => {}
     }
     line("medium", format!("{} reads, {} writes", did.medium_reads, did.medium_writes));
     if let Some(mean_ns) = requests.late_ns.checked_div(requests.timed_answers) {

@@ -176,8 +176,8 @@ pub(crate) const CUT_HEADS: [&str; CUT_COLUMNS] = [
 /// Meaning of the first of them.
 pub(crate) const CUT_MEANING: &str = "lost, torn: acknowledged writes, in all cuts together; \
      promises broken: lost or torn writes that the drive had promised to keep (flushed, forced, or \
-     acknowledged without a volatile cache), of all promised ones, and in how many cuts; a drive \
-     may lose all others";
+     acknowledged without a volatile cache), of all promised ones; in cuts: cuts that broke one or \
+     lost what nothing was writing; a drive may lose all others";
 
 /// Returns what cuts left of an arm; `None` where there were none.
 pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_COLUMNS]> {

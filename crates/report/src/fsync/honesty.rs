@@ -26,6 +26,8 @@ pub struct Honesty {
 
 /// Code of the evidence that a disk is virtual.
 const VIRTUAL_DRIVE: &str = "virtual-drive";
+/// Code of the evidence that a process writes where syncs were tried.
+const WRITES_HERE: &str = "writes-here";
 
 impl Honesty {
     /// Returns whether a disk is virtual: its host may drop what the guest has synced.
@@ -38,7 +40,7 @@ impl Honesty {
     #[must_use]
     pub fn words(&self) -> String {
         match self.grade {
-            Grade::Consistent if self.is_in_guest() => "looks durable as far as a guest can see",
+            Grade::Consistent if self.is_in_guest() => "looks durable from inside this VM",
             Grade::Consistent => "looks durable",
             grade => return grade.word().replace('-', " "),
         }
@@ -58,6 +60,18 @@ pub struct Evidence {
     pub sentence: String,
     /// Source.
     pub source: String,
+}
+
+impl Evidence {
+    /// Returns its label for people: its direction, but of where a process writes, which says
+    /// nothing of durability.
+    #[must_use]
+    pub(crate) fn label(&self) -> &'static str {
+        match (self.direction, &*self.code) {
+            (Direction::For, WRITES_HERE) => "applies to",
+            (direction, _) => direction.label(),
+        }
+    }
 }
 
 /// Counters of one layer.

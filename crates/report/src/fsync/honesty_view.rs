@@ -14,6 +14,7 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
     // The reason follows, with its source.
     let sentence = match honesty.grade {
         Grade::Unproven => "no evidence against durability, but not all could be checked.",
+        Grade::Consistent if honesty.is_in_guest() => "the host is not visible.",
         _ => &honesty.sentence,
     };
     prose(grade(honesty), &words.text(sentence), limit, text);
@@ -25,7 +26,7 @@ pub(super) fn honesty(honesty: &Honesty, words: ViewWords<'_>, limit: usize, tex
         };
         let source = format!("({})", words.text(&evidence.source));
         let pieces = vec![(style, words.text(&evidence.sentence)), quiet(source)];
-        labeled(evidence.direction.label(), pieces, limit, text);
+        labeled(evidence.label(), pieces, limit, text);
     }
     layers(&honesty.layers, words, limit, text);
     if let Some(drive) = &honesty.drive {

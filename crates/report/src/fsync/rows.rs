@@ -3,8 +3,9 @@
 use measure::durable::{Difference, RowGroup};
 use measure::{Interval, Tail};
 use serde::{Deserialize, Serialize};
+use units::number::real;
 
-use crate::bench::figure_rounding::holds_one;
+use crate::bench::figure_rounding::{holds_one, number};
 
 /// One way of making writes durable, and what it took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -171,14 +172,34 @@ impl FsyncRow {
 impl RowComparison {
     /// Returns whether there were too few rounds for any conclusion.
     pub(crate) fn has_too_few_rounds(&self) -> bool {
-        holds_one(self.interval).is_none() && self.conclusion == Difference::NoDifferenceDetected
+        let is_open =
+            matches!(self.conclusion, Difference::CannotTell | Difference::NoDifferenceDetected);
+        is_open && holds_one(self.interval).is_none()
     }
 
-    /// Returns the conclusion in words.
-    pub(crate) fn result(&self) -> String {
-        match self.has_too_few_rounds() {
-            true => "too few rounds to tell".to_owned(),
-            false => self.conclusion.word().replace('-', " "),
+    /// Returns the conclusion in words, with the ratio of the medians of both `rows` where that is
+    /// outside the interval of a difference.
+    pub(crate) fn result(&self, rows: &[FsyncRow]) -> String {
+        if self.has_too_few_rounds() {
+            return "too few rounds to tell".to_owned();
         }
+        let words = self.conclusion.word().replace('-', " ");
+        match self.ratio_of_medians(rows) {
+            Some(ratio) if self.is_difference() && !self.interval.contains(ratio) => {
+                format!("{words}; medians {}", number(ratio))
+            }
+            _ => words,
+        }
+    }
+
+    fn is_difference(&self) -> bool {
+        matches!(self.conclusion, Difference::Slower | Difference::Faster)
+    }
+
+    /// The median of the first row divided by that of the second.
+    fn ratio_of_medians(&self, rows: &[FsyncRow]) -> Option<f64> {
+        let median = |id: &str| rows.iter().find(|row| row.id == id)?.median_ns.map(real);
+        let ratio = median(&self.row)? / median(&self.against)?;
+        ratio.is_finite().then_some(ratio)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn title(group: RowGroup) -> &'static str {
         RowGroup::OpenSyncSizes => "16kB by open_sync, in pieces",
         RowGroup::OtherDescriptor => "sync on another descriptor",
         RowGroup::NonSynced => "non-sync'ed 8kB write",
-        RowGroup::OtherPath => "8kB, direct/buffered swapped",
+        RowGroup::OtherPath => "8kB, other cache mode",
         RowGroup::Wal => "write-ahead log patterns",
         RowGroup::GroupSize => "writes for each sync",
     }
@@ -37,8 +37,10 @@ fn headed(rows: &[FsyncRow], number: usize) -> Option<&'static str> {
     (before != Some(group)).then(|| title(group))
 }
 
+/// Mark for a quantile of fewer writes than it needs.
+const TOO_FEW: &str = "too few";
 /// Heads of the columns behind the labels.
-const HEADS: [&str; 7] = ["path", "      ops/sec", "usecs/op", "median", "p90", "p99", "p99.9"];
+const HEADS: [&str; 7] = ["cache", "      ops/sec", "usecs/op", "median", "p90", "p99", "p99.9"];
 /// The columns that are shown, as many as fit: the least wanted fall first.
 const COLUMNS: [&[usize]; 5] = [
     &[0, 1, 2, 3, 4, 5, 6, 7],
@@ -99,7 +101,7 @@ impl TextPage<'_> {
         if !fsync.rows.is_empty() {
             self.rows(&fsync.rows);
         }
-        self.comparisons(&fsync.comparisons);
+        self.comparisons(&fsync.comparisons, &fsync.rows);
         if let Some(sustained) = &fsync.sustained {
             self.sustained(sustained);
         }
@@ -192,7 +194,7 @@ impl TextPage<'_> {
                 cells.push((NAME, format!("{rate:>13.3}")));
                 cells.push(cell(format!("{:>8.0}", mean / 1e3)));
                 let figure =
-                    |value: Option<u64>| value.map_or(UNKNOWN.into(), |ns| time(ns, words));
+                    |value: Option<u64>| value.map_or(TOO_FEW.into(), |ns| time(ns, words));
                 let figures = [row.median_ns, row.p90_ns, row.p99_ns, row.p999_ns];
                 cells.extend(figures.map(figure).map(cell));
             }
@@ -213,7 +215,7 @@ impl TextPage<'_> {
         }
     }
 
-    fn comparisons(&mut self, comparisons: &[RowComparison]) {
+    fn comparisons(&mut self, comparisons: &[RowComparison], rows: &[FsyncRow]) {
         let words = self.words;
         if comparisons.is_empty() {
             return;
@@ -225,10 +227,10 @@ impl TextPage<'_> {
                 // A ratio without bounds says nothing.
                 holds_one(one.interval).map_or(UNKNOWN.to_owned(), |_| ratio_figure(one.interval)),
                 ratio_bounds(one.interval),
-                one.result(),
+                one.result(rows),
             ],
         };
-        let title = "compared round by round; a ratio above 1: the first takes longer";
+        let title = "ratio: median of the rounds' ratios; above 1: the first takes longer";
         self.prose((NAME, title.to_owned()), "");
         let heads = &["", "ratio", "interval", "result"];
         let sheet = Sheet { heads, droppable: &[], rows: comparisons.iter().map(row).collect() };

@@ -22,7 +22,7 @@ const ROWS_MAX: usize = 120;
 /// The row of the method that PostgreSQL and etcd sync by on Linux.
 const USUAL: &str = "pg.one.fdatasync";
 /// Heads of the tables of rows, and of two rows.
-const HEADS: [&str; 3] = ["Row", "Path", "Operations/s"];
+const HEADS: [&str; 3] = ["Row", "Cache", "Operations/s"];
 /// Latency as a column: its head, and what it is of one row.
 type LatencyColumn = (&'static str, fn(&FsyncRow) -> Option<u64>);
 
@@ -47,7 +47,9 @@ pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
             @if let Some(run) = &fsync.sustained { div { (sustained(id, run)) } }
             @if let Some(told) = &fsync.verdict { div { (verdict(told)) } }
             @if let Some(told) = &fsync.honesty { div { (honesty(told)) } }
-            @if !fsync.comparisons.is_empty() { div { (comparisons(&fsync.comparisons)) } }
+            @if !fsync.comparisons.is_empty() {
+                div { (comparisons(&fsync.comparisons, &fsync.rows)) }
+            }
         }
         (notes(&fsync.envelope.notes))
         (method(fsync))
@@ -178,11 +180,11 @@ fn one(of: &FsyncRow, times: &[LatencyColumn]) -> Row {
     row(cells)
 }
 
-fn comparisons(comparisons: &[RowComparison]) -> Markup {
+fn comparisons(comparisons: &[RowComparison], rows: &[FsyncRow]) -> Markup {
     let all = table(
-        "Time of the first row divided by that of the second",
+        "Median of the rounds' ratios: time of the first row divided by that of the second",
         &COMPARED_HEADS,
-        comparisons.iter().take(ROWS_MAX).map(compared),
+        comparisons.iter().take(ROWS_MAX).map(|one| compared(one, rows)),
     );
     if comparisons.iter().all(RowComparison::has_too_few_rounds) {
         let title = "Rows against each other: too few rounds to tell (more with --seconds)";
@@ -191,7 +193,7 @@ fn comparisons(comparisons: &[RowComparison]) -> Markup {
     html! { h3 { "Rows against each other" } (all) }
 }
 
-fn compared(one: &RowComparison) -> Row {
+fn compared(one: &RowComparison, rows: &[FsyncRow]) -> Row {
     let ratio = one.interval;
     let interval = html! {
         (ratio_bounds(ratio)) " " span.quiet { "(" (interval_title(one.alpha)) ")" }
@@ -201,7 +203,7 @@ fn compared(one: &RowComparison) -> Row {
         figure(ratio_figure(ratio)),
         figure(interval),
         figure(one.rounds),
-        told(&one.result()),
+        told(&one.result(rows)),
     ])
 }
 

@@ -64,7 +64,7 @@ fn evidence(one: &Evidence) -> Row {
         Direction::Open => Tone::Plain,
     };
     let seen = html! { (say(&one.sentence)) " " span.quiet { (say(&one.code)) } };
-    row([named(chip(tone, one.direction.label())), cell(seen), told(&one.source)])
+    row([named(chip(tone, one.label())), cell(seen), told(&one.source)])
 }
 
 fn layer(one: &LayerFlushes) -> Row {

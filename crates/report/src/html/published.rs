@@ -1,5 +1,6 @@
 //! Published numbers beside those of the models, on the page.
 
+use ::drive::published::source_of;
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, factors};
@@ -8,9 +9,7 @@ use super::headline::Headline;
 use super::short_answer::{Rank, ShortAnswer};
 use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figure_rounding::UNKNOWN;
-use crate::drive::{
-    HUGE, Published, PublishedLine, PublishedStanding, error_percent, published_number, range,
-};
+use crate::drive::{Published, PublishedLine, PublishedStanding, bound, digits, error, range};
 
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
@@ -38,9 +37,8 @@ pub(super) fn section(id: &str, published: &Published) -> Markup {
 
 /// Returns what the labels mean.
 fn labels() -> &'static str {
-    "Predicted: from data sheets and mechanism alone. Derived: arithmetic without a model. \
-     Calibrated: a value of the drive comes from another number that was published of it. Fitted: \
-     it was chosen to meet this number, so it does not count."
+    "Predicted: the number set no value of the drive. Calibrated: it set one. Fitted: it set \
+     several, together with others, so it does not count. Derived: arithmetic without a model."
 }
 
 fn article(id: &str, lines: &[PublishedLine]) -> Markup {
@@ -48,6 +46,9 @@ fn article(id: &str, lines: &[PublishedLine]) -> Markup {
     let title = lines.first().map_or(UNKNOWN.to_owned(), |line| say(&line.article));
     html! {
         h3 { (title) }
+        @if let Some(source) = lines.first().and_then(|line| source_of(&line.article)) {
+            p.quiet { (source) }
+        }
         (table("Published numbers, and the model's", &HEADS,
             shown.iter().map(one)))
         (more(lines.len() - shown.len(), "numbers"))
@@ -64,23 +65,13 @@ fn one(line: &PublishedLine) -> Row {
     row([
         named(what),
         figure(range(line)),
-        figure(published_number(line.model)),
+        figure(digits(line.model)),
         told(&line.unit),
-        figure(error_percent(line)),
-        figure(bound(line.bound_percent)),
+        figure(error(line)),
+        figure(bound(line)),
         told(line.label.word()),
         cell(answer(line)),
     ])
-}
-
-/// By how much it may be off: `10 %`, `0.05 %`.
-fn bound(value: f64) -> String {
-    let text = if value.abs() < HUGE { format!("{value:.2}") } else { published_number(value) };
-    let text = match text.contains('e') {
-        true => &text,
-        false => text.trim_end_matches('0').trim_end_matches('.'),
-    };
-    format!("{text} %")
 }
 
 fn answer(line: &PublishedLine) -> Markup {

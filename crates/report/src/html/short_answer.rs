@@ -23,7 +23,7 @@ pub(super) enum Rank {
     Good,
     /// There is nothing in it to judge of a machine here.
     Plain,
-    /// It is good as far as a guest can see.
+    /// It is good from inside the VM.
     Guest,
     /// It cannot be told.
     Unknown,
@@ -207,7 +207,7 @@ fn counted(rank: Rank) -> &'static str {
     match rank {
         Rank::Good => "good",
         Rank::Plain => "without a question",
-        Rank::Guest => "good as far as a guest can see",
+        Rank::Guest => "good from inside the VM",
         Rank::Unknown => "without a verdict",
         Rank::Care => "with a warning",
         Rank::Failing => "failing",

@@ -51,6 +51,8 @@ impl PlanText<'_> {
         let kind = self.words.text(kind);
         let verdict = if !plan.changes {
             plan.verdict().to_owned()
+        } else if plan.partitions.iter().all(|one| one.old_length_bytes == 0) {
+            format!("new table with {}", count_of(plan.partitions.len(), "partition"))
         } else if plan.old_sector_bytes != plan.sector_bytes {
             format!(
                 "table to rewrite for {}-byte sectors; {} of data to move",
@@ -153,9 +155,13 @@ impl PlanText<'_> {
             (old, if before == after { String::new() } else { format!("-> {new}") })
         };
         let (start, new_start) = shown(one.old_start_bytes, one.new_start_bytes);
-        let (length, new_length) = shown(one.old_length_bytes, one.new_length_bytes);
+        let is_new = one.old_length_bytes == 0;
+        let old_bytes = if is_new { one.new_length_bytes } else { one.old_length_bytes };
+        let (length, new_length) = shown(old_bytes, one.new_length_bytes);
         let by = one.old_start_bytes.abs_diff(one.new_start_bytes);
-        let change = if one.new_start_bytes > one.old_start_bytes {
+        let change = if is_new {
+            "new".to_owned()
+        } else if one.new_start_bytes > one.old_start_bytes {
             format!("up {}", self.words.exact(by))
         } else if one.moves() {
             format!("down {}", self.words.exact(by))

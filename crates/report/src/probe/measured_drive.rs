@@ -1,5 +1,5 @@
-//! A measured drive as a file that others can check: what `straddle probe --share` writes, and the
-//! folder `drives/` holds.
+//! A measured drive as a file that others can check: what `straddle probe --contribute` writes, and
+//! the folder `drives/` holds.
 //!
 //! It names a model in a firmware and a format, and no single drive: no serial number, no host, no
 //! path. Its unit counts only where its own comparisons support it, by the functions of the probe.
@@ -12,7 +12,7 @@ use stack::drive::is_virtual_model;
 /// The schema's name and version.
 pub const MEASURED_DRIVE_SCHEMA: &str = "straddle.measured-drive/1";
 /// First bytes of each such file.
-pub const MEASURED_DRIVE_MARK: &str = "# A drive that `straddle probe --share` measured.";
+pub const MEASURED_DRIVE_MARK: &str = "# A drive that `straddle probe --contribute` measured.";
 /// The license that every file has, which the user types: an SPDX identifier.
 pub const MEASURED_DRIVE_LICENSE: &str = "CC0-1.0";
 /// The longest file that is read, in bytes.

@@ -79,6 +79,9 @@ pub struct ProbeTarget {
     pub model: Option<String>,
     /// The version of the drive's firmware; `null` when not known.
     pub firmware: Option<String>,
+    /// The drive's length in bytes; `null` when not known, and in results of older versions.
+    #[serde(default)]
+    pub capacity_bytes: Option<u64>,
     /// True if durable writes were made, and not reads alone.
     pub writes: bool,
     /// Length written or read, in bytes.

@@ -34,11 +34,10 @@ pub fn next(probe: &Probe) -> Option<String> {
     match alignment.why {
         _ if is(Unidentified::Noise) => Some(match more(probe) {
             Some(words) => {
-                format!("again when the drive is quiet, with more: straddle probe {path}{words}")
+                format!("repeat on a quiet drive, for longer: straddle probe {path}{words}")
             }
             None => format!(
-                "again when the drive is quiet (more time or bytes would not help): straddle probe \
-                 {path}"
+                "repeat on a quiet drive (more time or bytes would not help): straddle probe {path}"
             ),
         }),
         _ if is(Unidentified::Contradiction) => Some(

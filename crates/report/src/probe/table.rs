@@ -1,10 +1,10 @@
 //! The result for people: each answer with what said it, or why there is none, then what to type.
 
-use measure::probe::Unidentified;
 use units::prefix::Size;
 
 use super::{Answers, Probe, ProbeAnswer, Tool, next};
 use crate::bench::figure_rounding::ratio_text;
+use crate::bench::wear;
 use crate::quantity_words::ViewWords;
 use crate::text;
 use crate::view_options::Look;
@@ -82,11 +82,7 @@ impl ProbeText<'_> {
 
     fn plan(&mut self, probe: &Probe) {
         let spent = &probe.spent;
-        let written = match spent.bytes_max {
-            0 => "nothing".to_owned(),
-            bytes => format!("{} at most", Size(bytes)),
-        };
-        self.row("written", &written);
+        self.row("wear", &wear(spent.bytes_max, probe.target.capacity_bytes));
         self.row("time", &format!("{} seconds at most", spent.seconds_max));
         self.notes(probe);
         self.text.push_str("dry run: nothing was written, nothing was measured\n");
@@ -125,9 +121,8 @@ impl ProbeText<'_> {
 
     fn answer<T>(&mut self, name: &str, answer: &ProbeAnswer<T>, shown: impl Fn(&T) -> String) {
         let Some(value) = &answer.value else {
-            let why = answer.why.unwrap_or(Unidentified::NotTried).word();
             let reason = answer.reason.as_deref().unwrap_or_default();
-            self.row(name, &format!("cannot tell ({why}): {reason}"));
+            self.row(name, &format!("cannot tell: {reason}"));
             return;
         };
         let said_by = answer.said_by.as_deref().unwrap_or_default();

@@ -73,7 +73,7 @@ impl TraceText<'_> {
 
     fn rows(&self) -> String {
         let mut rows = vec![
-            ["file offset", "length", "state", "in file system", "on the drive", "alignment"]
+            ["file byte", "length", "state", "file system byte", "on the drive", "alignment"]
                 .map(str::to_owned)
                 .to_vec(),
         ];
@@ -180,14 +180,27 @@ impl TraceText<'_> {
         }
         let missed: Vec<String> = (extent.alignment.iter())
             .filter(|share| share.misaligned_bytes > 0)
-            .map(|share| format!("{} {}", share.unit.words(), self.off(share)))
+            .map(|share| format!("{} {}", share.unit.words(), self.off(share, extent)))
             .collect();
         if missed.is_empty() { "aligned".to_owned() } else { missed.join(", ") }
     }
 
-    fn off(&self, share: &TraceShare) -> String {
+    /// Distance or share by which the extent is off, with the parts where both the file system and
+    /// its start are off.
+    fn off(&self, share: &TraceShare, extent: &TraceExtent) -> String {
         match share.offsets_bytes.as_slice() {
-            [only] if share.aligned_bytes == 0 => format!("off by {}", self.words.exact(*only)),
+            &[only] if share.aligned_bytes == 0 => {
+                let exact = |bytes| self.words.exact(bytes);
+                let unit = share.unit_bytes.max(1);
+                let past = |from: u64, to: u64| (to % unit + unit - from % unit) % unit;
+                let own = extent.physical_bytes.map_or(0, |at| past(extent.offset_bytes, at));
+                let text = format!("off by {}", exact(only));
+                if own == 0 || own == only {
+                    return text;
+                }
+                let below = exact(past(own, only));
+                format!("{text} ({below} below + {} in the file system)", exact(own))
+            }
             _ => format!("{} off", part_of(share.misaligned_bytes, share)),
         }
     }
@@ -228,21 +241,15 @@ impl TraceText<'_> {
         text + &self.untorn()
     }
 
-    /// The largest write to the file that is never torn.
+    /// The largest write to the file that is never torn, where one is guaranteed.
     fn untorn(&self) -> String {
         let is_it = |fact: &&Fact| &*fact.key == UNTORN_KEY;
-        let Some(fact) = self.trace.facts.iter().find(is_it) else { return String::new() };
-        let words = self.words;
-        let said = match (fact.value.as_deref(), &fact.reason) {
-            (Some("0"), _) => "none guaranteed".to_owned(),
-            (Some(bytes), _) => {
-                let size = bytes.parse().map_or_else(|_| words.text(bytes), |it| words.exact(it));
-                format!("up to {size}, with RWF_ATOMIC")
-            }
-            (None, Some(reason)) => format!("unknown: {}", words.text(reason)),
-            (None, None) => "unknown".to_owned(),
-        };
-        format!("  atomic writes  {said}\n")
+        let fact = self.trace.facts.iter().find(is_it);
+        let bytes = fact.and_then(|fact| fact.value.as_deref()?.parse().ok()).unwrap_or(0);
+        match bytes {
+            0 => String::new(),
+            most => format!("  atomic writes  up to {}, with RWF_ATOMIC\n", self.words.exact(most)),
+        }
     }
 
     fn cost(&self, cost: &TraceCost, range_bytes: u64) -> String {

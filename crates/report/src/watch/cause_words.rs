@@ -15,6 +15,13 @@ pub(super) fn sentence(cause: &Consequence, device: &WatchedDevice) -> (String, 
     let of = |layer: &Option<String>| {
         layer.as_ref().map_or(String::new(), |layer| format!(" to {layer}"))
     };
+    let by = match cause {
+        Consequence::SmallPages { process, .. } | Consequence::SmallWrites { process, .. } => {
+            process.as_deref()
+        }
+        _ => None,
+    };
+    let by = by.map_or(String::new(), |process| format!(" by {process}"));
     match cause {
         Consequence::Shifted { layer, offset_bytes, .. } => (
             format!(
@@ -25,18 +32,33 @@ pub(super) fn sentence(cause: &Consequence, device: &WatchedDevice) -> (String, 
             ),
             Some(format!("straddle check /dev/{}", device.name)),
         ),
-        Consequence::SmallPages { process, page_bytes, .. } => {
-            let whose = process.as_ref().map_or("", |_| " of ");
-            let process = process.as_deref().unwrap_or_default();
-            let page = Exact(*page_bytes);
-            (
-                format!(
-                    "{share} are pages of {page}{whose}{process}, or several of them: a page is \
-                     smaller than the {granule}. No layer below can mend that; larger pages would"
-                ),
-                None,
-            )
+        Consequence::SmallPages { page_bytes, .. } => (
+            format!(
+                "{share} are pages of {}{by}, smaller than the {granule}: larger pages would fit",
+                Exact(*page_bytes)
+            ),
+            None,
+        ),
+        Consequence::SmallBlocks { layer, block_bytes, .. } => {
+            // No file system is mounted everywhere with blocks above a page of memory.
+            let remedy = match device.granule_bytes {
+                Some(bytes @ ..=4096) => {
+                    format!("; with blocks of {} only direct I/O could be off", Exact(bytes))
+                }
+                _ => String::new(),
+            };
+            let block = Exact(*block_bytes);
+            let whose = layer.as_deref().unwrap_or("the file system");
+            let text = format!("in blocks of {block} of {whose}, smaller than the {granule}");
+            (format!("{share} are writes {text}{remedy}"), None)
         }
+        Consequence::SmallWrites { piece_bytes, .. } => (
+            format!(
+                "{share} are writes{by} in multiples of {}, smaller than the {granule}",
+                Exact(*piece_bytes)
+            ),
+            None,
+        ),
         Consequence::JournalBlocks { layer, .. } => (
             format!(
                 "{share} are journal writes{} in blocks smaller than the {granule}: a file system \

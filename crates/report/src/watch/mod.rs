@@ -129,7 +129,7 @@ pub struct LayerTraffic {
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Writes completed.
+    /// Writes completed, by the kernel's own counters: flushes without data are among them.
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
@@ -138,11 +138,9 @@ pub struct LayerTraffic {
     /// Layers that lie right on this one and are listed.
     pub above: Vec<String>,
     /// Bytes written here for each byte that was written to the layers right above; `null` where
-    /// none are listed, or nothing was written to them.
+    /// none are listed, nothing was written to them, or one is a loop device over a file: other
+    /// files of this device are written too.
     pub written_per_byte_above: Option<f64>,
-    /// True where one of the layers right above is a loop device over a file: writes to other files
-    /// are in the ratio too.
-    pub has_files_between: bool,
 }
 
 /// Writes of at most some length.
@@ -153,8 +151,7 @@ pub struct LengthCount {
     pub up_to_bytes: u64,
     /// Writes of at most that length.
     pub writes: u64,
-    /// All writes in the same time. Where that is not always, it includes writes that were under
-    /// way when a part of the time began.
+    /// All writes in the same time; flushes without data are none.
     pub all_writes: u64,
     /// The time in which they were counted, in nanoseconds; `null` where that was always.
     pub taken_ns: Option<u64>,
@@ -172,7 +169,8 @@ pub struct OffCount {
     pub writes: u64,
     /// Reads off it.
     pub reads: u64,
-    /// All writes that were counted in the same way, in the same time.
+    /// All writes that were counted in the same way, in the same time; flushes without data are
+    /// none.
     pub all_writes: u64,
     /// All reads that were counted in the same way, in the same time.
     pub all_reads: u64,

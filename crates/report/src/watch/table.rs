@@ -105,8 +105,7 @@ impl WatchText<'_> {
                 [one] => words.text(one),
                 several => format!("{} layers above", several.len()),
             };
-            let files = if layer.has_files_between { " and other files" } else { "" };
-            format!("{ratio:.2} over {above}{files}")
+            format!("{ratio:.2} over {above}")
         });
         [
             words.text(&layer.name),
@@ -129,7 +128,7 @@ impl WatchText<'_> {
         }
         let work = match device.counted {
             CountedWork::Requests => "requests",
-            CountedWork::Bios => "bios",
+            CountedWork::Bios => "block I/Os",
         };
         let whose = match &self.watch.scope {
             WatchScope::Machine => work.to_owned(),
@@ -197,7 +196,7 @@ impl WatchText<'_> {
         self.page.labeled("sampled", vec![cell(text)]);
         if let Some(reads) = device.extra_reads {
             let text = format!(
-                "{} granules/s that the drive reads first because of them, if it has no cache",
+                "{} extra granule reads/s (without a cache)",
                 per_second(reads, self.watch.watched_ns)
             );
             self.page.labeled("predicted", vec![cell(text)]);

@@ -29,6 +29,7 @@ fn sample(answer: UntornAnswer) -> AtomicWrites {
             PageFate::Whole,
             "writes each page of 16 KiB with one call",
         ),
+        line(PageRole::Files, "ibdata1", PageFate::Whole, "every page is in one extent"),
         line(PageRole::Volume, "nvme0n1p1", fate, reason),
     ];
     let setting = GuardSetting {
@@ -62,12 +63,13 @@ fn the_verdict_comes_first_and_every_layer_has_a_line() {
 NO: keep torn-page protection on for MySQL in /var/lib/mysql
   because  nvme0n1p1: starts 4 KiB past a multiple of 16 KiB on nvme0n1
 
-  layer      a page is  reason
+  layer      a page     reason
   MySQL      whole      writes each page of 16 KiB with one call
-  nvme0n1p1  torn       starts 4 KiB past a multiple of 16 KiB on nvme0n1
+  ibdata1    whole now  every page is in one extent
+  nvme0n1p1  may tear   starts 4 KiB past a multiple of 16 KiB on nvme0n1
 
-  setting                   source
-  innodb_doublewrite  keep  https://example.org/a/very/long/path/to/the/page/of/
+        setting             source
+  keep  innodb_doublewrite  https://example.org/a/very/long/path/to/the/page/of/
                             the/manual.html
 ";
     assert_eq!(text, wanted);

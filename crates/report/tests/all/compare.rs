@@ -143,6 +143,30 @@ fn an_arm_that_only_one_run_has_is_named_and_controls_are_not_judged() {
 }
 
 #[test]
+fn medians_that_all_changed_are_said_before_the_ratio_that_did_not() {
+    let (before, mut after) = (with(vec![ratio(3.0, 2.97, Some(3.03))], 1), disk());
+    after.experiments = before.experiments.clone();
+    after.experiments[0].arms.iter_mut().for_each(|arm| arm.median_ns *= 8);
+    let found = benches(&before, &after);
+    assert_eq!(found.answer, CompareAnswer::CannotTell, "latencies have no interval");
+    let said = found.sentence;
+    let wanted = "all medians 8.0 times as long (no interval); their ratio: no difference above";
+    assert!(said.starts_with(wanted), "{said}");
+    after.experiments[0].arms[0].median_ns = before.experiments[0].arms[0].median_ns;
+    let said = benches(&before, &after).sentence;
+    assert!(said.starts_with("no difference above 10 % in 1 value: ratio of"), "{said}");
+}
+
+#[test]
+fn an_interval_whose_ends_say_nothing_is_called_too_wide() {
+    let wide = with(vec![ratio(3.0, 0.9, Some(4817.0))], 2);
+    let found = benches(&with(vec![ratio(3.0, 2.97, Some(3.03))], 1), &wide);
+    assert!(found.sentence.ends_with("depth 1): interval too wide"), "{}", found.sentence);
+    let shown = plain(&compare_table(&found, &Look::default()));
+    assert!(shown.contains("1.00 (interval too wide)") && !shown.contains("1622"), "{shown}");
+}
+
+#[test]
 fn one_run_twice_is_the_same() {
     let found = benches(&with(vec![void()], 1), &with(vec![void()], 1));
     assert_eq!(found.answer, CompareAnswer::Same);

@@ -243,6 +243,10 @@ fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
         assert!(fdatasync.contains(word), "{fdatasync}");
     }
     assert!(line("open_datasync").contains("direct"));
+    let few = FsyncRow { p99_ns: None, ..plain().rows[0].clone() };
+    let few = Fsync { rows: vec![few], ..plain() };
+    let few = fsync_table(&few, &Look { width: Some(80), ..Look::default() });
+    assert!(few.contains("too few"), "{few}");
     assert!(line("fsync_writethrough").contains("n/a"));
     assert!(line("append").contains("void"));
     assert!(plain_text.contains("a write of 8192 bytes wrote 4096"), "{plain_text}");
@@ -284,6 +288,21 @@ fn two_rows_without_an_interval_are_too_few_rounds_and_not_alike() {
     assert!(shown(few, none, &mut fsync).contains("too few rounds to tell"));
     let alike = Interval { ratio: 1.0, low: 0.9, high: 1.1 };
     assert!(shown(alike, none, &mut fsync).contains("no difference detected"));
+}
+
+#[test]
+fn a_ratio_that_the_medians_do_not_show_is_told_with_theirs() {
+    let shown = |median_ns| {
+        let mut fsync = whole();
+        fsync.rows[3] = FsyncRow { median_ns: Some(median_ns), ..fsync.rows[1].clone() };
+        fsync.rows[3].id = text("wal.append");
+        let shown = fsync_table(&fsync, &Look { width: Some(100), ..Look::default() });
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        let line = shown.lines().find(|line| line.contains("append against overwrite"));
+        line.map(str::to_owned).expect("the comparison is shown")
+    };
+    assert!(shown(304_000).ends_with("2.70 to 3.10   slower; medians 1.90"), "{}", shown(304_000));
+    assert!(shown(464_000).ends_with("2.70 to 3.10   slower"), "{}", shown(464_000));
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub(crate) fn platter() -> Probe {
             drive: Some("sda".to_owned()),
             model: Some("ST\u{1b}4000".to_owned()),
             firmware: Some("CC\n52".to_owned()),
+            capacity_bytes: None,
             writes: true,
             length_bytes: 64 << 20,
         },
@@ -106,7 +107,7 @@ fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
     let shown = probe_table(&platter(), &Look::default());
     for line in [
         "alignment  writes start at multiples of 4 KiB plus 3584 bytes",
-        "chunk      cannot tell (not-tried): it was not tried",
+        "chunk      cannot tell: it was not tried",
         "depth      32 reads at once: ",
         "type       fio: --iodepth=32",
         "rotation   8.333 ms (8.331 ms to 8.335 ms)",
@@ -119,6 +120,16 @@ fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
+}
+
+#[test]
+fn a_dry_run_names_the_share_of_the_drive_that_is_written() {
+    let mut probe = Probe { dry_run: true, ..platter() };
+    probe.target.capacity_bytes = Some(1 << 40);
+    probe.spent.bytes_max = 256 << 20;
+    let shown = probe_table(&probe, &Look::default());
+    assert!(shown.contains("wear       writes at most"), "{shown}");
+    assert!(shown.contains("of the drive's 1 TiB"), "{shown}");
 }
 
 #[test]

@@ -150,13 +150,32 @@ fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
         "2 more",
         "granule of 4 KiB (sda, assumed)  0 % aligned, off by 512 B",
         "cost   average of one I/O of 4 KiB, over 2 of 6 I/Os",
-        "  atomic writes  unknown: not answered",
         "2 read-modify-writes (2 granules read, 2.5 written); 100 % need a read-modify-write",
         "4 I/Os not counted: it lies in a hole",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    assert!(!text.contains('\x1b'), "{text:?}");
+    assert!(!text.contains('\x1b') && !text.contains("atomic writes"), "{text:?}");
+}
+
+#[test]
+fn two_shifts_that_add_up_are_both_shown() {
+    let mut trace = sample();
+    trace.extents[0].physical_bytes = Some((1 << 20) + 1024);
+    let text = table(&trace, &Look::default());
+    let said = "granule off by 512 B (3.5 KiB below + 1 KiB in the file system)";
+    assert!(text.contains(said), "{text}");
+}
+
+#[test]
+fn atomic_writes_are_shown_only_where_they_are_guaranteed() {
+    let with = |bytes: &str| {
+        let mut trace = sample();
+        trace.facts[0].value = Some(bytes.into());
+        table(&trace, &Look::default())
+    };
+    assert!(!with("0").contains("atomic writes"));
+    assert!(with("16384").contains("  atomic writes  up to 16 KiB, with RWF_ATOMIC\n"));
 }
 
 #[test]

@@ -32,7 +32,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB  512e: 512 B logical, 4 KiB gran
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data                               2.73 TiB  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
+1 error. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -68,7 +68,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data  2.73 TiB                   inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
+1 error. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -93,7 +93,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data  2.73 TiB  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms;
+1 error. 1 disk, 1 partition, 1 file system in 3.14 ms;
 nothing was written.
 "#,
     );
@@ -118,7 +118,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    |  fix    straddle plan /dev/sda
    |         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    `- ext4  4 KiB blocks, /data  2.73 TiB                  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
+1 error. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -137,7 +137,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB (6001175126016 B)  512e: 512 B l
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
    └─ ext4  4 KiB blocks, /data                                             2.73 TiB (3000591450112 B)  inherits it
-1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
+1 error. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -165,7 +165,7 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
    └─ ext4  4 KiB blocks, /data  2.73 TiB                   inherits it
          facts  block-size-bytes  4096     on-disk
                 stride-bytes      unknown           the superblock does not say
-1 finding. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
+1 error. 1 disk, 1 partition, 1 file system in 3.14 ms; nothing was written.
 "#,
     );
 }
@@ -254,7 +254,7 @@ b.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
             at 31.5 KiB (sector 63)  20 GiB
       ST101  warning: partition start is not on a physical sector  straddle explain ST101
 
-1 finding. 1 target could not be opened. 2 disks, 2 partitions in 3.14 ms; nothing was written.
+1 warning. 1 target could not be opened. 2 disks, 2 partitions in 3.14 ms; nothing was written.
 "#,
     );
 }

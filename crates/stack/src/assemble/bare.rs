@@ -8,10 +8,10 @@ use crate::graph::Stack;
 use crate::layer::{Bare, Layer, LayerKind};
 
 /// Says of each disk, image and guest disk that was read, and on which nothing stands, what that
-/// means.
+/// means; of an encrypted one, also where another image stands on it.
 pub(super) fn mark(stack: &mut Stack) {
     let found: Vec<_> = (stack.iter())
-        .filter(|(id, layer)| is_disk(layer) && stack.above(*id).is_empty())
+        .filter(|(id, layer)| is_encrypted(layer) || is_disk(layer) && stack.above(*id).is_empty())
         .filter_map(|(id, layer)| {
             let disk = stack.bytes(id)?;
             let bare = match layer.tables.as_slice() {
@@ -33,6 +33,10 @@ fn is_disk(layer: &Layer) -> bool {
     matches!(layer.kind, LayerKind::Drive(_) | LayerKind::ImageFile | LayerKind::ImageFormat(_))
 }
 
+fn is_encrypted(layer: &Layer) -> bool {
+    matches!(&layer.kind, LayerKind::ImageFormat(image) if image.encrypted)
+}
+
 /// A partition table that lists nothing.
 fn tabled(layer: &Layer, kind: &str) -> Bare {
     match layer.problems.iter().find(|problem| problem.kind != ProblemKind::Unsupported) {
@@ -42,9 +46,7 @@ fn tabled(layer: &Layer, kind: &str) -> Bare {
 }
 
 fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadError>) -> Bare {
-    if let LayerKind::ImageFormat(image) = &layer.kind
-        && image.encrypted
-    {
+    if is_encrypted(layer) {
         return Bare::Unknown("encrypted: what is inside cannot be read".to_owned());
     }
     if let LayerKind::ImageFormat(image) = &layer.kind

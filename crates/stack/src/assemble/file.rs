@@ -19,7 +19,7 @@ impl Assembler<'_> {
         identity: FileIdentity,
         bytes: Result<Rc<dyn Disk>, String>,
     ) -> LayerId {
-        let id = self.file_layer(name, &bytes);
+        let id = self.file_layer(name, identity, &bytes);
         self.stack.layer_mut(id).path = Some(units::text::escape(path));
         let Ok(disk) = bytes else { return id };
         match format::image::read(disk.as_ref()) {
@@ -36,10 +36,12 @@ impl Assembler<'_> {
     pub(super) fn file_layer(
         &mut self,
         name: String,
+        identity: FileIdentity,
         bytes: &Result<Rc<dyn Disk>, String>,
     ) -> LayerId {
         let length = Known::of(bytes.as_ref().map(|disk| disk.length_bytes()), Source::Ioctl);
         let mut layer = Layer::new(LayerKind::ImageFile, name, length, Mapping::Leaf);
+        layer.file = Some(identity);
         layer.units = drive::image_units(self.told);
         layer.told_parity = self.told_parity();
         layer.bare = bytes.as_ref().err().cloned().map(Bare::Unknown);

@@ -7,13 +7,16 @@ use format::image::guest::{CHAIN_MAX, Guest};
 use format::image::vmdk::{DescribedExtent, ExtentSource};
 use format::image::{Image, ImageKind, ImageLayout, ReferenceRole};
 use format::{Parsed, Problem, ProblemKind};
-use units::{Known, SectorSize, Source};
+use units::{DiskText, Known, SectorSize, Source};
 
 use super::{Assembler, LookedAt};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::{Mapping, Unread, Why};
 use crate::unit::UnitKind;
+
+/// QEMU's name of the format of a file whose bytes are the guest's.
+const RAW: &[u8] = b"raw";
 
 /// A file that is or may be an image, on the way down a chain.
 struct Link {
@@ -57,13 +60,14 @@ impl Assembler<'_> {
         let mut layers = Vec::new();
         let mut disks = Vec::new();
         for reference in &image.references {
-            let raw = reference.format.as_ref().is_some_and(|format| format.raw() == b"raw");
-            let raw = raw || reference.role == ReferenceRole::Data;
+            let format = reference.format.as_ref().map(DiskText::raw);
+            let format = format.filter(|format| !format.is_empty());
+            let format = if reference.role == ReferenceRole::Data { Some(RAW) } else { format };
             let name = reference.path.to_string();
             let index = layers.len();
             let opened = match reference.path.is_cut() {
                 true => Err(Why::Failed("no path is so long".to_owned())),
-                false => self.reference(link, reference.path.raw(), raw, seen),
+                false => self.reference(link, reference.path.raw(), format, seen),
             };
             match opened {
                 Ok(opened) => {
@@ -119,7 +123,7 @@ impl Assembler<'_> {
         &mut self,
         link: &Link,
         path: &[u8],
-        raw: bool,
+        format: Option<&[u8]>,
         seen: &mut Vec<FileIdentity>,
     ) -> Result<Opened, Why> {
         let file = self.files.open_beside(&link.path, path).map_err(|error| match error {
@@ -135,11 +139,17 @@ impl Assembler<'_> {
         }
         let name =
             units::text::escape(file.path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
-        let id = self.file_layer(name, &Ok(Rc::clone(&file.disk)));
-        let found = if raw { None } else { format::image::read(file.disk.as_ref()) };
-        match found {
-            None => Ok(Opened { id, disk: file.disk }),
-            Some(found) => {
+        let id = self.file_layer(name, file.identity, &Ok(Rc::clone(&file.disk)));
+        let is_raw = format == Some(RAW);
+        let found = if is_raw { None } else { format::image::read(file.disk.as_ref()) };
+        match (found, format) {
+            // What QEMU decodes, or a protocol: the guest's bytes are not those of the file.
+            (None, Some(format)) if !is_raw => {
+                let format = units::text::escape(format);
+                Err(Why::Failed(format!("its format is {format}, which is not read")))
+            }
+            (None, _) => Ok(Opened { id, disk: file.disk }),
+            (Some(found), _) => {
                 seen.push(file.identity);
                 let next = Link { id, path: file.path, disk: file.disk };
                 let opened = self.image(&next, found, seen);

@@ -109,9 +109,11 @@ fn at_the_right_sector(job: &LookedAt, table: PartitionTable, problems: Vec<Prob
         return Right { table, problems, looked };
     }
     let other = if table.sector == SectorSize::B512 { SectorSize::B4096 } else { SectorSize::B512 };
-    let Some(found) = format::table::mbr::read(job.disk.as_ref(), other) else {
+    let Some(mut found) = format::table::mbr::read(job.disk.as_ref(), other) else {
         return Right { table, problems, looked };
     };
+    // What protects a GPT that is lost starts at sector 1, whatever its length.
+    found.value.partitions.retain(|partition| partition.role != PartitionRole::Protective);
     let looked = something(job, &found.value);
     if looked.is_some() || !fits(job, &table) && fits(job, &found.value) {
         return Right { table: found.value, problems: found.problems, looked };

@@ -202,6 +202,9 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
                  both (r, then b or c, then p; q leaves without writing)",
             )]
         }
+        (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Unsafe(why))) => {
+            vec![Remedy::tell(format!("no command: {why}"))]
+        }
         (ProblemKind::Copies | ProblemKind::Outside, Some(Repair::Extend(bytes))) => {
             let made =
                 format!("the table was made for a disk of {bytes} bytes: use one of that size");

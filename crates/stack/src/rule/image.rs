@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use device::{Disk, ReadError};
 use format::ProblemKind;
-use format::image::{GuestPlace, Image, ImageKind, ImageLayout};
+use format::image::{GuestPlace, Image, ImageKind, ImageLayout, Reference, ReferenceRole};
 use format::named::Class;
 use units::ByteRange;
 use units::prefix::Exact;
@@ -52,6 +52,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
             found.push(finding.fixed_by([converted(case, id, "raw".to_owned())]));
         }
         found.extend(listed(case, id, image));
+        found.extend(encrypted(case, id));
         if let ImageLayout::Unknown(reason) = &image.layout
             && layer.problems.iter().all(|problem| problem.detail != *reason)
         {
@@ -75,6 +76,41 @@ fn unpacked(case: &RuleInput<'_>, id: LayerId, image: &Image) -> Option<Remedy> 
         file: shell_word(path),
         new: shell_word(&new),
     }))
+}
+
+/// The finding on an image that is encrypted or has an encrypted backing file; `None` on one that
+/// is a backing file itself.
+fn encrypted(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
+    let kind = |id: LayerId| &case.stack.layer(id).kind;
+    let is_image = |&above: &LayerId| matches!(kind(above), LayerKind::ImageFormat(_));
+    if case.stack.above(id).iter().any(is_image) {
+        return None;
+    }
+    let mut keys = String::new();
+    let mut names = Vec::new();
+    let mut backing = String::new();
+    let mut next = Some(id);
+    while let Some(id) = next {
+        let Mapping::Image { image, file, references } = &case.stack.layer(id).mapping else {
+            break;
+        };
+        if image.encrypted {
+            keys += &format!("{backing}encrypt.key-secret=key,");
+            let role = if backing.is_empty() { "" } else { "the backing file " };
+            names.push(format!("{role}{} is encrypted", case.stack.layer(*file).name));
+        }
+        backing += "backing.";
+        let is_backing = |one: &Reference| one.role == ReferenceRole::Backing;
+        let index = image.references.iter().position(is_backing);
+        next = index.and_then(|index| references.get(index)?.as_ref().ok()).copied();
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let when = "copy the guest's disk, decrypted, to a raw file (PASSWORD_FILE holds the password \
+                alone, without a line end)";
+    let copy = Remedy::when(when, remedy::decrypt(case, id, &keys));
+    Some(finding("ST408", Severity::Info, id).says(names.join("; ")).fixed_by([copy]))
 }
 
 /// Bytes of the guest's disk, by what the tables of the image say of them.

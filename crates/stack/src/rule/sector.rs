@@ -245,7 +245,9 @@ fn larger_xfs(case: &RuleInput<'_>, id: LayerId, kind: &str, block: u64) -> Reme
         return Remedy::tell(match kind {
             "xfs" => format!("XFS with {size} blocks needs 300 MiB: nothing to do"),
             kind => {
-                format!("{kind} has no {size} blocks; XFS has, but needs 300 MiB: nothing to do")
+                format!(
+                    "few kernels mount {kind} with {size} blocks; XFS needs 300 MiB: nothing to do"
+                )
             }
         });
     }
@@ -256,7 +258,8 @@ fn larger_xfs(case: &RuleInput<'_>, id: LayerId, kind: &str, block: u64) -> Reme
     match kind {
         "xfs" => make,
         kind => {
-            Remedy::tell(format!("{kind} has no {size} blocks; to use XFS instead:")).then(make)
+            let why = format!("few kernels mount {kind} with {size} blocks; to use XFS instead:");
+            Remedy::tell(why).then(make)
         }
     }
 }

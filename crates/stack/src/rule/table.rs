@@ -258,10 +258,11 @@ pub const RULES: &[Rule] = &[
         title: "copies of a structure disagree, or one is missing",
         why: "Copies of one structure (such as the primary and backup GPT) differ. Different tools \
               use different copies.",
-        fix: "GPT: type the command that straddle check prints; it is a plain sgdisk -e only where \
-              the first copy is sound. (Where that is broken and the disk has grown, a plain \
-              sgdisk -e writes an empty table.) First extend a truncated image to its old size: \
-              truncate -s. In a VHD, VDI, VMDK or qcow2: copy the guest's disk to a raw file, \
+        fix: "GPT: type the command that straddle check prints: sfdisk --relocate gpt-bak-std, \
+              with more around it where the first copy is broken. (Where that is so and the disk \
+              has grown, sgdisk -e writes an empty table; elsewhere it moves entries over what \
+              lies before the first usable sector.) First extend a truncated image to its old \
+              size: truncate -s. In a VHD, VDI, VMDK or qcow2: copy the disk to a raw file, \
               repair that, and convert it back. If both copies are sound but \
               differ, choose by hand: gdisk's recovery menu.",
     },

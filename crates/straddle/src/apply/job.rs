@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use device::WritableDisk;
 use host::claim::{Claim, ClaimPlan, Contents, identity_words};
@@ -91,7 +92,7 @@ impl<'a> Job<'a> {
                 UndoState::Undone => {}
                 UndoState::Writing if is_same => {}
                 UndoState::Written if is_same => {
-                    let hint = format!("to undo it: straddle apply --undo {typed}");
+                    let hint = format!("to undo it: straddle apply --undo {typed} --dry-run");
                     return Err(wrong("it was applied already", Some(&hint)));
                 }
                 UndoState::Undoing if is_same => {
@@ -123,9 +124,16 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn look(&self, disk: &impl TargetDisk, extent: Extent) -> Result<TableChange, Refusal> {
+    fn look(
+        &self,
+        disk: &Rc<impl TargetDisk + 'static>,
+        extent: Extent,
+    ) -> Result<TableChange, Refusal> {
         look::look(&self.document, &self.undo, self.to, disk, extent).map_err(|reason| {
-            let hint = "nothing was written; make a new plan of the disk as it is now";
+            let hint = match self.to {
+                Side::New => "nothing was written; make a new plan of the disk as it is now",
+                Side::Old => "nothing was written; the table stays as it is",
+            };
             self.refuse(&reason, Some(hint.to_owned()))
         })
     }
@@ -149,35 +157,33 @@ impl<'a> Job<'a> {
         // What is read in full is read once: of a device through the claim, of an image under the
         // lock.
         let is_last = self.apply.dry_run && !is_device;
-        let change = self.look(&disk, if is_last { Extent::Whole } else { Extent::Table })?;
-        drop(disk);
+        let extent = if is_last { Extent::Whole } else { Extent::Table };
+        let change = self.look(&Rc::new(disk), extent)?;
         let words = self.words(&node, is_device)?;
         if self.apply.dry_run {
             match is_device {
                 true => self.claimed(&node, Claim::rehearse)?,
-                false => self.is_unwritten()?,
+                false => self.is_unused(&node)?,
             }
             return Ok(self.preview(&change, &words));
         }
         if is_device {
             let mut claim = self.claimed(&node, Claim::take)?;
-            let mut disk = TableDisk::of_claim(&claim).map_err(|why| self.refuse(&why, None))?;
+            let disk = TableDisk::of_claim(&claim).map(Rc::new);
+            let mut disk = disk.map_err(|why| self.refuse(&why, None))?;
             let text = self.written(&mut disk, &words, Extent::Table)?;
             let sector = self.document_sector();
             let told = kernel::told(&mut claim, disk.disk(), sector);
             let lines: String = told.iter().map(|line| format!("  kernel   {line}\n")).collect();
             return Ok(text + &lines);
         }
-        let mut disk = self.locked(&node)?;
+        let mut disk = Rc::new(self.locked(&node)?);
         self.written(&mut disk, &words, Extent::Whole)
     }
 
-    /// Rejects an image that somebody may write to, without a lock.
-    fn is_unwritten(&self) -> Result<(), Refusal> {
-        match host::image_writer(Path::new(&self.document.path)) {
-            Some((how, hint)) => Err(self.refuse(&how, Some(hint))),
-            None => Ok(()),
-        }
+    /// Rejects an image that [`Job::locked`] would find in use, without opening it for writing.
+    fn is_unused(&self, node: &Pinned) -> Result<(), Refusal> {
+        TableDisk::rehearse_image(node).map_err(|used| self.refuse(&used.reason, used.hint))
     }
 
     /// The same, of the guest's disk in an image.
@@ -193,7 +199,7 @@ impl<'a> Job<'a> {
         // closed.
         let image = Qcow2Image::at(Path::new(&self.document.path));
         let image = image.map_err(|reason| self.refuse(&reason, Some(AGAIN.to_owned())))?;
-        let disk = image.disk().map_err(unwritten)?;
+        let disk = Rc::new(image.disk().map_err(unwritten)?);
         let is_last = self.apply.dry_run;
         let change = self.look(&disk, if is_last { Extent::Whole } else { Extent::Table })?;
         let ranges = qcow2_image::ranges(&change);
@@ -204,15 +210,15 @@ impl<'a> Job<'a> {
             _ => "  note     internal snapshots of the image keep the table that they have\n",
         };
         if is_last {
-            self.is_unwritten()?;
+            self.is_unused(node)?;
             return Ok(self.preview(&change, &words) + snapshots);
         }
-        let mut locked = image.disk_in(self.locked(node)?).map_err(unwritten)?;
+        let locked = image.disk_in(self.locked(node)?).map_err(unwritten)?;
         if locked.image() != disk.image() {
             return Err(self.refuse("the image was changed meanwhile", None).into());
         }
         locked.takes(&ranges).map_err(unwritten)?;
-        Ok(self.written(&mut locked, &words, Extent::Whole)? + snapshots)
+        Ok(self.written(&mut Rc::new(locked), &words, Extent::Whole)? + snapshots)
     }
 
     /// The image that was confirmed, locked.
@@ -221,10 +227,7 @@ impl<'a> Job<'a> {
             let hint = "--confirm takes the image's file name; to see it: --dry-run".to_owned();
             return Err(self.refuse("--confirm does not name the image", Some(hint)));
         }
-        TableDisk::of_image(node).map_err(|(reason, hint)| {
-            let name = escape(self.document.path.as_bytes());
-            self.refuse(&format!("cannot write {name}: {reason}"), hint.map(str::to_owned))
-        })
+        TableDisk::of_image(node).map_err(|used| self.refuse(&used.reason, used.hint))
     }
 
     fn document_sector(&self) -> u64 {
@@ -261,7 +264,7 @@ impl<'a> Job<'a> {
     ) -> Result<Taken, Refusal> {
         let wrong = RefCell::new(None);
         // The table that is there is the one that the plan names; any other is nobody's to change.
-        let contents = |disk: FileDisk| match self.look(&disk, Extent::Whole) {
+        let contents = |disk: FileDisk| match self.look(&Rc::new(disk), Extent::Whole) {
             Ok(_) => Contents::default(),
             Err(refusal) => {
                 *wrong.borrow_mut() = Some(refusal);
@@ -283,12 +286,13 @@ impl<'a> Job<'a> {
     /// Saves the old table, writes the new one, and says so.
     fn written(
         &mut self,
-        disk: &mut (impl TargetDisk + WritableDisk),
+        disk: &mut Rc<impl TargetDisk + WritableDisk + 'static>,
         words: &str,
         extent: Extent,
     ) -> Result<String, ApplyEnd> {
         // What the lock or the claim keeps away may have been there until then.
         let change = self.look(disk, extent)?;
+        let disk = Rc::get_mut(disk).ok_or_else(|| self.refuse("it is still read", None))?;
         let (during, after) = match self.to {
             Side::New => (UndoState::Writing, UndoState::Written),
             Side::Old => (UndoState::Undoing, UndoState::Undone),
@@ -304,14 +308,14 @@ impl<'a> Job<'a> {
         })?;
         let name = escape(self.document.path.as_bytes());
         let undo = self.undo_command(words);
+        let size = written_size(&change, bytes);
         Ok(match self.to {
             Side::New => format!(
-                "{name}: new partition table{} written, {} in all\n  saved    what was there, in \
+                "{name}: new partition table{} written, {size}\n  saved    what was there, in \
                  {record}\n  undo     {undo}\n",
                 self.rebuilt(),
-                Size(bytes)
             ),
-            Side::Old => format!("{name}: old partition table written back, {}\n", Size(bytes)),
+            Side::Old => format!("{name}: old partition table written back, {size}\n"),
         })
     }
 
@@ -351,7 +355,10 @@ impl<'a> Job<'a> {
             text += &format!("  {:<28} {length} at byte {}\n", write.what, write.at_bytes);
         }
         if self.to == Side::New {
-            text += &format!("  saved    what was there, in {}\n", shown(&self.undo.path));
+            text += &format!("  to save  what is there, in {}\n", shown(&self.undo.path));
+        }
+        if self.document.logical_sector_bytes.is_none() {
+            text += "  note     qcow2 files based on it (as their backing file) break\n";
         }
         let undo = if self.to == Side::Old { "--undo " } else { "" };
         let plan = shell_word(&shown(&self.apply.plan));
@@ -359,6 +366,17 @@ impl<'a> Job<'a> {
         text + &format!(
             "  nothing was written\n  next     straddle apply {undo}{plan} --confirm {words}\n"
         )
+    }
+}
+
+/// Bytes that were written, and of how many the preview lists where that is more.
+fn written_size(change: &TableChange, bytes: u64) -> String {
+    let listed: usize = change.writes.iter().map(|write| write.new.len()).sum();
+    match u64::try_from(listed) {
+        Ok(listed) if bytes < listed => {
+            format!("{} of {}: the rest was the same already", Size(bytes), Size(listed))
+        }
+        _ => Size(bytes).to_string(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! A look at the disk before its table is written: once before anything is claimed, and again
 //! through what was claimed.
 
+use std::rc::Rc;
+
 use device::{Disk, Window, disk};
 use host::{FileDisk, TableDisk};
 use layout::{Emptied, Qcow2Disk, Side, Standing, TableChange};
@@ -19,7 +21,7 @@ const CHUNK_BYTES: u64 = 1 << 20;
 pub(super) enum Extent {
     /// The table alone.
     Table,
-    /// The table, and all that must be blank.
+    /// The table, all that must be blank, and the contents of partitions whose lengths change.
     Whole,
 }
 
@@ -27,11 +29,18 @@ pub(super) enum Extent {
 pub(super) trait TargetDisk: Disk {
     /// The first byte at or after `at` that may not be zero.
     fn next_data(&self, at: u64) -> u64;
+
+    /// Returns whether it knows its holes: a device does not, and takes long to read.
+    fn knows_holes(&self) -> bool;
 }
 
 impl TargetDisk for FileDisk {
     fn next_data(&self, at: u64) -> u64 {
         host::Sparse::next_data(self, at)
+    }
+
+    fn knows_holes(&self) -> bool {
+        !self.is_block_device()
     }
 }
 
@@ -39,16 +48,24 @@ impl TargetDisk for TableDisk {
     fn next_data(&self, at: u64) -> u64 {
         TargetDisk::next_data(self.disk(), at)
     }
+
+    fn knows_holes(&self) -> bool {
+        self.disk().knows_holes()
+    }
 }
 
 impl<F: Disk> TargetDisk for Qcow2Disk<F> {
     fn next_data(&self, at: u64) -> u64 {
         Qcow2Disk::next_data(self, at)
     }
+
+    fn knows_holes(&self) -> bool {
+        true
+    }
 }
 
 /// Returns the change of `document` on `disk`, where the disk is still the one it is of, and the
-/// change towards `to` loses nothing.
+/// change towards `to` loses nothing. No clone of `disk` is left.
 ///
 /// # Errors
 /// The reason not to write.
@@ -56,9 +73,10 @@ pub(super) fn look(
     document: &TableChangeDocument,
     undo: &UndoFile,
     to: Side,
-    disk: &impl TargetDisk,
+    shared: &Rc<impl TargetDisk + 'static>,
     extent: Extent,
 ) -> Result<TableChange, String> {
+    let disk = shared.as_ref();
     let length = disk.length_bytes();
     if length != document.disk_bytes {
         let planned = document.disk_bytes;
@@ -91,6 +109,10 @@ pub(super) fn look(
         Extent::Table => Ok(true),
         Extent::Whole => is_blank(disk, range, why),
     })?;
+    if extent == Extent::Whole {
+        let bytes = Rc::clone(shared) as Rc<dyn Disk>;
+        layout::content_fits(&change, &bytes, to)?;
+    }
     if starts && document.was_blank && extent == Extent::Whole {
         unused(disk, length)?;
     }
@@ -98,22 +120,32 @@ pub(super) fn look(
 }
 
 /// Rejects a disk that was planned as a blank one and holds something.
-fn unused(disk: &dyn Disk, length: u64) -> Result<(), String> {
+fn unused(disk: &impl TargetDisk, length: u64) -> Result<(), String> {
+    let holds = |what: &str| format!("the plan is for a blank disk, and it holds {what}");
     let found = existing_data::signatures(disk);
     if let Some(found) = found.first() {
-        return Err(format!("the plan is for a blank disk, and it holds {found}"));
+        return Err(holds(found));
     }
-    let data = existing_data::data(disk, length);
-    data.map_or(Ok(()), |data| Err(format!("the plan is for a blank disk, and it holds {data}")))
+    let all = ByteRange::new(0, length).ok_or("the disk is too long")?;
+    match existing_data::data(disk, length) {
+        Some(data) => Err(holds(&data)),
+        None if disk.knows_holes() && !is_zero(disk, all)? => Err(holds("data")),
+        None => Ok(()),
+    }
 }
 
-/// Reads a partition that moves to its last byte; one that is removed stays where it is, so that
-/// samples of it do.
+/// Reads a partition that moves to its last byte. One that is removed stays where it is, so that on
+/// a device samples of it do.
 fn is_blank(disk: &impl TargetDisk, range: ByteRange, why: Emptied) -> Result<bool, String> {
-    if why == Emptied::Removed {
+    if why == Emptied::Removed && !disk.knows_holes() {
         let window = Window::new(disk, range);
         return Ok(existing_data::data(&window, range.length_bytes()).is_none());
     }
+    is_zero(disk, range)
+}
+
+/// Returns whether every byte of `range` is zero; holes are not read.
+fn is_zero(disk: &impl TargetDisk, range: ByteRange) -> Result<bool, String> {
     let mut at = range.start_bytes();
     loop {
         at = disk.next_data(at);

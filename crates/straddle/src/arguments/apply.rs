@@ -14,11 +14,11 @@ use super::common::help;
 #[derive(Debug, Args)]
 #[command(after_help = help("apply", "\
 Examples:
-  straddle plan disk.raw -o plan.json                  make a plan
-  straddle apply plan.json --dry-run                   what would be written, and how to confirm
-  straddle apply plan.json --confirm disk.raw          write it to an image
-  straddle apply plan.json --confirm SERIAL            write it to a disk
-  straddle apply --undo plan.json.undo --confirm SERIAL    write the old table back"))]
+  straddle plan disk.raw -o plan.json                # make a plan
+  straddle apply plan.json --dry-run                 # what would be written, and how to confirm
+  straddle apply plan.json --confirm disk.raw        # write it to an image
+  straddle apply plan.json --confirm SERIAL          # write it to a disk
+  straddle apply --undo plan.json.undo --confirm SERIAL  # write the old table back"))]
 pub(crate) struct Apply {
     /// A plan of straddle plan -o; with --undo, the record of the old table
     #[arg(value_name = "PLAN")]

@@ -16,14 +16,14 @@ use super::values::{page, seconds};
 #[derive(Debug, Args)]
 #[command(after_help = help("atomic", "\
 Examples:
-  straddle atomic /var/lib/mysql --for mysql        innodb_doublewrite=OFF?
+  straddle atomic /var/lib/mysql --for mysql       # innodb_doublewrite=OFF?
   straddle atomic /var/lib/postgresql/17/main --for postgresql
-                                                    full_page_writes=off?
-  straddle atomic app.db --for sqlite               one database file
-  straddle atomic t.ibd --for mariadb --page 8K     with pages of 8 KiB
+                                                   # full_page_writes=off?
+  straddle atomic app.db --for sqlite              # one database file
+  straddle atomic t.ibd --for mariadb --page 8K    # with pages of 8 KiB
   straddle atomic /var/lib/mysql --for mysql --live 60s
-                                                    is each write a whole page?
-  straddle atomic --json DIR --for mysql            JSON, for programs
+                                                   # is each write a whole page?
+  straddle atomic --json DIR --for mysql           # JSON, for programs
 
 --live samples the writes that the drives beneath the data files get while the
 server runs, and writes nothing itself. One write off the page is a NO. Whole

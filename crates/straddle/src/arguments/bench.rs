@@ -19,16 +19,16 @@ use super::values::{seconds, size, size_above_0};
 #[command(next_help_heading = "What to do")]
 #[command(after_help = help("bench", "\
 Examples:
-  straddle bench /data                     4 KiB write + fdatasync, 1 sector off
-  straddle bench /data --dry-run           how many bytes, for how long
-  straddle bench /data --shift 2K --read   random reads, 2 KiB off
-  straddle bench /data --full              reads and writes at depths 1, 8, 32
-  straddle bench /data --job job.fio       a fio job on shifted devices
-  straddle bench /data --suite             files on ext4, XFS and btrfs (root)
+  straddle bench /data                    # synced 4 KiB writes, 1 sector off
+  straddle bench /data --dry-run          # how many bytes, for how long
+  straddle bench /data --shift 2K --read  # random reads, 2 KiB off
+  straddle bench /data --full             # reads and writes at depths 1, 8, 32
+  straddle bench /data --job job.fio      # a fio job on shifted devices
+  straddle bench /data --suite            # files on ext4, XFS and btrfs (root)
   straddle bench /data --shift 512 -- ./run-database {mount}
-                                           any command on shifted devices (root)
-  straddle bench /dev/sdb                  a raw device: only reads
-  straddle bench /data -o result.json      save the result for compare"))]
+                                          # any command on such devices (root)
+  straddle bench /dev/sdb                 # a raw device: only reads
+  straddle bench /data -o result.json     # save the result for compare"))]
 pub(crate) struct SuiteSteps {
     /// Directory or mount point for the scratch file, or a block device
     #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
@@ -133,6 +133,8 @@ pub(crate) struct SuiteSteps {
     pub(crate) scratch: Option<u64>,
 
     /// Maximum bytes to write in total: filling the scratch file counts too
+    ///
+    /// Default: 256M; 1G with --full or --raidtest and for each job; 4G with a command.
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) bytes_max: Option<u64>,
 
@@ -198,8 +200,8 @@ pub(crate) struct SuiteSteps {
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:
-  straddle bench /data -o before.json        measure, then change the system
-  straddle bench /data -o after.json         measure again
+  straddle bench /data -o before.json        # measure, then change the system
+  straddle bench /data -o after.json         # measure again
   straddle compare before.json after.json"))]
 pub(crate) struct Compare {
     /// Earlier result

@@ -20,20 +20,20 @@ use super::values::age;
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
 Examples:
-  straddle check                          every disk of this machine
-  straddle check /dev/sda disk.qcow2      a disk and an image
-  straddle check --on 4Kn disk.raw        will this image work on a 4Kn disk?
-  straddle check --only-bad images/       only the bad images of a directory
-  straddle check /dev/sd[a-d]1            members of one array, judged together
-  straddle check /data                    the device under a mount point
-  straddle check --sysroot other.sysroot  another machine, captured there
-  straddle check --json disk.raw          JSON, for programs
-  straddle check --save base.json         save the present state
-  straddle check --watch base.json        later: show what changed
-  straddle check --keep                   keep the result for monitors
+  straddle check                          # every disk of this machine
+  straddle check /dev/sda disk.qcow2      # a disk and an image
+  straddle check --on 4Kn disk.raw        # will this image work on a 4Kn disk?
+  straddle check --only-bad images/       # only the bad images of a directory
+  straddle check /dev/sd[a-d]1            # members of one array, together
+  straddle check /data                    # the device under a mount point
+  straddle check --sysroot other.sysroot  # another machine, captured there
+  straddle check --json disk.raw          # JSON, for programs
+  straddle check --save base.json         # save the present state
+  straddle check --watch base.json        # later: show what changed
+  straddle check --keep                   # keep the result for monitors
   straddle check --cached --format nagios --max-age 8d
-                                          judge it later, without root
-  straddle explain ST101                  what a finding means"))]
+                                          # judge it later, without root
+  straddle explain ST101                  # what a finding means"))]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) subject: Subject,

@@ -16,10 +16,10 @@ use super::common::{Json, help};
 #[derive(Debug, Args)]
 #[command(after_help = help("convert", "\
 Examples:
-  straddle convert disk.raw --sector 4096 --dry-run        what fits, what does not, what changes
-  straddle convert disk.qcow2 --sector 4096 -o new.raw     a new raw image for a 4Kn disk
-  straddle convert disk.raw --sector 4096 --plan c.json    plan a change in place
-  straddle apply c.json --dry-run                          what that would write"))]
+  straddle convert disk.raw --sector 4096 --dry-run      # what fits, what does not, what changes
+  straddle convert disk.qcow2 --sector 4096 -o new.raw   # a new raw image for a 4Kn disk
+  straddle convert disk.raw --sector 4096 --plan c.json  # plan a change in place
+  straddle apply c.json --dry-run                        # what that would write"))]
 #[command(group = clap::ArgGroup::new("way").required(true).multiple(true))]
 pub(crate) struct Convert {
     /// An image file, or a disk

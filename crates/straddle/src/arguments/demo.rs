@@ -12,8 +12,8 @@ use super::common::help;
 #[derive(Debug, Args)]
 #[command(after_help = help("demo", "\
 Examples:
-  straddle demo               find, price and plan; takes seconds
-  straddle demo --keep        keep the image, to try more commands on it"))]
+  straddle demo               # find, price and plan; takes seconds
+  straddle demo --keep        # keep the image, to try more commands on it"))]
 pub(crate) struct Demo {
     /// Keep the image, and print its path
     #[arg(long)]

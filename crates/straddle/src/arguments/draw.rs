@@ -16,11 +16,11 @@ use super::subject::Subject;
 #[command(next_help_heading = "Output")]
 #[command(after_help = help("draw", "\
 Examples:
-  straddle draw                            every disk of this machine
-  straddle draw /dev/sda                   one disk with all that is on it
-  straddle draw -o stack.svg disk.raw      an image for a ticket or a page
-  straddle draw --on 512e disk.raw         as if on a 512e disk
-  straddle draw --sysroot other.sysroot    another machine, captured there"))]
+  straddle draw                            # every disk of this machine
+  straddle draw /dev/sda                   # one disk with all that is on it
+  straddle draw -o stack.svg disk.raw      # an image for a ticket or a page
+  straddle draw --on 512e disk.raw         # as if on a 512e disk
+  straddle draw --sysroot other.sysroot    # another machine, captured there"))]
 pub(crate) struct Draw {
     #[command(flatten)]
     subject: Subject,

@@ -76,9 +76,9 @@ pub(crate) struct DriveShow {
 Examples:
   straddle drive show samsung-990-pro --sheet > sheet.toml
   straddle drive fit sheet.toml > mine.toml
-                                           a profile from the numbers of a data sheet
+                                           # a profile from the numbers of a data sheet
   straddle drive fit sheet.toml --measured probe.json --measured bench.json > mine.toml
-                                           measured numbers replace the sheet's
+                                           # measured numbers replace the sheet's
   straddle drive simulate --profile mine.toml"))]
 pub(crate) struct DriveFit {
     /// Numbers of a data sheet, as TOML
@@ -109,26 +109,26 @@ pub(crate) struct DriveFit {
 #[command(after_help = help("drive simulate", "\
 Examples:
   straddle drive simulate --profile hdd-7200-512e
-                                           synced writes, aligned and misaligned
+                                         # synced writes, aligned and misaligned
   straddle drive simulate --profile hdd-7200-512e --vary rmw=serial
-                                           the same with other firmware
+                                         # the same with other firmware
   straddle drive simulate --profile mine.toml --job job.fio --shift 512,2K
-                                           a fio job on a drive of your own
+                                         # a fio job on a drive of your own
   straddle drive simulate --profile raid5-5x64k --trace sda.blktrace.0
-                                           a recorded workload
+                                         # a recorded workload
   straddle drive simulate --profile dc-s3700 --job job.fio --what-if
-                                           also on 512e, on RAID 5, without PLP
+                                         # also on 512e, on RAID 5, without PLP
   straddle drive simulate --profile hdd-7200-512e --stack disk.raw
-                                           at the places of an image's layers
+                                         # at the places of an image's layers
   straddle drive simulate --profile hdd-7200-512e --stack a.raw b.raw c.raw
-                                           on an array of three images
+                                         # on an array of three images
   sfdisk --dump /dev/sda > plan
   straddle drive simulate --profile wd10ears --stack plan --layer 1
-                                           at the place of a planned partition
+                                         # at the place of a planned partition
   straddle drive simulate --profile m4-256 --power-cuts 100 --no-sync
-                                           what is left after a power cut
-  straddle drive simulate --published      published numbers and the models'
-  straddle drive simulate --validate       data sheets and the models'"))]
+                                         # what is left after a power cut
+  straddle drive simulate --published    # published numbers and the models'
+  straddle drive simulate --validate     # data sheets and the models'"))]
 pub(crate) struct Simulate {
     /// A built-in drive profile, or a profile's file; may be repeated
     #[arg(
@@ -149,8 +149,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) vary: Vec<String>,
 
-    /// Compare each published figure with the model: error in percent, and a label (predicted,
-    /// calibrated or fitted)
+    /// Compare each published figure with the model: error in percent, and a label (predicted: it
+    /// set no value of the drive; calibrated or fitted: it did)
     #[arg(
         long,
         conflicts_with_all = [

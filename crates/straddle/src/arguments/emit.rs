@@ -16,9 +16,9 @@ use super::common::help;
 #[command(after_help = help("emit", "\
 Examples:
   straddle probe /data -o probe.json
-  straddle emit --for mkfs probe.json           options of mkfs, zpool, mdadm, cryptsetup
+  straddle emit --for mkfs probe.json         # options of mkfs, zpool, mdadm, cryptsetup
   straddle emit --for ceph check.json probe.json
-  straddle emit --for qemu                      of the result that check --keep kept"))]
+  straddle emit --for qemu                    # of the result that check --keep kept"))]
 pub(crate) struct Emit {
     /// Program to print for
     #[arg(long = "for", value_enum, value_name = "PROGRAM")]

@@ -12,15 +12,15 @@ use super::completion_values::CODES;
 #[derive(Debug, Args)]
 #[command(after_help = help("explain", "\
 Examples:
-  straddle explain ST101                     a finding
-  straddle explain ashift                    a storage term
-  straddle explain ST101 granule             several pages at once
-  straddle explain which ashift              a question: the closest page
-  straddle explain slow fdatasync            a log line, or a part of it
-  journalctl -u etcd | straddle explain -    explain all known lines, each once
-  straddle explain history                   default starts of each partitioner
-  straddle explain drives                    the pages of one group
-  straddle explain                           list of all pages"))]
+  straddle explain ST101                    # a finding
+  straddle explain ashift                   # a storage term
+  straddle explain ST101 granule            # several pages at once
+  straddle explain which ashift             # a question: the closest page
+  straddle explain slow fdatasync           # a log line, or a part of it
+  journalctl -u etcd | straddle explain -   # explain all known lines, each once
+  straddle explain history                  # default starts of each partitioner
+  straddle explain drives                   # the pages of one group
+  straddle explain                          # list of all pages"))]
 pub(crate) struct Explain {
     /// A code, a word, a log line or a group; - reads log lines from standard input
     #[arg(

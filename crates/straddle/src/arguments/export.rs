@@ -13,11 +13,11 @@ use super::common::{Textfile, help};
 #[derive(Debug, Args)]
 #[command(after_help = help("export", "\
 Examples:
-  straddle check --keep                                 keep a result
-  straddle export                                       print its metrics
-  straddle export check.json fsync.json                 those of result files
+  straddle check --keep                               # keep a result
+  straddle export                                     # print its metrics
+  straddle export check.json fsync.json               # those of result files
   straddle export --textfile /var/lib/node_exporter check.json
-                                                        straddle.prom for node_exporter"))]
+                                                      # straddle.prom for node_exporter"))]
 pub(crate) struct Export {
     /// Result files: of --json of check, bench, fsync and probe, or saved by them
     ///

@@ -26,17 +26,17 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 #[command(next_help_heading = "What to do")]
 #[command(after_help = help("fsync", "\
 Examples:
-  straddle fsync /var/lib/postgresql       pg_test_fsync's rows and log patterns
-  straddle fsync /var/lib/etcd --for etcd  fast enough for etcd?
-  straddle fsync /data --dry-run           how many bytes, for how long
-  straddle fsync /data --rows pg           only the rows of pg_test_fsync
-  straddle fsync /data --rows none         only check whether syncs are real
-  straddle fsync /data --pid 4711          are 4711's syncs intercepted?
-  straddle fsync /data --rows all          also 1 to 32 writes per sync
+  straddle fsync /var/lib/postgresql       # pg_test_fsync's rows, log patterns
+  straddle fsync /var/lib/etcd --for etcd  # fast enough for etcd?
+  straddle fsync /data --dry-run           # how many bytes, for how long
+  straddle fsync /data --rows pg           # only the rows of pg_test_fsync
+  straddle fsync /data --rows none         # only check whether syncs are real
+  straddle fsync /data --pid 4711          # are 4711's syncs intercepted?
+  straddle fsync /data --rows all          # also 1 to 32 writes per sync
   straddle fsync /data --sustained --bytes-max 8G
-                                           write until the buffer is full
-  straddle fsync /data -o result.json      save the result
-  straddle fsync /data --format fio-json   JSON in fio's form"))]
+                                           # write until the buffer is full
+  straddle fsync /data -o result.json      # save the result
+  straddle fsync /data --format fio-json   # JSON in fio's form"))]
 pub(crate) struct Fsync {
     /// Directory to measure in: its file system and its drive are tested
     #[arg(value_name = "DIR", help_heading = None::<&'static str>)]

@@ -101,9 +101,9 @@ pub(crate) enum SchemaOf {
 #[derive(Debug, Args)]
 #[command(after_help = help("generate", "\
 Examples:
-  straddle generate sysroot -o here.sysroot       as root: also asks drives
-  straddle generate sysroot | gzip > here.gz      check also reads gzip
-  straddle check --sysroot here.sysroot           on any machine"))]
+  straddle generate sysroot -o here.sysroot       # as root: also asks drives
+  straddle generate sysroot | gzip > here.gz      # check also reads gzip
+  straddle check --sysroot here.sysroot           # on any machine"))]
 pub(crate) struct Sysroot {
     /// Write to this file instead of standard output; - is standard output
     #[arg(long, short, value_name = "FILE")]

@@ -71,25 +71,27 @@ pub(crate) const VERSION: &str =
     version = VERSION,
     propagate_version = true,
     max_term_width = 100,
+    override_usage = "straddle [OPTIONS] [COMMAND]",
     after_help = "\
 Start with:
-  straddle                     every disk of this machine: straddle check
-  straddle demo                the whole story on a small image, without root
-  straddle check disk.raw      a disk image
-  straddle draw disk.raw       its layers as a picture
-  straddle explain ST101       what a code in the output means
-  straddle trace /data/db      where a file's bytes are on the drives
-  straddle plan /dev/sda       how to align its partitions
+  straddle                     # every disk of this machine: straddle check
+  straddle demo                # the whole story on a small image, without root
+  straddle check disk.raw      # a disk image
+  straddle draw disk.raw       # its layers as a picture
+  straddle explain ST101       # what a code in the output means
+  straddle trace /data/db      # where a file's bytes are on the drives
+  straddle plan /dev/sda       # how to align its partitions
   straddle convert disk.raw --sector 4096 -n
-                               whether an image can be used on a 4Kn disk
-  straddle bench /data         what misalignment costs there, measured
-  straddle fsync /data         how long a durable write takes there
-  straddle watch               what the running workload does to the drives
+                               # whether an image can be used on a 4Kn disk
+  straddle bench /data         # what misalignment costs there, measured
+  straddle fsync /data         # how long a durable write takes there
+  straddle watch               # what the running workload does to the drives
   straddle atomic /var/lib/mysql --for mysql
-                               may torn-page protection be switched off
-  straddle report *.json       one page of all results
-  straddle check --help        all options and exit codes of check
-  straddle explain exit codes  what each exit code means"
+                               # may torn-page protection be switched off
+  straddle report -o page.html *.json
+                               # one page of all results
+  straddle check --help        # all options and exit codes of check
+  straddle explain exit codes  # what each exit code means"
 )]
 pub(crate) struct Arguments {
     /// When to use color; nothing is shown by color alone

@@ -14,14 +14,14 @@ use super::common::{IgnoreMeasuredOption, Json, help};
 #[derive(Debug, Args)]
 #[command(after_help = help("plan", "\
 Examples:
-  straddle plan /dev/sda                         before and after
-  straddle plan disk.raw --on granule=16K        for a disk with 16 KiB granules
-  straddle plan disk.raw --on 4Kn                for 4096-byte sectors
-  straddle plan --new /dev/sdb                   how to lay out an empty disk
-  straddle plan --new /dev/sdb -o new.json       a plan of its first table
-  straddle apply new.json --dry-run              what that would write
-  straddle plan /dev/sda --script -o plan.sh     make a script; read it, back up
-  sh plan.sh /dev/sda /mnt/usb/work              run it; if interrupted, again"))]
+  straddle plan /dev/sda                       # before and after
+  straddle plan disk.raw --on granule=16K      # for a disk with 16 KiB granules
+  straddle plan disk.raw --on 4Kn              # for 4096-byte sectors
+  straddle plan --new /dev/sdb                 # how to lay out an empty disk
+  straddle plan --new /dev/sdb -o new.json     # a plan of its first table
+  straddle apply new.json --dry-run            # what that would write
+  straddle plan /dev/sda --script -o plan.sh   # make a script; read it, back up
+  sh plan.sh /dev/sda /mnt/usb/work            # run it; if interrupted, again"))]
 pub(crate) struct Plan {
     /// A disk, a partition of it, or an image file
     #[arg(value_name = "TARGET")]

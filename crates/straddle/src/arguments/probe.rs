@@ -16,14 +16,14 @@ use super::values::{seconds, size_above_0};
 #[derive(Debug, Args)]
 #[command(after_help = help("probe", "\
 Examples:
-  straddle probe /data                     the drive under /data
-  straddle probe /data --dry-run           how many bytes, for how long
-  straddle probe /dev/sdb                  reads only: chunk, members, depth
+  straddle probe /data                     # the drive under /data
+  straddle probe /data --dry-run           # how many bytes, for how long
+  straddle probe /dev/sdb                  # reads only: chunk, members, depth
   straddle probe /dev/sdb --write-device --dry-run
-                                           what would be overwritten
+                                           # what would be overwritten
   straddle probe /dev/sdb --write-device --confirm SERIAL
-                                           also writes: all data may be lost
-  straddle probe /data --explain           every comparison with its interval
+                                           # also writes: all data may be lost
+  straddle probe /data --explain           # every comparison with its interval
 
 If the drive has a WWN or a serial number, the result is saved for straddle
 check: in $STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else
@@ -66,13 +66,13 @@ pub(crate) struct Probe {
     /// The file has model, firmware, format and every comparison, and no serial number, host or
     /// path. How to send it: drives/README.md in the source.
     #[arg(long, value_name = "FILE", requires = "license", help_heading = "Output")]
-    pub(crate) share: Option<PathBuf>,
+    pub(crate) contribute: Option<PathBuf>,
 
-    /// License of the shared file; type CC0-1.0 to give up your rights in it
+    /// License of the contributed file; type CC0-1.0 to give up your rights in it
     #[arg(
         long,
         value_name = "LICENSE",
-        requires = "share",
+        requires = "contribute",
         value_parser = [report::probe::MEASURED_DRIVE_LICENSE],
         help_heading = "Output"
     )]

@@ -15,7 +15,7 @@ use super::common::help;
 #[command(after_help = help("report", "\
 Examples:
   straddle report -o page.html bench.json fsync.json
-  straddle report results/*.json > fleet.html       many hosts side by side
+  straddle report results/*.json > fleet.html       # many hosts side by side
   straddle check --json | straddle report - > page.html"))]
 pub(crate) struct Report {
     /// Result files: of --json of check, bench, fsync, probe, compare, trace and drive simulate
@@ -26,7 +26,8 @@ pub(crate) struct Report {
 
     /// Write the page to this file; - is standard output
     ///
-    /// The file is written whole or not at all. An existing file is replaced only if it is a page
+    /// Without it the page goes to standard output, unless that is a terminal. The file is written
+    /// whole or not at all. An existing file is replaced only if it is a page
     /// of straddle.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,

@@ -16,11 +16,11 @@ use super::common::{Json, help};
 #[command(after_help = help("drive reproduce", "\
 Examples:
   sudo straddle drive reproduce advanced-format-disks
-                                           parted, mkfs.ext4 and both fio jobs: minutes
+                                           # parted, mkfs.ext4 and both fio jobs: minutes
   straddle drive reproduce ssd-alignment-retest --dry-run
-                                           only show what would be typed
+                                           # print a shell script of it, and run nothing
   straddle drive reproduce disk-misconceptions-fsync
-                                           pg_test_fsync on five drives, without root"))]
+                                           # pg_test_fsync on five drives, without root"))]
 pub(crate) struct Reproduce {
     /// Article whose procedure is typed
     #[arg(value_name = "ARTICLE", value_enum)]
@@ -35,7 +35,7 @@ pub(crate) struct Reproduce {
     )]
     pub(crate) seconds: u32,
 
-    /// Print the commands, and type none
+    /// Print the commands as a shell script, and run none
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 

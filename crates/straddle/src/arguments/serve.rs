@@ -18,15 +18,15 @@ use crate::exit::table;
 #[command(after_help = help("drive serve", "\
 Examples:
   straddle drive serve --profile hdd-7200-512e --as nbd --socket disk.sock
-                                           for fio, qemu, nbdcopy and nbd-client
+                                           # for fio, qemu, nbdcopy and nbd-client
   straddle drive serve --profile m4-256 --as nbd --timing off --store m4.img
-                                           at full speed, contents kept in a sparse file
+                                           # at full speed, contents kept in a sparse file
   straddle drive serve --profile hdd-7200-512e --as file --mount /tmp/disk
-                                           a file /tmp/disk/disk, without root
+                                           # a file /tmp/disk/disk, without root
   sudo straddle drive serve --profile hdd-7200-512e --as loop
-                                           a block device, for partitions and file systems
+                                           # a block device, for partitions and file systems
   straddle drive serve --profile hdd-7200-512e --as nbd --record disk.trace
-                                           and later: drive simulate --trace disk.trace"))]
+                                           # and later: drive simulate --trace disk.trace"))]
 pub(crate) struct Serve {
     /// A built-in drive profile, or a profile's file
     #[arg(
@@ -37,27 +37,12 @@ pub(crate) struct Serve {
     )]
     pub(crate) profile: String,
 
-    /// Change a value of the drive: cache=0; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-
-    /// Time that requests take: real (the drive's), off, or a factor such as 0.1
-    #[arg(long, value_name = "PACE", value_parser = pace, default_value = "real")]
-    pub(crate) timing: serve::Pace,
+    #[command(flatten)]
+    pub(crate) drive: DriveOptions,
 
     /// Keep the contents in this sparse file, instead of in memory
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "memory")]
     pub(crate) store: Option<PathBuf>,
-
-    /// Memory for the contents; writes that need more fail, as on a full disk
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_parser = size_above_0,
-        default_value = "1G",
-        conflicts_with = "store"
-    )]
-    pub(crate) memory: u64,
 
     /// Protocol by which clients use the drive
     #[arg(long = "as", value_name = "PROTOCOL", value_enum, help_heading = "Attachment")]
@@ -100,6 +85,24 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub(crate) document: Json,
+}
+
+/// Options of every drive that is served, also by `drive torture`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Drive")]
+pub(crate) struct DriveOptions {
+    /// Change a value of the drive: cache=0; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "profile")]
+    pub(crate) set: Vec<String>,
+
+    /// Time that requests take: real (the drive's), off, or a factor such as 0.1
+    #[arg(long, value_name = "PACE", value_parser = pace, default_value = "real")]
+    pub(crate) timing: serve::Pace,
+
+    /// Memory for the contents, and as much again for a recording; writes that need more fail, as
+    /// on a full disk
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0, default_value = "1G")]
+    pub(crate) memory: u64,
 }
 
 /// Protocol of a served drive.

@@ -8,8 +8,8 @@ use clap::{ArgGroup, Args, ValueEnum};
 use super::common::{Json, help};
 use super::completion_values::DRIVES;
 use super::power_cut::{HalfWritten, Lie, Survivors};
-use super::serve::Protocol;
-use super::values::{pace, seconds, size_above_0};
+use super::serve::{DriveOptions, Protocol};
+use super::values::{seconds, size_above_0};
 
 /// Cut the power under a program, again and again, and check what is left
 ///
@@ -25,32 +25,27 @@ use super::values::{pace, seconds, size_above_0};
 #[command(after_help = help("drive torture", "\
 Examples:
   sudo straddle drive torture --profile m4-256 -- ./sqlite.py wal
-                                           100 cuts, on ext4
+                                           # 100 cuts, on ext4
   sudo straddle drive torture --profile m4-256 --lie flush -- ./sqlite.py wal
-                                           on a drive that ignores flushes
+                                           # on a drive that ignores flushes
   sudo straddle drive torture --profile m4-256 --save run1 -- ./postgresql.sh
   sudo straddle drive torture --from run1 --cut 17 -- ./postgresql.sh
-                                           one cut of the same recording again
+                                           # one cut of the same recording again
   sudo straddle drive torture --profile m4-256 --shard 2/8 -o 2.json -- ./sqlite.py wal
-                                           one of 8 parts; straddle report merges them
+                                           # one of 8 parts; straddle report merges them
   straddle drive torture --profile m4-256 --as file -- ./raw.py
-                                           without root: a file instead of a block device"))]
+                                           # without root: a file instead of a block device"))]
 pub(crate) struct Torture {
     /// A built-in drive profile, or a profile's file
     #[arg(long, value_name = "NAME|FILE", value_parser = DRIVES, hide_possible_values = true)]
     pub(crate) profile: Option<String>,
 
-    /// Change a value of the drive: cache=0; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", requires = "profile")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) drive: DriveOptions,
 
     /// Make the drive break this promise; may be repeated
     #[arg(long, value_name = "WHAT", requires = "profile", value_enum)]
     pub(crate) lie: Vec<Lie>,
-
-    /// Time that requests take while the program is recorded: real, off, or a factor such as 0.1
-    #[arg(long, value_name = "PACE", value_parser = pace, default_value = "real")]
-    pub(crate) timing: serve::Pace,
 
     /// Attach the drive as a block device (needs root) or as a file
     #[arg(
@@ -96,16 +91,6 @@ pub(crate) struct Torture {
         help_heading = "Program"
     )]
     pub(crate) seconds: u32,
-
-    /// Memory for the drive's content, and as much again for the recording
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_parser = size_above_0,
-        default_value = "1G",
-        help_heading = "Program"
-    )]
-    pub(crate) memory: u64,
 
     /// Number of power cuts
     #[arg(
@@ -165,9 +150,9 @@ pub(crate) struct Torture {
 Examples:
   straddle drive serve --profile m4-256 --as loop --log run1
   straddle drive cut run1 --survivors newest -o disk.img
-                                           what the drive would hold if the power had gone then
+                                           # what the drive would hold if the power had gone then
   straddle drive cut run1 --seed 1 --cut 17 -o disk.img
-                                           the disk of cut 17 of drive torture"))]
+                                           # the disk of cut 17 of drive torture"))]
 pub(crate) struct CutImage {
     /// Directory of the recording
     #[arg(value_name = "DIRECTORY")]

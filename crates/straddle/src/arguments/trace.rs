@@ -14,10 +14,10 @@ use super::values::size_above_0;
 #[derive(Debug, Args)]
 #[command(after_help = help("trace", "\
 Examples:
-  straddle trace /var/lib/mysql/ibdata1          every extent, down to a drive
-  straddle trace --size 16K ibdata1              what 16 KiB pages cost
-  straddle trace --offset 1M --length 64K file   only 64 KiB, from 1 MiB on
-  straddle trace --json file                     JSON, for programs
+  straddle trace /var/lib/mysql/ibdata1          # every extent, down to a drive
+  straddle trace --size 16K ibdata1              # what 16 KiB pages cost
+  straddle trace --offset 1M --length 64K file   # only 64 KiB, from 1 MiB on
+  straddle trace --json file                     # JSON, for programs
 
 Aligned to a granule of 4 KiB means: each part of the file that starts at a
 multiple of 4 KiB also starts on a granule of the drive. Chunks and full stripes

@@ -17,13 +17,13 @@ use super::values::seconds;
 #[derive(Debug, Args)]
 #[command(after_help = help("watch", "\
 Examples:
-  straddle watch                                    every drive, until q or Ctrl-C
-  straddle watch /var/lib/mysql --seconds 60        the drives under a directory
-  straddle watch /dev/sda --pid 4242                writes and sync calls of a process
-  straddle watch --cgroup system.slice/db.service   those of a control group
-  straddle watch /dev/nvme0n1 --on granule=16K      as if its granule were 16 KiB
-  straddle watch --textfile /var/lib/node_exporter  metrics, until it is ended
-  straddle watch --format nagios --warn 5           a monitor's plugin
+  straddle watch                                    # every drive, until q or Ctrl-C
+  straddle watch /var/lib/mysql --seconds 60        # the drives under a directory
+  straddle watch /dev/sda --pid 4242                # writes and sync calls of a process
+  straddle watch --cgroup system.slice/db.service   # those of a control group
+  straddle watch /dev/nvme0n1 --on granule=16K      # as if its granule were 16 KiB
+  straddle watch --textfile /var/lib/node_exporter  # metrics, until it is ended
+  straddle watch --format nagios --warn 5           # a monitor's plugin
 
 On a terminal the table is drawn again each second. Elsewhere one summary is
 printed, after 10 seconds unless --seconds says otherwise.

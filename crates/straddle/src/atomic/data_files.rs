@@ -56,7 +56,7 @@ pub(super) fn find(atomic: &Atomic) -> Result<FoundFiles, Refusal> {
         let told = atomic.page.or_else(|| page(&path, engine));
         // Each table may have pages of its own; all other files have the usual ones.
         if told.is_none() && path.extension().is_some_and(|end| end == "ibd" || end == "ibu") {
-            let why = format!("the page of {} is not known; name it with --page", shown(&path));
+            let why = format!("page size of {} unknown: --page 16K", shown(&path));
             files.unseen.get_or_insert(why);
         }
         files.files.push((path, told.unwrap_or(usual)));

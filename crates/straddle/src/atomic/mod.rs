@@ -94,6 +94,7 @@ fn traced(
                 let name = tracer.stack.layer(traced.id).name.clone();
                 files.push(DataFile {
                     name,
+                    path: shown(&path),
                     page_bytes,
                     system: traced.system,
                     runs: traced.runs,

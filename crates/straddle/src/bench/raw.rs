@@ -61,6 +61,7 @@ pub(crate) fn run(
             pieces: u64::try_from(place.runs.len()).unwrap_or(u64::MAX),
             drive_address_bytes: place.first_address_bytes(),
             prepared_ns: 0,
+            written_bytes: 0,
         });
     } else if length_bytes < device_bytes {
         session.note(format!("reads only the first {} of {name}", Size(length_bytes)));

@@ -102,6 +102,7 @@ impl ScratchFile {
             pieces: u64::try_from(self.place.runs.len()).unwrap_or(u64::MAX),
             drive_address_bytes: self.place.first_address_bytes(),
             prepared_ns: self.prepared_ns,
+            written_bytes: 0,
         }
     }
 

@@ -270,11 +270,14 @@ impl<'a> Session<'a> {
     pub(crate) fn document(
         mut self,
         target: BenchTarget,
-        scratch: Option<ScratchFacts>,
+        mut scratch: Option<ScratchFacts>,
         mut experiments: Vec<Experiment>,
         refusal: Option<Refusal>,
     ) -> Document {
         self.settle();
+        if let Some(scratch) = &mut scratch {
+            scratch.written_bytes = self.written_bytes;
+        }
         experiments.iter_mut().for_each(|experiment| self.held_to_its_device(experiment));
         Document {
             envelope: Envelope { refusal, ..self.envelope(BENCH_SCHEMA) },

@@ -54,7 +54,7 @@ pub(crate) fn target(
     let mut findings = rule::findings(&case);
     // What was not asked about lacks nothing.
     findings.retain(|found| found.rule.code != UNREAD || !hosts.contains(&found.layer));
-    plan_offer::before_erasing(&case, &mut findings);
+    plan_offer::settle(&case, &mut findings);
     let mut findings = findings
         .into_iter()
         .filter_map(|found| finding(&found, &numbers, view.rules))

@@ -1,23 +1,24 @@
 //! All that a conversion changes, worked out before anything is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use device::{Disk, Window};
+use device::{Disk, FileIdentity, Window};
 use format::table::TableKind;
+use host::PathIdentity;
 use layout::{DiskAfter, DiskPlan, LongerDisk, PlannedPartition, RebuiltFat, WantedTable};
 use report::Refusal;
 use report::conversion::{ConvertedDisk, ConvertedPartition, RebuiltFatFacts};
 use stack::judge::{self, Verdict};
 use stack::rule::RuleInput;
-use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
+use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::prefix::{Exact, Size};
 use units::{ByteRange, SectorSize, Unit};
 
 use super::judged::{self, Judged};
 use super::refuse;
 use crate::arguments::Convert;
-use crate::shared::disk_target::{assembled, meant, of_bytes, unread};
+use crate::shared::disk_target::{assembled, empty_table, meant, of_bytes, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
 use crate::shared::qcow2_image::Qcow2Image;
@@ -39,6 +40,16 @@ pub(super) struct Conversion {
     pub(super) qcow2: Option<Qcow2Image>,
     /// The file or device of `before`, where it is raw.
     pub(super) source: Option<PathBuf>,
+    /// The files of an image, its backing files too; empty of a device.
+    pub(super) files: Vec<SourceFile>,
+}
+
+/// A file in which bytes of an image are.
+pub(super) struct SourceFile {
+    pub(super) name: String,
+    /// A path to it, unless it holds bytes that cannot be printed.
+    pub(super) path: PathBuf,
+    pub(super) identity: PathIdentity,
 }
 
 /// A FAT that is rebuilt.
@@ -102,6 +113,10 @@ impl Conversion {
             let hint = "assemble that, and name its device".to_owned();
             return Err(wrong(&reason, Some(hint)));
         }
+        if let Some(reason) = unread_part(&whole, disk) {
+            let hint = "copy it to a raw file with what can read that, and convert the copy";
+            return Err(wrong(&reason, Some(hint.to_owned())));
+        }
         let is_raw = !is_format(&whole, disk);
         let qcow2 = Qcow2Image::of(&whole, disk);
         let before = whole.bytes(disk).cloned();
@@ -154,7 +169,19 @@ impl Conversion {
         })?;
         let name = shown(&convert.target);
         let source = is_raw.then(|| convert.target.clone());
-        Ok(Some(Conversion { name, plan, before, after, rebuilt, judged, is_raw, qcow2, source }))
+        let files = files(&whole, &convert.target);
+        Ok(Some(Conversion {
+            name,
+            plan,
+            before,
+            after,
+            rebuilt,
+            judged,
+            is_raw,
+            qcow2,
+            source,
+            files,
+        }))
     }
 
     /// All of it in lines, after a first one that ends with `done`.
@@ -224,12 +251,50 @@ impl Conversion {
     }
 }
 
+/// Why a part of the guest's disk `disk` cannot be read, if one may be so: a backing file that is
+/// encrypted, or is not read.
+fn unread_part(stack: &Stack, disk: LayerId) -> Option<String> {
+    let reason = |id: LayerId| {
+        let layer = stack.layer(id);
+        match (&layer.kind, &layer.mapping) {
+            (LayerKind::ImageFormat(image), _) if image.encrypted => {
+                Some(format!("{} is encrypted", title(layer)))
+            }
+            (_, Mapping::Image { references, .. }) => {
+                references.iter().find_map(|one| one.as_ref().err()).map(ToString::to_string)
+            }
+            (LayerKind::ImageFormat(_), Mapping::Unknown { reason, .. }) => Some(reason.clone()),
+            _ => None,
+        }
+    };
+    let all = [disk].into_iter().chain(stack.under(disk));
+    all.filter_map(reason).next().map(|reason| format!("it cannot be read in whole: {reason}"))
+}
+
+/// The image files of a stack, of which `target` is one.
+fn files(stack: &Stack, target: &Path) -> Vec<SourceFile> {
+    let named = host::identity(target).ok();
+    let file = |(_, layer): (LayerId, &Layer)| {
+        let FileIdentity { device, inode } = layer.file?;
+        let identity = PathIdentity::File { device, inode };
+        let path = match named == Some(identity) {
+            true => target.to_owned(),
+            false => PathBuf::from(layer.path.as_ref().unwrap_or(&layer.name)),
+        };
+        Some(SourceFile { name: layer.name.clone(), path, identity })
+    };
+    stack.iter().filter_map(file).collect()
+}
+
 /// The refusal of the disk `named`, on which no partition table is.
 fn without_table(convert: &Convert, stack: &Stack, named: Option<LayerId>) -> Refusal {
     if let Some(reason) = named.and_then(|named| unread(stack, named)) {
         return refuse(convert, &reason, None);
     }
     let name = units::text::shell_word(&shown(&convert.target));
+    if let Some(reason) = named.and_then(|named| empty_table(stack, named)) {
+        return refuse(convert, &reason, Some(format!("lay it out: straddle plan --new {name}")));
+    }
     let images = stack.iter().map(|(id, _)| id).filter(|&id| is_format(stack, id));
     let judged = images.map(|id| judge::judge(stack, id)).collect::<Vec<_>>();
     if let Some(unread) = judged.iter().rfind(|one| one.verdict == Verdict::Unknown) {

@@ -51,8 +51,9 @@ pub(super) fn plan(
     if change.known.len().max(change.writes.len()) > table_document::RUNS_MAX {
         return Err(wrong("its FAT is in more than 4096 pieces"));
     }
-    let never = |_: ByteRange, _: Emptied| Ok(false);
-    layout::check(&change, found.before.as_ref(), Side::New, &never)
+    // Nothing is moved, and of what is cut the plan read each byte.
+    let is_blank = |_: ByteRange, why: Emptied| Ok(why == Emptied::Cut);
+    layout::check(&change, found.before.as_ref(), Side::New, &is_blank)
         .map_err(|reason| wrong(&reason))?;
     if let Some(image) = &found.qcow2 {
         image.takes(&change, &shown(&convert.target)).map_err(|none| {

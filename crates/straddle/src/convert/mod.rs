@@ -5,7 +5,7 @@ mod in_place;
 mod judged;
 mod new_image;
 
-use host::Interrupt;
+use host::{ImageRefusal, Interrupt};
 use jiff::Timestamp;
 use report::conversion::{CONVERT_SCHEMA, ConvertedDisk};
 use report::{Envelope, Refusal, RefusalKind};
@@ -88,12 +88,14 @@ fn done(
         let name = shown(&convert.target);
         return Ok(format!("{name}: already for {sector}-byte sectors, nothing to do\n"));
     };
+    if convert.output.is_some() {
+        new_image::is_unwritten(convert, &found)?;
+    }
     found.fill(document);
     document.state = Some("planned".into());
     if convert.dry_run {
         let text = found.text("would be converted");
-        let in_use = host::image_writer(&convert.target);
-        let in_use = in_use.map(|(how, hint)| format!("  first    {hint} ({how})\n"));
+        let in_use = new_image::writer(convert, &found).map(|used| in_use(&used));
         let in_use = in_use.unwrap_or_default();
         return Ok(format!("{text}  nothing was written\n{in_use}  next     {}\n", next(convert)));
     }
@@ -118,6 +120,12 @@ fn done(
     document.written_bytes = bytes;
     let after = found.text(&format!("converted into {}", shown(output)));
     Ok(format!("{after}  written  {}, the rest is sparse\n", Size(bytes)))
+}
+
+/// Lines about a source that the conversion itself would refuse.
+fn in_use(used: &ImageRefusal) -> String {
+    let hint = used.hint.as_ref().map(|hint| format!("  first    {hint}\n")).unwrap_or_default();
+    format!("  note     {}\n{hint}", used.reason)
 }
 
 /// Returns what to type after a dry run.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
 use device::{Disk, disk};
-use host::{FileDisk, Interrupt, Pinned, Sparse as _};
+use host::{FileDisk, ImageRefusal, Interrupt, Pinned, Sparse as _};
 use report::Refusal;
 
 use super::conversion::Conversion;
@@ -48,8 +48,7 @@ impl From<std::io::Error> for CopyEnd {
     }
 }
 
-/// Rejects a file that exists, standard output, and a copy of an image that somebody may write to,
-/// as `qemu-img convert` does; of a device too.
+/// Rejects a new file that exists, and standard output.
 pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
     if convert.output.as_ref().is_some_and(|path| is_standard_output(path)) {
         let message =
@@ -60,19 +59,33 @@ pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
     let Some(output) = &convert.output else { return Ok(()) };
     let hint = || Some("name a new file: -o FILE".to_owned());
     match output.symlink_metadata() {
-        Ok(_) => return Err(refuse(convert, &format!("{} exists", shown(output)), hint())),
+        Ok(_) => Err(refuse(convert, &format!("{} exists", shown(output)), hint())),
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(refuse(convert, &format!("{}: {error}", shown(output)), hint()));
+            Err(refuse(convert, &format!("{}: {error}", shown(output)), hint()))
         }
         Err(_) if output.file_name().is_none() || output.as_os_str().as_bytes().ends_with(b"/") => {
-            return Err(refuse(convert, &format!("{} is not a file", shown(output)), hint()));
+            Err(refuse(convert, &format!("{} is not a file", shown(output)), hint()))
         }
-        Err(_) => {}
+        Err(_) => Ok(()),
     }
-    match host::image_writer(&convert.target) {
-        Some((how, hint)) => Err(refuse(convert, &how, Some(hint))),
-        None => Ok(()),
+}
+
+/// Returns the use of the target, or of a file that it needs, by whoever may write to it.
+pub(super) fn writer(convert: &Convert, found: &Conversion) -> Option<ImageRefusal> {
+    match &found.files[..] {
+        [] => host::device_writer(&convert.target),
+        files => {
+            files.iter().find_map(|file| host::file_writer(file.identity, &file.path, &file.name))
+        }
     }
+}
+
+/// Rejects a copy of an image or a device that somebody may write to, as `qemu-img convert` does.
+pub(super) fn is_unwritten(convert: &Convert, found: &Conversion) -> Result<(), Refusal> {
+    let Some(used) = writer(convert, found) else { return Ok(()) };
+    let subject = format!("{} is ", shown(&convert.target));
+    let reason = used.reason.strip_prefix(&subject).unwrap_or(&used.reason);
+    Err(refuse(convert, reason, used.hint))
 }
 
 /// Writes the disk after `found` to the new file `output`, and returns the bytes that are no holes.
@@ -119,7 +132,7 @@ pub(super) fn write(
             at = end;
         }
     }
-    if Stamp::of(&convert.target)? != stamp || host::image_writer(&convert.target).is_some() {
+    if Stamp::of(&convert.target)? != stamp || writer(convert, found).is_some() {
         let reason = "another program wrote to the image, or may, since the copy began";
         return Err(CopyEnd::Failed(reason.to_owned()));
     }

@@ -8,11 +8,11 @@ use report::Envelope;
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, drive_list, drive_text, drives_json,
 };
+use workload::near_words::near_words;
 use workload::profile_text::PROFILE_BYTES_MAX;
 
 use crate::arguments::{DriveList, DriveShow};
 use crate::exit::CommandOutcome;
-use crate::shared::near_words::near_words;
 use crate::shared::printer::{self, shown};
 use crate::shared::run;
 
@@ -81,9 +81,9 @@ const FILES_MAX: u8 = 6;
 fn in_file(path: &Path, files: u8) -> anyhow::Result<DriveProfile> {
     let name = shown(path);
     let names = profile::built_in().iter().map(|known| known.name.as_str());
-    let near = near_words(&name, names);
+    let near = near_words(&name, names).join("`, `");
     let hint = format!(
-        "hint: name a file, or a built-in drive such as {near}; straddle drive list shows all"
+        "hint: name a file, or a built-in drive such as `{near}`; straddle drive list shows all"
     );
     let failed = |error: &dyn std::fmt::Display| {
         anyhow!("cannot read the drive profile {name}: {error}\n{hint}")
@@ -122,6 +122,7 @@ fn described(profile: &DriveProfile) -> DriveText {
         name: profile.name.clone(),
         title: profile.title.clone(),
         kind: profile.kind.word().to_owned(),
+        member: profile.member.as_ref().map(|member| member.name.clone()),
         notes: profile.notes.clone(),
         values: profile.values.iter().map(value).collect(),
     }

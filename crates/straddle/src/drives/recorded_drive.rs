@@ -165,14 +165,18 @@ impl RecordedDrive {
     /// # Errors
     /// When something is missing, damaged or longer.
     pub(super) fn load(directory: &Path, memory: u64) -> anyhow::Result<RecordedDrive> {
+        let hint = "name a directory that drive torture --save or drive serve --log made";
         let failed = |error: io::Error| {
-            anyhow!(
-                "cannot read the recording in {}: {error}\nhint: name a directory that drive \
-                 torture --save or drive serve --log made; more memory: --memory 4G",
-                shown(directory)
-            )
+            let place = shown(directory);
+            let more = "or allow more memory: --memory 4G";
+            anyhow!("cannot read the recording in {place}: {error}\nhint: {hint}, {more}")
         };
-        let open = |name: &str| File::open(directory.join(name)).map_err(failed);
+        let open = |name: &str| {
+            let path = directory.join(name);
+            let unopened =
+                |error| anyhow!("cannot read a recording: {}: {error}\nhint: {hint}", shown(&path));
+            File::open(&path).map_err(unopened)
+        };
         let mut text = String::new();
         open("drive")?.take(SETTINGS_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
         let damaged = || io::Error::new(ErrorKind::InvalidData, "`drive` is damaged");

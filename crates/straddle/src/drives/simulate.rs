@@ -30,6 +30,9 @@ use crate::exit::CommandOutcome;
 use crate::shared::printer;
 use crate::shared::run;
 
+/// Ratio of operations a second from which on a drive does not keep up with the rate.
+const TOO_SLOW: f64 = 1.05;
+
 /// Simulates a workload on each drive at each place.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
     let workload = Workload::of(asked)?;
@@ -68,9 +71,13 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
     }
     // Operations that come at times of their own come as often wherever they are.
     let is_paced = workload.is_paced(asked);
-    let cost = |arm: &SimulatedArm, against: &SimulatedArm| match is_paced {
-        true => real(arm.mean_ns) / real(against.mean_ns),
-        false => against.operations_per_second / arm.operations_per_second,
+    let mut is_any_too_slow = false;
+    let mut cost = |arm: &SimulatedArm, against: &SimulatedArm| {
+        let rates = against.operations_per_second / arm.operations_per_second;
+        let is_too_slow = is_paced && rates >= TOO_SLOW;
+        is_any_too_slow |= is_too_slow;
+        let times = real(arm.mean_ns) / real(against.mean_ns);
+        if is_paced && !is_too_slow { times } else { rates }
     };
     for index in 0..document.arms.len() {
         let against = usize::try_from(document.arms[index].against).ok();
@@ -78,6 +85,11 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<CommandOutcome> {
         let ratio = against.map(|against| cost(&document.arms[index], against));
         let arm = &mut document.arms[index];
         arm.ratio = ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
+    }
+    if is_any_too_slow {
+        let note = "a drive does not keep up with the operations: its times grow with \
+                    --operations, and its cost is the ratio of operations a second";
+        say(note.to_owned(), &mut document.envelope.notes);
     }
     let text = match asked.document.json {
         true => simulation_json(&document),
@@ -96,6 +108,7 @@ fn simulated(
     notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let drive = &arm.profile.name;
+    limits(arm, notes);
     match spot.owner {
         Owner::Drive => {
             let cuts = Cuts::of(asked);
@@ -108,7 +121,9 @@ fn simulated(
             workload.widened(sector_bytes, drive).into_iter().for_each(|note| say(note, notes));
             let done = run_on(watched.model(), arm, spot.told, &mut programs, asked);
             unflushed(watched.model(), arm, workload.may_flush(asked), notes);
-            waits(watched.model(), arm, notes);
+            if workload.may_write(asked) {
+                waits(watched.model(), arm, notes);
+            }
             empty(watched.model(), arm, notes);
             garbage(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
@@ -148,7 +163,9 @@ fn in_layer(
     let mut programs: Vec<Program<'_>> = programs.into_iter().map(laid).collect();
     let done = run_on(&mut spread, arm, spot.told.clone(), &mut programs, asked);
     unflushed(&spread, arm, workload.may_flush(asked), notes);
-    waits(&spread, arm, notes);
+    if workload.may_write(asked) {
+        waits(&spread, arm, notes);
+    }
     empty(&spread, arm, notes);
     garbage(&spread, arm, notes);
     let leaf = |(model, under): (&dyn Model, &DrivesUnder)| {
@@ -164,6 +181,12 @@ fn in_layer(
 /// Returns what an arm is called in a note.
 fn called(arm: &Variant) -> String {
     [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
+}
+
+/// Says, once for a drive, what of it the model leaves out.
+fn limits(arm: &Variant, notes: &mut Vec<String>) {
+    let left_out = arm.profile.notes.iter().filter(|note| note.contains("are not modeled"));
+    left_out.for_each(|note| say(format!("{}: {note}", arm.profile.name), notes));
 }
 
 /// Says, once for a drive, that no flush was sent to it, where there may have been one.
@@ -269,6 +292,10 @@ fn run_on(
     let mut parts = JobParts::new(&names);
     let (mut times, mut sum_ns, mut failed) = (Histogram::new(), 0, 0);
     let mut seen = |one: EndedOperation| {
+        // One of a trace: elsewhere a flush is a part of the write before it.
+        if one.is_flush {
+            return;
+        }
         times.record(one.took_ns());
         sum_ns += u128::from(one.took_ns());
         failed += u64::from(one.fault.is_some());

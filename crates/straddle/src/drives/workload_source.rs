@@ -110,6 +110,11 @@ impl Workload {
         is_job_paced || asked.rate.is_some() || asked.recorded_times
     }
 
+    /// Returns whether it may write: an array that is rebuilt writes by itself.
+    pub(super) fn may_write(&self, asked: &Simulate) -> bool {
+        !(asked.read && matches!(self.what, What::Told))
+    }
+
     /// Returns whether it may have flushes.
     pub(super) fn may_flush(&self, asked: &Simulate) -> bool {
         match self.what {

@@ -10,9 +10,12 @@ pub(crate) mod table;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use report::{MonitorAnswer, MonitorState, PluginAnswer, Refusal, RefusalKind};
+use units::text::shell_word;
 
 use crate::arguments::{Arguments, Format};
 use crate::shared::printer::{self, PrintedKind, Said};
@@ -137,7 +140,13 @@ pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
     }
     let message = error.to_string();
     let first = message.lines().next().unwrap_or_default();
-    failure(format_of(typed), first, printer::misuse(error))
+    let mut said = printer::misuse(error);
+    let file = typed.get(1).filter(|word| Path::new(word).exists());
+    if let Some(file) = file.filter(|_| error.kind() == ErrorKind::InvalidSubcommand) {
+        let file = shell_word(&printer::shown(Path::new(file)));
+        said = printer::note(&format!("to check a disk or an image: straddle check {file}"));
+    }
+    failure(format_of(typed), first, said)
 }
 
 /// The format that was asked for, as far as it can be recognized.

@@ -71,7 +71,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("trace", 0, "traced, or the file has only holes"),
     end("trace", 2, "usage error, or the file cannot be traced"),
     end("trace", 5, "no address: all data is still in memory, stored inline or compressed"),
-    end("plan", 0, "a plan was printed, or nothing needs to change"),
+    end("plan", 0, "a plan was printed, or nothing needs to change or can"),
     end("plan", 2, "usage error, or the disk cannot be opened"),
     end("plan", 5, "nothing was recognized, or the partition table cannot be planned"),
     end(
@@ -102,7 +102,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end(
         "probe",
         5,
-        "no value was found, --share had nothing to write, or the drive failed during the run",
+        "no value was found, --contribute had nothing to write, or the drive failed during the run",
     ),
     end("probe", 130, SIGNAL),
     end("compare", 0, "no change above 10 %"),
@@ -136,13 +136,9 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end(
         "drive simulate",
         0,
-        "simulated; --published, --validate: each number is within its bound, or has a reason",
+        "simulated; --published, --validate: each number outside its bound has a comment",
     ),
-    end(
-        "drive simulate",
-        1,
-        "--published, --validate: a number is outside its bound and has no reason",
-    ),
+    end("drive simulate", 1, "--published, --validate: a number outside its bound has no comment"),
     end("drive simulate", 2, "usage error, or the workload cannot be simulated"),
     end("drive fit", 0, "fitted"),
     end("drive fit", 2, "usage error, or a file cannot be read"),

@@ -211,6 +211,23 @@ mod tests {
     }
 
     #[test]
+    fn what_an_example_does_is_a_comment_for_the_shell_too() {
+        let program = program();
+        for command in all(&program) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for (_, text) in sections(&help).iter().filter(|(heading, _)| *heading == "EXAMPLES") {
+                for line in text.lines().map(str::trim) {
+                    let command = line.split('#').next().unwrap_or(line).trim_end();
+                    assert!(!command.contains("  ") && !line.ends_with('#'), "{line}");
+                    let is_command = ["straddle", "sudo ", "sfdisk ", "journalctl ", "sh "];
+                    let is_command = is_command.iter().any(|first| command.starts_with(first));
+                    assert!(command.is_empty() || is_command, "{line}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_command_has_a_page_with_the_sections_that_readers_expect() {
         let program = program();
         for command in all(&program) {

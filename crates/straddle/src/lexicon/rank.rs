@@ -6,12 +6,11 @@
 
 use std::sync::LazyLock;
 
-use strsim::osa_distance;
-
 use super::entry::{HISTORY, LexiconEntry};
 use super::page::pages;
 use super::pattern::normal;
 use stack::rule::RULES;
+use workload::near_words::distance;
 
 /// The most entries that are returned.
 pub(super) const RANKED_MAX: usize = 5;
@@ -135,8 +134,5 @@ fn is_same(own: &str, word: &str) -> bool {
 /// Returns whether `word` is a name with a slip in it.
 fn is_nearly(own: &str, word: &str) -> bool {
     let (shorter, longer) = (own.len().min(word.len()), own.len().max(word.len()));
-    shorter > 3
-        && longer <= WORD_MAX
-        && longer - shorter <= 2
-        && osa_distance(own, word) <= longer / 4
+    shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2 && distance(own, word) <= longer / 4
 }

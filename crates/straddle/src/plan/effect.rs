@@ -59,21 +59,10 @@ pub(super) fn verified(
     let Some(disk) = layout::disk_of(&after.stack, None) else {
         return Err("the planned table cannot be read; please report this".to_owned());
     };
-    let holds = |stack: &Stack, disk: LayerId| -> Vec<(u32, Vec<&'static str>)> {
-        let mut found: Vec<_> = (stack.above(disk).iter())
-            .filter_map(|&id| match &stack.layer(id).kind {
-                LayerKind::Partition(partition, _) => {
-                    let words = stack.above(id).iter().map(|&id| stack.layer(id).kind.word());
-                    Some((partition.number, words.collect()))
-                }
-                _ => None,
-            })
-            .collect();
-        found.sort();
-        found
-    };
-    if holds(stack, plan.disk) != holds(&after.stack, disk) {
-        return Err("the plan would change what is recognized; please report this".to_owned());
+    // What the kernel has on it, such as a loop device over a partition, is on neither of these.
+    let held = layout::disk_of(&before.stack, None).map(|disk| contents(&before.stack, disk));
+    if let Some(changed) = changed(&held.unwrap_or_default(), &contents(&after.stack, disk)) {
+        return Err(changed);
     }
     let stack = &after.stack;
     let findings = findings(stack, on);
@@ -85,6 +74,38 @@ pub(super) fn verified(
     let left = findings.iter().filter(inside).filter_map(|one| left(stack, one, None)).collect();
     let old = worst(&before.stack, &self::findings(&before.stack, on));
     Ok(EffectOnDisk { left, worse: worse(&old, &worst(stack, &findings)) })
+}
+
+/// Names of what is recognized in each partition, by its number.
+type Contents = BTreeMap<u32, Vec<&'static str>>;
+
+fn contents(stack: &Stack, disk: LayerId) -> Contents {
+    let of = |id: LayerId| match &stack.layer(id).kind {
+        LayerKind::Partition(partition, _) => {
+            let words = stack.above(id).iter().map(|&id| stack.layer(id).kind.word());
+            Some((partition.number, words.collect()))
+        }
+        _ => None,
+    };
+    stack.above(disk).iter().filter_map(|&id| of(id)).collect()
+}
+
+/// Returns the first partition in which something else would be recognized, as a reason; `None`
+/// where all stay what they are.
+fn changed(before: &Contents, after: &Contents) -> Option<String> {
+    let words = |one: Option<&Vec<&str>>| match one {
+        None => "no partition".to_owned(),
+        Some(names) if names.is_empty() => "nothing known".to_owned(),
+        Some(names) => names.join(" + "),
+    };
+    let numbers = before.keys().chain(after.keys());
+    let number = numbers.into_iter().find(|number| before.get(number) != after.get(number))?;
+    Some(format!(
+        "partition {number} would be read as {}, and is read as {} now: is there something old \
+         beside it? please report this",
+        words(after.get(number)),
+        words(before.get(number))
+    ))
 }
 
 /// The worst finding on each layer in a partition, by the partition's number and the layer's name.
@@ -163,6 +184,9 @@ fn left(stack: &Stack, one: &Finding, copy: Option<&str>) -> Option<String> {
     // What an image's own clusters bring.
     let then = match copy.filter(|_| matches!(code, "ST501" | "ST502" | "ST504")) {
         Some(copy) => format!("true of this image only, not of its raw copy {copy}"),
+        None if code == "ST302" => {
+            format!("moved or not, it cannot be mounted there: straddle explain {code}")
+        }
         None => format!("no move helps: straddle explain {code}"),
     };
     (one.severity >= Severity::Warning).then(|| format!("{code} {name}: {evidence}; {then}"))
@@ -179,6 +203,17 @@ mod tests {
         let kind = StartKind::File { path: b"disk".to_vec(), identity };
         let start = Start { kind, name: "disk".to_owned(), bytes: Some(Ok(Rc::clone(disk))) };
         assemble::assemble(vec![start], &device::NoFiles, Some(on)).stack
+    }
+
+    #[test]
+    fn a_partition_that_would_be_read_as_something_else_is_named() {
+        let ext4 = BTreeMap::from([(1, vec!["ext4"]), (2, vec![])]);
+        assert_eq!(changed(&ext4, &ext4), None);
+        let both = BTreeMap::from([(1, vec!["ext4"]), (2, vec!["md member"])]);
+        let said = changed(&ext4, &both).expect("it changes");
+        let expected = "partition 2 would be read as md member, and is read as nothing known now";
+        assert!(said.starts_with(expected), "{said}");
+        assert!(changed(&BTreeMap::new(), &ext4).is_some_and(|said| said.contains("no partition")));
     }
 
     #[test]

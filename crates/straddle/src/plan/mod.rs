@@ -17,7 +17,7 @@ use units::text::shell_word;
 use crate::arguments::{Plan, is_standard_output};
 use crate::exit::CommandOutcome;
 use crate::shared::destination::{Destination, PLAN, SCRIPT};
-use crate::shared::disk_target::{assembled, meant, raw_copy, serial, unread};
+use crate::shared::disk_target::{assembled, empty_table, meant, raw_copy, serial, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::Qcow2Image;
@@ -89,7 +89,8 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
     } else {
         printer::print(&report::plan::table(&document, &steps, &printer::look(false)))?;
     }
-    if let Some(destination) = destination {
+    // A plan that is there stays, and is checked again by whatever carries it out.
+    if let Some(destination) = destination.filter(|_| document.envelope.refusal.is_none()) {
         destination.write(&json)?;
     }
     Ok(outcome)
@@ -201,17 +202,11 @@ fn without_table(
     if let Some(reason) = unread(stack, disk) {
         return Err(refuse(&reason, None));
     }
-    let over = stack.over(disk);
-    // A table in a volume on the disk is not the disk's.
-    let is_disk =
-        |&id: &LayerId| id == disk || matches!(stack.layer(id).kind, LayerKind::ImageFormat(_));
-    let own = [disk].into_iter().chain(over.iter().copied()).filter(is_disk);
-    let mut tables = own.flat_map(|id| &stack.layer(id).tables);
-    if let Some(table) = tables.next() {
-        let reason = format!("its {} partition table lists no partition", table.kind.word());
+    if let Some(reason) = empty_table(stack, disk) {
         let hint = format!("lay it out: straddle plan --new {}", shell_word(name));
         return Err(refuse(&reason, Some(hint)));
     }
+    let over = stack.over(disk);
     let (images, above): (Vec<LayerId>, Vec<LayerId>) =
         over.iter().partition(|&&id| matches!(stack.layer(id).kind, LayerKind::ImageFormat(_)));
     let Some(&top) = above.last() else {
@@ -258,7 +253,7 @@ fn without_table(
 }
 
 fn fill(document: &mut Layout, found: &PlannedDisk) {
-    let PlannedDisk { plan, gains, also_left, .. } = found;
+    let PlannedDisk { plan, gains, .. } = found;
     document.disk_bytes = Some(plan.disk_bytes);
     document.table = Some(plan.table.word().into());
     document.old_sector_bytes = plan.old_sector_bytes;
@@ -282,8 +277,7 @@ fn fill(document: &mut Layout, found: &PlannedDisk) {
             }
         })
         .collect();
-    let unmended = plan.unmended.iter().map(|one| &one.what);
-    document.unmended = unmended.chain(also_left).cloned().collect();
+    document.unmended = found.remains();
     document.lacks_room = plan.unmended.iter().any(|one| one.lacks_room);
     document.afterwards = plan.afterwards.clone();
 }

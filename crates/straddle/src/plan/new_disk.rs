@@ -15,11 +15,13 @@ use units::ByteRange;
 use units::text::shell_word;
 
 use super::PlanAnswer;
+use super::script::planned_again;
 use crate::arguments::Plan;
 use crate::exit::CommandOutcome;
 use crate::shared::disk_target::{assembled, meant, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
+use crate::shared::qcow2_image::{QCOW2, Qcow2Image};
 use crate::shared::{table_document, target};
 
 pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<CommandOutcome> {
@@ -72,9 +74,17 @@ pub(super) fn table(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAns
     let NewDisk { assembled, disk, name } = named(plan, inspected)?;
     let stack = &assembled.stack;
     let failed = |reason: &str| refuse(&name, reason, None);
-    if let Some(why) = withheld(stack, disk, &name) {
-        return Err(failed(&why));
+    if let Some(why) = not_blank(stack, disk) {
+        let hint = format!("to see what: straddle check {}", shell_word(&name));
+        return Err(refuse(&name, &why, Some(hint)));
     }
+    let image = match stack.layer(disk).kind {
+        LayerKind::ImageFormat(_) => {
+            let image = Qcow2Image::of(stack, disk);
+            Some(image.ok_or_else(|| failed(&made_raw(&name)))?)
+        }
+        _ => None,
+    };
     let mut random = [0; 32];
     let drawn = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
     drawn.map_err(|error| failed(&format!("no random ids for it: {error}")))?;
@@ -87,7 +97,11 @@ pub(super) fn table(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAns
     layout::check(&change, bytes.as_ref(), Side::New, &|_, _| Ok(true))
         .map_err(|reason| failed(&reason))?;
     let path = std::fs::canonicalize(&plan.target).map_err(|error| failed(&error.to_string()))?;
-    let change = table_document::document(&change, bytes.as_ref(), &path, "", true)
+    if let Some(image) = &image {
+        image.takes(&change, &name).map_err(|none| refuse(&name, &none.reason, none.hint))?;
+    }
+    let format = if image.is_some() { QCOW2 } else { "" };
+    let change = table_document::document(&change, bytes.as_ref(), &path, format, true)
         .map_err(|reason| failed(&reason))?;
     Ok(PlanAnswer::NewTable(Box::new(change), range))
 }
@@ -118,34 +132,66 @@ pub(super) fn fill(document: &mut Layout, change: TableChangeDocument, range: By
 fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
     let NewDisk { assembled, disk, name } = named(plan, inspected)?;
     let stack = &assembled.stack;
-    let withheld = withheld(stack, disk, &name);
+    let withheld = withheld(stack, disk, plan);
     let advice = layout::advice(stack, disk, &shell_word(&name))
         .map_err(|none| refuse(&name, &none.reason, none.hint))?;
     let shown = |one: &&Advice| !one.erases || withheld.is_none();
-    let mut text = format!("{name}: layout for a new disk\n");
-    for one in advice.iter().filter(shown) {
-        text += &format!("  {:<13} {}\n", one.what, one.line);
-    }
+    let mut lines = vec![format!("{name}: layout for a new disk")];
+    lines.extend(advice.iter().filter(shown).map(|one| format!("  {:<13} {}", one.what, one.line)));
     if let Some(why) = withheld {
-        text += &format!("  not shown     commands that would erase {name}; {why}\n");
+        lines.push(format!("  not shown     commands that would erase {name}; {why}"));
     }
-    Ok(text)
+    let limit = printer::look(false).columns();
+    Ok(lines.iter().map(|line| fitted(line, limit) + "\n").collect())
+}
+
+/// `line` in at most `limit` columns, except that a command stays whole: it goes below the sentence
+/// that ends with it, and a comment below it.
+fn fitted(line: &str, limit: usize) -> String {
+    if line.chars().count() <= limit {
+        return line.to_owned();
+    }
+    let below = |head: &str, tail: &str| format!("{head}\n{:16}{tail}", "");
+    if let Some((command, comment)) = line.split_once("  # ") {
+        return below(command, &format!("# {comment}"));
+    }
+    match line.split_once(": straddle ") {
+        Some((words, command)) => {
+            below(&report::hang(&format!("{words}:"), limit), &format!("straddle {command}"))
+        }
+        None => report::hang(line, limit),
+    }
 }
 
 /// Returns why no command that erases is shown; `None` where nothing speaks against it.
-fn withheld(stack: &Stack, disk: LayerId, name: &str) -> Option<String> {
-    if let Some(reason) = unread(stack, disk) {
-        return Some(format!("what is on it is not known: {reason}"));
+fn withheld(stack: &Stack, disk: LayerId, plan: &Plan) -> Option<String> {
+    let name = shown(&plan.target);
+    let reason = || match stack.layer(disk).kind {
+        LayerKind::ImageFormat(_) if Qcow2Image::of(stack, disk).is_some() => {
+            let again = planned_again(plan, &format!("--new {}", shell_word(&name)));
+            let command = format!("{again} -o plan.json");
+            Some(format!("partitioners do not open its format; to plan its first table: {command}"))
+        }
+        LayerKind::ImageFormat(_) => Some(made_raw(&name)),
+        _ => None,
+    };
+    not_blank(stack, disk).or_else(reason)
+}
+
+/// Advice on an image that neither partitioners nor `straddle apply` write.
+fn made_raw(name: &str) -> String {
+    format!(
+        "partitioners do not open its format: lay out a raw image of the same size, then qemu-img \
+         convert it into a new {name}"
+    )
+}
+
+/// Returns why a disk is not taken for a blank one; `None` where it may be.
+fn not_blank(stack: &Stack, disk: LayerId) -> Option<String> {
+    match unread(stack, disk) {
+        Some(reason) => Some(format!("what is on it is not known: {reason}")),
+        None => recognized(stack, disk).map(|found| format!("found on it: {found}")),
     }
-    let found = recognized(stack, disk).map(|found| format!("found on it: {found}"));
-    found.or_else(|| {
-        matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_)).then(|| {
-            format!(
-                "partitioners do not open its format: lay out a raw image of the same size, then \
-                 qemu-img convert it into a new {name}"
-            )
-        })
-    })
 }
 
 /// Returns what is on the disk, in a few words; `None` where it may be blank.

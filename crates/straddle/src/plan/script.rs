@@ -27,6 +27,14 @@ pub(super) struct PlannedDisk {
     pub(super) also_left: Vec<String>,
 }
 
+impl PlannedDisk {
+    /// Sentences on what stays wrong.
+    pub(super) fn remains(&self) -> Vec<String> {
+        let unmended = self.plan.unmended.iter().map(|one| &one.what);
+        unmended.chain(&self.also_left).cloned().collect()
+    }
+}
+
 /// Prints the script, or writes it; where nothing changes, says so and prints a script that does
 /// nothing, so that it may be piped to a shell all the same.
 pub(super) fn show(
@@ -56,7 +64,7 @@ pub(super) fn show(
         }
         return Ok(());
     };
-    if let [copy, _, _, _] = steps {
+    if let [copy, _, _, _, ..] = steps {
         printer::note(&format!("this is the plan of a raw copy; make that first: {copy}"));
     }
     match destination {
@@ -65,25 +73,29 @@ pub(super) fn show(
         }
         Some(destination) => {
             destination.write(script)?;
-            let run = steps.last().map_or("", String::as_str);
+            for line in &document.unmended {
+                printer::note(&format!("remains: {line}"));
+            }
+            let run = steps.iter().find(|step| step.starts_with("sh ")).map_or("", String::as_str);
             printer::note(&format!("read it, back up the disk, then run it: {run}"));
         }
     }
     Ok(())
 }
 
-/// Returns what to type and do to carry a plan out, the run of the script last. A guest's disk is
-/// moved in a raw copy, since no partitioner opens its image.
+/// Returns what to type and do to carry a plan out. A guest's disk is moved in a raw copy, since no
+/// partitioner opens its image; the last step is then an image of that.
 pub(super) fn next(plan: &Plan, found: &PlannedDisk) -> Vec<String> {
     let file = plan.output.as_deref().filter(|_| plan.script);
     let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
     let (disk, copy) = typed(plan, found);
     let own = [
         format!("{} --script -o {file}", planned_again(plan, &disk)),
-        format!("read {file}, and back up the disk"),
+        format!("read {file}, and back up the disk{}", overlays(found)),
         format!("sh {file} {disk} DIR    # DIR: {}", room(found)),
     ];
-    copy.into_iter().chain(own).collect()
+    let again = found.copy.and_then(|kind| copied_back(kind, &disk));
+    copy.into_iter().chain(own).chain(again).collect()
 }
 
 /// Returns the command that makes a plan for `straddle apply` again.
@@ -95,10 +107,18 @@ pub(super) fn applied_again(plan: &Plan, found: &PlannedDisk) -> String {
 }
 
 /// Returns the command that makes this plan of `disk` again.
-fn planned_again(plan: &Plan, disk: &str) -> String {
+pub(super) fn planned_again(plan: &Plan, disk: &str) -> String {
     let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
     let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
     format!("straddle plan {disk}{}{ignores}", on.unwrap_or_default())
+}
+
+/// A warning where an image file itself is changed: its overlays no longer fit it.
+fn overlays(found: &PlannedDisk) -> &'static str {
+    match &found.stack.layer(found.plan.disk).kind {
+        LayerKind::ImageFile if found.copy.is_none() => "; qcow2 files based on it break",
+        _ => "",
+    }
 }
 
 /// Directories that may keep the pieces that move: those of an image file are safe in any file
@@ -114,6 +134,19 @@ fn room(found: &PlannedDisk) -> &'static str {
 /// The file in which the guest's disk of an image is copied.
 pub(super) fn copy_of(plan: &Plan) -> String {
     rule::copy_name(&shown(&plan.target), "raw", |_| false)
+}
+
+/// Returns what makes an image of format `kind` of the raw `copy`; `None` for a format that QEMU
+/// does not write, or whose blocks are off the granule.
+fn copied_back(kind: ImageKind, copy: &str) -> Option<String> {
+    let format = match kind {
+        ImageKind::Qcow2 => "qcow2",
+        ImageKind::Vdi => "vdi",
+        ImageKind::VmdkSparse => "vmdk",
+        ImageKind::Vhdx => "vhdx",
+        _ => return None,
+    };
+    Some(format!("test ! -e NEW && qemu-img convert -f raw -O {format} {copy} NEW"))
 }
 
 /// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
@@ -139,7 +172,8 @@ pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
     // The script may be run from anywhere.
     let copied = || std::path::absolute(copy_of(plan)).ok()?.to_str().map(str::to_owned);
     let path = if found.copy.is_some() { copied() } else { path(plan, found) };
-    let source = NamedDisk { path, copy: typed(plan, found).1, serial: found.serial.clone() };
+    let (serial, remains) = (found.serial.clone(), found.remains());
+    let source = NamedDisk { path, copy: typed(plan, found).1, serial, remains };
     Some(layout::script(&found.plan, &source))
 }
 

@@ -50,6 +50,7 @@ pub(super) fn of_place(place: &MeasuredBytes, document: &mut Document) {
     target.drive = place.drive.as_ref().map(|drive| drive.name.clone());
     target.model = place.drive.as_ref().and_then(|drive| drive.model.clone());
     target.firmware = place.drive.as_ref().and_then(|drive| drive.firmware.clone());
+    target.capacity_bytes = place.drive.as_ref().and_then(|drive| drive.capacity_bytes);
 }
 
 /// Returns what is known before anything is measured.

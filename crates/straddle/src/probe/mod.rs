@@ -10,8 +10,9 @@
 //! | `pauses` | what happens between blocks: rests, the line that says how far it is |
 //! | `measuring` | the questions of `measure::probe`, asked there |
 //! | `document` | what is printed, and what is kept |
-//! | `share` | the file for others with the same model, for `--share` |
+//! | `contribute` | the file for others with the same model, for `--contribute` |
 
+mod contribute;
 mod document;
 mod drive_identity;
 mod measuring;
@@ -20,7 +21,6 @@ mod pauses;
 mod preflight;
 mod preview;
 mod session;
-mod share;
 
 use host::Interrupt;
 use jiff::Timestamp;
@@ -40,7 +40,7 @@ use session::Session;
 
 pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
-    let shared = share::destination(probe.share.as_deref())?;
+    let contributed = contribute::destination(probe.contribute.as_deref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
     let run = Session {
@@ -56,7 +56,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
     });
     document.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let shown = show(&run, &document, destination)?;
-    match text.zip(shared) {
+    match text.zip(contributed) {
         Some((Ok(text), file)) => {
             let name = file.name();
             file.write(&text)?;
@@ -64,14 +64,14 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
             Ok(shown)
         }
         Some((Err(reason), file)) => {
-            let said = printer::error(&format!("cannot share {}: {reason}", file.name()));
+            let said = printer::error(&format!("cannot contribute {}: {reason}", file.name()));
             Ok(if shown == CommandOutcome::Done { CommandOutcome::NoVerdict(said) } else { shown })
         }
         None => Ok(shown),
     }
 }
 
-/// Answers what was asked; the text for `--share`, or why there is none, where it ran.
+/// Answers what was asked; the text for `--contribute`, or why there is none, where it ran.
 fn fill(
     run: &Session<'_>,
     document: &mut Document,
@@ -80,7 +80,7 @@ fn fill(
     if let MeasureTarget::Directory(directory) = &target {
         run.probe.raw.write_device_needs_a_device("probe", directory.given())?;
     }
-    share::preflight(run, &target)?;
+    contribute::preflight(run, &target)?;
     if run.probe.start.dry_run {
         return preview::run(run, &target, document).map(|()| None);
     }
@@ -94,7 +94,7 @@ fn fill(
     if run.interrupt.is_raised() {
         document.envelope.notes.push(CUT_OFF.to_owned());
     }
-    Ok(Some(share::text(&opened, &found, document)))
+    Ok(Some(contribute::text(&opened, &found, document)))
 }
 
 /// Prints the result; what the process ends with.

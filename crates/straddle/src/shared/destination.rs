@@ -73,7 +73,7 @@ pub(crate) const TORTURE: NewContent = NewContent {
 pub(crate) const MEASURED_DRIVE: NewContent = NewContent {
     name: "measured drive",
     mark: MEASURED_DRIVE_MARK,
-    writer: "`straddle probe --share`",
+    writer: "`straddle probe --contribute`",
 };
 
 /// A plan of `straddle plan`.

@@ -62,6 +62,16 @@ pub(crate) fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
     (!is_read).then(|| problem.unwrap_or_else(|| "its bytes could not be read".to_owned()))
 }
 
+/// Returns the reason that leaves nothing to change where the partition table of `disk` is empty;
+/// `None` where it lists a partition, or there is no table.
+pub(crate) fn empty_table(stack: &Stack, disk: LayerId) -> Option<String> {
+    let is_image = |id: &LayerId| matches!(stack.layer(*id).kind, LayerKind::ImageFormat(_));
+    // A table in a volume on the disk is not the disk's.
+    let own = [disk].into_iter().chain(stack.over(disk).into_iter().filter(is_image));
+    let table = own.flat_map(|id| &stack.layer(id).tables).next()?;
+    Some(format!("its {} partition table lists no partition", table.kind.word()))
+}
+
 /// The stack of a raw copy of the disk on layer `disk`, and that disk; `None` where its bytes
 /// cannot be read.
 pub(crate) fn raw_copy(

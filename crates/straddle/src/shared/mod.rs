@@ -24,9 +24,8 @@
 //! | `result_files` | result files, read within bounds |
 //! | `run` | the run that a document is of |
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
-//! | `plan_offer` | plans that are offered before a remedy that erases |
+//! | `plan_offer` | plans that findings offer where they help |
 //! | `job_file` | fio's job files |
-//! | `near_words` | names that a misspelt word may mean |
 //! | `parallel`, `number` | work on many things at once, whole numbers as real ones |
 
 pub(crate) mod atomic_file;
@@ -45,7 +44,6 @@ pub(crate) mod kept_results;
 pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
-pub(crate) mod near_words;
 pub(crate) mod not_an_image;
 pub(crate) mod off_disk_mount;
 pub(crate) mod parallel;

@@ -185,10 +185,12 @@ impl<'a> Tracer<'a> {
 
     /// Notes what a reader of the trace of the file at `path` should know.
     pub(crate) fn note(&mut self, Traced { runs, mount, .. }: &Traced, path: &Path) {
-        let mut note = |text: &str| self.notes.push(text.to_owned());
         if runs.iter().any(|run| run.state == RunState::Delayed) {
-            note("parts are not allocated yet (delayed allocation); to flush them first: --sync");
+            let name = text::shell_word(&text::escape(path.as_os_str().as_bytes()));
+            let why = "parts are not allocated yet (delayed allocation); to flush them first";
+            self.notes.push(format!("{why}: straddle trace --sync {name}"));
         }
+        let mut note = |text: &str| self.notes.push(text.to_owned());
         let shared = device::ExtentFlags::SHARED;
         if mount.kind == "btrfs" {
             note("btrfs relocates every write (copy-on-write) unless the file is nodatacow");

@@ -48,12 +48,13 @@ fn is_unknown(document: &Document, traced: &Traced, range: ByteRange) -> bool {
 
 /// Refuses to start after the end of the file.
 fn reached(trace: &Trace, traced: Traced) -> Result<Traced, Refusal> {
-    let end = traced.length_bytes.max(allocated(&traced));
+    let past = if trace.length.is_some() { allocated(&traced) } else { 0 };
+    let end = traced.length_bytes.max(past);
     if trace.offset == 0 || trace.offset < end {
         return Ok(traced);
     }
     let name = shown(&trace.file);
-    let (offset, end) = (Exact(trace.offset), Exact(end));
+    let (offset, end) = (Exact(trace.offset), Exact(traced.length_bytes));
     Err(Refusal::hinted(
         format!("cannot trace {name} from {offset}: the file ends at {end}"),
         format!("trace all of it: straddle trace {name}"),

@@ -98,7 +98,8 @@ impl LayerCounters {
             let count = &layer.done;
             let written = |place: &usize| self.layers[*place].done.written_bytes();
             let above: u64 = layer.above.iter().map(written).sum();
-            let ratio = real(count.written_bytes()) / real(above);
+            let is_all = above > 0 && !layer.has_files_between;
+            let ratio = is_all.then(|| real(count.written_bytes()) / real(above));
             LayerTraffic {
                 name: layer.name.clone(),
                 kind: layer.kind.to_owned(),
@@ -108,8 +109,7 @@ impl LayerCounters {
                 written_bytes: count.written_bytes(),
                 flushes: count.flushes,
                 above: layer.above.iter().map(|&place| self.layers[place].name.clone()).collect(),
-                written_per_byte_above: (above > 0).then_some(ratio),
-                has_files_between: layer.has_files_between,
+                written_per_byte_above: ratio,
             }
         };
         self.layers.iter().map(of).collect()

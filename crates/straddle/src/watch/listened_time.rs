@@ -1,27 +1,25 @@
 //! Time for which something was counted that is not always counted, and the operations in it.
 
-use device::{Counters as _, DiskCounts};
+use device::Counters as _;
 use host::DiskStats;
 use host::engine::now_ns;
 
-/// Time for which counters of one device are on, and the device's operations in that time.
+/// Time for which counters are on, and the operations in that time. Each look brings the number of
+/// writes and of reads so far.
 pub(super) struct ListenedTime {
-    stats: Option<DiskStats>,
-    /// When they were switched on, and the device's counts then; `None` while they are off.
+    /// When they were switched on, and the numbers then; `None` while they are off.
     since: Option<(u64, [u64; 2])>,
     taken_ns: u64,
-    /// Writes and reads in that time, as far as they are over.
+    /// Writes and reads in that time.
     all: [u64; 2],
     /// True once they were off.
     was_off: bool,
 }
 
 impl ListenedTime {
-    /// Starts now, on, for the device with this number.
-    pub(super) fn begun(number: (u32, u32)) -> ListenedTime {
-        let mut stats = DiskStats::open(number).ok();
-        let since = Some((now_ns(), counts(&mut stats)));
-        ListenedTime { stats, since, taken_ns: 0, all: [0; 2], was_off: false }
+    /// Starts now, on, before any operation.
+    pub(super) fn begun() -> ListenedTime {
+        ListenedTime { since: Some((now_ns(), [0; 2])), taken_ns: 0, all: [0; 2], was_off: false }
     }
 
     /// Returns whether they are on.
@@ -30,33 +28,24 @@ impl ListenedTime {
     }
 
     /// Notes that they were switched on or off just now.
-    pub(super) fn switch(&mut self, is_on: bool) {
+    pub(super) fn switch(&mut self, is_on: bool, now: [u64; 2]) {
         self.was_off = true;
-        let (all, taken_ns) = self.sums();
-        (self.all, self.taken_ns) = (all, taken_ns);
-        self.since = is_on.then(|| (now_ns(), counts(&mut self.stats)));
+        (self.all, self.taken_ns) = self.sums(now);
+        self.since = is_on.then(|| (now_ns(), now));
     }
 
-    /// The device's writes and reads while they were on, and the time in nanoseconds; `None` if
-    /// that was always.
-    pub(super) fn now(&mut self) -> (Option<[u64; 2]>, Option<u64>) {
-        let (all, taken_ns) = self.sums();
-        (self.was_off.then_some(all), self.was_off.then_some(taken_ns))
+    /// Writes and reads while they were on, and the time in nanoseconds; no time if that was
+    /// always.
+    pub(super) fn now(&self, now: [u64; 2]) -> ([u64; 2], Option<u64>) {
+        let (all, taken_ns) = self.sums(now);
+        (all, self.was_off.then_some(taken_ns))
     }
 
-    fn sums(&mut self) -> ([u64; 2], u64) {
+    fn sums(&self, now: [u64; 2]) -> ([u64; 2], u64) {
         let Some((since_ns, before)) = self.since else { return (self.all, self.taken_ns) };
-        let now = counts(&mut self.stats);
         let all = [0, 1].map(|way| self.all[way] + now[way].saturating_sub(before[way]));
         (all, self.taken_ns + (now_ns() - since_ns))
     }
-}
-
-/// Writes and reads that the device has completed; none where it does not say.
-fn counts(stats: &mut Option<DiskStats>) -> [u64; 2] {
-    let counts = stats.as_mut().and_then(|stats| stats.counts().ok());
-    let DiskCounts { writes, reads, .. } = counts.unwrap_or_default();
-    [writes, reads]
 }
 
 /// Operations of one device in this second.
@@ -91,7 +80,8 @@ impl SecondBudget {
     }
 
     fn operations(&mut self) -> u64 {
-        counts(&mut self.stats).iter().sum()
+        let counts = self.stats.as_mut().and_then(|stats| stats.counts().ok());
+        counts.map_or(0, |counts| counts.writes + counts.reads)
     }
 }
 
@@ -103,17 +93,18 @@ mod tests {
     const NONE: (u32, u32) = (0, 0);
 
     #[test]
-    fn time_that_was_never_off_is_all_of_it_and_what_was_off_does_not_count() {
-        let mut listened = ListenedTime::begun(NONE);
-        assert_eq!(listened.now(), (None, None));
-        listened.switch(false);
-        let (all, off_ns) = listened.now();
-        assert_eq!((all, listened.now().1), (Some([0; 2]), off_ns));
+    fn time_and_operations_while_off_do_not_count() {
+        let mut listened = ListenedTime::begun();
+        assert_eq!(listened.now([3, 4]), ([3, 4], None));
+        listened.switch(false, [5, 6]);
+        let (all, off_ns) = listened.now([70, 80]);
+        assert_eq!((all, listened.now([70, 80]).1), ([5, 6], off_ns));
         assert!(!listened.is_on());
-        listened.switch(true);
+        listened.switch(true, [100, 100]);
         std::thread::sleep(std::time::Duration::from_millis(2));
-        let now_ns = listened.now().1.unwrap();
-        assert!(now_ns >= off_ns.unwrap() + 2_000_000, "{now_ns} {off_ns:?}");
+        let (all, now_ns) = listened.now([101, 102]);
+        assert_eq!(all, [6, 8]);
+        assert!(now_ns.unwrap() >= off_ns.unwrap() + 2_000_000, "{now_ns:?} {off_ns:?}");
     }
 
     #[test]

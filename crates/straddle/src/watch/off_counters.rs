@@ -8,6 +8,8 @@
 //! granule until it is very busy; all again from the next second on. So they cost little, and their
 //! counts name the time that they are of.
 
+use device::Counters as _;
+use host::DiskStats;
 use host::block_events::{
     BlockEvents, BlockFilter, BlockLevel, BlockShape, Direction, RecordFields, SECTOR_BYTES,
 };
@@ -28,8 +30,7 @@ const RING_BYTES: usize = 1 << 20;
 /// Counters of one device.
 pub(super) struct OffCounters<'a> {
     fields: RecordFields<'a>,
-    /// All writes and all reads; `None` where the kernel counts them for everybody.
-    all: Option<[Vec<TracepointCounter>; 2]>,
+    all: AllCounters,
     granule: Option<SizeCounters>,
     others: Vec<SizeCounters>,
     lengths: Vec<(u64, Vec<TracepointCounter>)>,
@@ -37,6 +38,31 @@ pub(super) struct OffCounters<'a> {
     granule_listened: ListenedTime,
     /// The time for which sizes other than the granule, and lengths, were counted.
     listened: ListenedTime,
+}
+
+/// Counters of all that move data. The kernel's own counters take a flush without data for a write,
+/// and cost nothing.
+struct AllCounters {
+    /// Writes and reads, a counter for each thread that was named; no reads where `reads` has them.
+    counters: [Vec<TracepointCounter>; 2],
+    /// The kernel's counters, and their reads at the start.
+    reads: Option<(DiskStats, u64)>,
+}
+
+impl AllCounters {
+    /// Writes and reads so far.
+    fn now(&mut self) -> Result<[u64; 2], TracepointError> {
+        let [writes, reads] = &self.counters;
+        let (writes, mut all_reads) = (sum(writes)?, sum(reads)?);
+        if let Some((stats, before)) = &mut self.reads {
+            all_reads += reads_of(stats).saturating_sub(*before);
+        }
+        Ok([writes, all_reads])
+    }
+}
+
+fn reads_of(stats: &mut DiskStats) -> u64 {
+    stats.counts().map_or(0, |counts| counts.reads)
 }
 
 /// Counters of what is off multiples of a size.
@@ -106,11 +132,19 @@ impl<'a> OffCounters<'a> {
         let length = |&bytes: &u64| Ok((bytes, count(Direction::Write, BlockShape::UpTo(bytes))?));
         let lengths =
             LENGTHS.iter().filter(|_| with_sizes).map(length).collect::<Result<_, _>>()?;
-        // The kernel's counters for everybody cost nothing.
         let is_free = is_all(scopes) && device.sampled.is_counted_once;
-        let all = (!is_free).then(|| both(BlockShape::Any)).transpose()?;
-        let begun = || ListenedTime::begun(device.sampled.number);
-        let (granule_listened, listened) = (begun(), begun());
+        let stats = is_free.then(|| DiskStats::open(device.sampled.number).ok()).flatten();
+        let reads = stats.map(|mut stats| {
+            let before = reads_of(&mut stats);
+            (stats, before)
+        });
+        let counted = match reads {
+            Some(_) => Vec::new(),
+            None => count(Direction::Read, BlockShape::Any)?,
+        };
+        let all =
+            AllCounters { counters: [count(Direction::Write, BlockShape::Any)?, counted], reads };
+        let (granule_listened, listened) = (ListenedTime::begun(), ListenedTime::begun());
         let fields = events.fields(level);
         Ok(OffCounters { fields, all, granule, others, lengths, granule_listened, listened })
     }
@@ -148,7 +182,7 @@ impl<'a> OffCounters<'a> {
             Way::Copies(..) => None,
         });
         let lengths = self.lengths.iter_mut().flat_map(|(_, counters)| counters);
-        sizes.flatten().chain(lengths).chain(self.all.iter_mut().flatten().flatten())
+        sizes.flatten().chain(lengths).chain(self.all.counters.iter_mut().flatten())
     }
 
     fn listen_granule(&mut self, is_on: bool) -> Result<(), TracepointError> {
@@ -163,9 +197,9 @@ impl<'a> OffCounters<'a> {
             }
             None => &mut [],
         };
-        let all = self.all.iter_mut().flatten();
+        let all = self.all.counters.iter_mut();
         counters.iter_mut().chain(all).flatten().try_for_each(|counter| counter.listen(is_on))?;
-        self.granule_listened.switch(is_on);
+        self.granule_listened.switch(is_on, self.all.now()?);
         Ok(())
     }
 
@@ -179,7 +213,7 @@ impl<'a> OffCounters<'a> {
         });
         let lengths = self.lengths.iter_mut().flat_map(|(_, counters)| counters);
         others.flatten().chain(lengths).try_for_each(|counter| counter.listen(is_on))?;
-        self.listened.switch(is_on);
+        self.listened.switch(is_on, self.all.now()?);
         Ok(())
     }
 
@@ -201,29 +235,21 @@ impl<'a> OffCounters<'a> {
         }
     }
 
-    /// The counts since the start: of what is off sizes, and of writes by their lengths. `done` is
-    /// the number of writes and of reads by the kernel's counters for everybody.
-    pub(super) fn counts(
-        &mut self,
-        done: [u64; 2],
-    ) -> Result<(Vec<OffCount>, Vec<LengthCount>), TracepointError> {
+    /// The counts since the start: of what is off sizes, and of writes by their lengths.
+    pub(super) fn counts(&mut self) -> Result<(Vec<OffCount>, Vec<LengthCount>), TracepointError> {
         self.drain();
-        let (granule_all, granule_ns) = self.granule_listened.now();
-        let all = match &self.all {
-            None => granule_all.unwrap_or(done),
-            Some([writes, reads]) => [sum(writes)?, sum(reads)?],
-        };
-        let (all_listened, taken_ns) = self.listened.now();
-        let all_writes = all_listened.unwrap_or(all)[0];
+        let now = self.all.now()?;
+        let (all, granule_ns) = self.granule_listened.now(now);
+        let (all_listened, taken_ns) = self.listened.now(now);
         let length = |(up_to_bytes, counters): &(u64, Vec<TracepointCounter>)| {
             let writes = sum(counters)?;
-            let all_writes = all_writes.max(writes);
+            let all_writes = all_listened[0].max(writes);
             Ok(LengthCount { up_to_bytes: *up_to_bytes, writes, all_writes, taken_ns })
         };
         let lengths = self.lengths.iter().map(length).collect::<Result<_, _>>()?;
         let others = self.others.iter();
         let mut counts = others
-            .map(|size| Ok(OffCount { taken_ns, ..size.count(all_listened.unwrap_or(all))? }))
+            .map(|size| Ok(OffCount { taken_ns, ..size.count(all_listened)? }))
             .collect::<Result<Vec<_>, TracepointError>>()?;
         if let Some(granule) = &self.granule {
             let count = granule.count(all)?;

@@ -247,9 +247,8 @@ impl<'a> DeviceCounters<'a> {
     fn document(&mut self, scope: &WatchedScope, watched_ns: u64) -> WatchedDevice {
         let traffic: Vec<LayerTraffic> =
             self.layers.as_mut().map_or(Vec::new(), LayerCounters::traffic);
-        let all = traffic.first().map_or([0, 0], |own| [own.writes, own.reads]);
         let counts = self.off.as_mut().map_err(|reason| reason.clone());
-        let counts = counts.and_then(|off| off.counts(all).map_err(|error| error.to_string()));
+        let counts = counts.and_then(|off| off.counts().map_err(|error| error.to_string()));
         let ((off, write_lengths), off_unknown) = match counts {
             Ok(counts) => (counts, None),
             Err(reason) => (Default::default(), Some(reason)),

@@ -211,7 +211,7 @@ impl<'a> WriterSample<'a> {
 }
 
 fn identity(write: SampledWrite, place: WrittenPlace) -> WriterIdentity {
-    let WrittenPlace { layer, region, file } = place;
+    let WrittenPlace { layer, region, file, block_bytes } = place;
     let process = write.process_name();
     let is_kernel = write.owner.as_ref().is_some_and(|owner| owner.is_kernel);
     let user = write.owner.filter(|owner| !owner.is_kernel);
@@ -223,5 +223,6 @@ fn identity(write: SampledWrite, place: WrittenPlace) -> WriterIdentity {
         layer,
         region,
         file,
+        file_system_block_bytes: block_bytes,
     }
 }

@@ -20,6 +20,13 @@ pub(super) struct WrittenPlace {
     pub(super) layer: Option<String>,
     pub(super) region: Region,
     pub(super) file: Option<String>,
+    /// Length of a block of the file system, in bytes.
+    pub(super) block_bytes: Option<u64>,
+}
+
+impl WrittenPlace {
+    const UNKNOWN: WrittenPlace =
+        WrittenPlace { layer: None, region: Region::Unknown, file: None, block_bytes: None };
 }
 
 /// Places on one device.
@@ -49,7 +56,7 @@ impl<'a> WrittenPlaces<'a> {
         let over: Vec<LayerId> = stack.over(device);
         let own = stack.layer(device).length().and_then(|length| ByteRange::new(0, length));
         let name = Some(stack.layer(device).name.clone());
-        let place = WrittenPlace { layer: name, region: Region::Raw, file: None };
+        let place = WrittenPlace { layer: name, region: Region::Raw, ..WrittenPlace::UNKNOWN };
         let mut found: Vec<Area> =
             own.into_iter().map(|range| Area { range, place: place.clone() }).collect();
         for id in over.into_iter().filter(|&id| id != device) {
@@ -75,14 +82,15 @@ impl<'a> WrittenPlaces<'a> {
                 _ => Region::Raw,
             };
             let whole = ByteRange::new(0, length);
-            let journal = match &layer.kind {
-                LayerKind::FileSystem(system) => &system.journal[..],
-                _ => &[],
+            let (journal, block_bytes) = match &layer.kind {
+                LayerKind::FileSystem(system) => (&system.journal[..], system.block_bytes),
+                _ => (&[][..], None),
             };
             let parts = whole.into_iter().map(|range| (range, region));
             let parts = parts.chain(journal.iter().map(|range| (*range, Region::Journal)));
             for (range, region) in parts {
-                let place = WrittenPlace { layer: Some(name.clone()), region, file: None };
+                let place =
+                    WrittenPlace { layer: Some(name.clone()), region, file: None, block_bytes };
                 let ranges = self.files.ranges(id, range);
                 if ranges.len() <= AREA_PIECES_MAX {
                     found.extend(
@@ -100,8 +108,7 @@ impl<'a> WrittenPlaces<'a> {
         let holds =
             |range: &ByteRange| range.start_bytes() <= address && address < range.end_bytes();
         let area = self.areas.iter().rev().find(|area| holds(&area.range));
-        let unknown = WrittenPlace { layer: None, region: Region::Unknown, file: None };
-        let place = area.map_or(unknown, |area| area.place.clone());
+        let place = area.map_or(WrittenPlace::UNKNOWN, |area| area.place.clone());
         if matches!(place.region, Region::Journal | Region::Swap) {
             return place;
         }
@@ -148,8 +155,11 @@ impl<'a> WrittenPlaces<'a> {
         for file in files {
             let name = text::escape(file.as_os_str().as_encoded_bytes());
             for range in self.files.ranges_of(&file) {
-                let layer = self.at(range.start_bytes()).layer;
-                let place = WrittenPlace { layer, region: Region::Swap, file: Some(name.clone()) };
+                let place = WrittenPlace {
+                    region: Region::Swap,
+                    file: Some(name.clone()),
+                    ..self.at(range.start_bytes())
+                };
                 self.areas.push(Area { range, place });
             }
         }

@@ -2,6 +2,7 @@
 //! refused to write.
 
 mod devices;
+mod grown;
 mod qcow2;
 mod refused;
 
@@ -145,6 +146,7 @@ fn what_was_applied_is_accepted_by_every_tool_and_undone_to_the_byte() {
         let dry = disk.run(&["apply", "plan.json", "--dry-run"]);
         assert_eq!(dry.status, Some(0), "{dry:?}");
         assert!(dry.out.contains("straddle apply plan.json --confirm disk.raw"), "{dry:?}");
+        assert!(dry.out.contains("\n  note     qcow2 files based on it "), "{dry:?}");
         assert!(disk.is_unchanged() && !disk.file("plan.json.undo").exists());
         let ran = disk.apply(&["plan.json"]);
         assert_eq!(ran.status, Some(0), "{ran:?}");

@@ -19,7 +19,7 @@ fn a_sheet_becomes_a_profile_that_is_simulated_and_says_where_its_values_are_fro
     let file = scratch.file("sheet.toml", sheet.out.as_bytes());
     let fitted = drive(&["fit", text(&file)]);
     assert_eq!(fitted.status, Some(0), "{fitted:?}");
-    for said in ["read_latency = \"86 us\"\nread = ", "label = \"calibrated\", by = \"read_iops"] {
+    for said in ["read_latency = 86 us\nread = ", "label = \"calibrated\", by = \"read_iops"] {
         assert!(fitted.out.contains(said), "{}", fitted.out);
     }
     let checks = fitted.out.lines().filter(|line| line.contains(": sheet "));
@@ -50,7 +50,7 @@ fn what_is_no_sheet_or_no_measurement_of_it_is_refused_with_what_to_do() {
         (vec!["fit", "/nowhere.toml"], "cannot read /nowhere.toml", "drive fit --help"),
         (
             vec!["fit", text(&sheet), "--measured", text(&other)],
-            "expected a result of straddle, found schema",
+            "expected a result of a check or a measurement, found schema",
             "name a file",
         ),
         (vec!["show", "m4-256", "--sheet"], "its profile is not made of one", "samsung-990-pro"),

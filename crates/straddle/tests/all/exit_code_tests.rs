@@ -38,7 +38,7 @@ pub(crate) const WALKS: &[Walk] = &[
     ),
     (
         "tests/all/serve/reproduce.rs",
-        "what_would_be_typed_is_shown_and_nothing_is_served",
+        "a_dry_run_prints_a_shell_script_and_serves_nothing",
         &[("drive reproduce", 0), ("drive reproduce", 2)],
     ),
     (

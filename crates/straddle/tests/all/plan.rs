@@ -1,9 +1,13 @@
 //! `straddle plan` as a user runs it: the script is typed, and the disk looked at afterwards.
 
+mod ends;
+mod free;
+mod in_use;
 mod named;
 mod new;
 mod refused;
 mod stays;
+mod used_since;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +15,7 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::disks::Trial;
 use testkit::running_program::Ran;
-use testkit::{Loop, Scratch, need_loops, need_tools, schema, scratch, tool};
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, schema, scratch, tool};
 
 const SCHEMA: &str = include_str!("../../../report/schema/straddle.plan.1.schema.json");
 
@@ -198,7 +202,7 @@ fn with_dd(scratch: &Scratch, lines: &str) -> String {
 #[test]
 fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
     need_tools!("sfdisk");
-    let early = "label: gpt\nfirst-lba: 34\nstart=40, size=9001\nstart=9041, size=9000\n";
+    let early = "label: gpt\nfirst-lba: 34\nstart=40, size=9000\nstart=9041, size=9000\n";
     let mut halves = 0;
     for (table, on) in [(LOGICAL, &[][..]), (early, &["--on", "4Kn"])] {
         let scratch = scratch_in_memory();
@@ -402,10 +406,9 @@ fn the_script_refuses_a_mounted_disk() {
     let partition = device.partition(1);
     tool::run("mkfs.ext4", &["-q", "-F", scratch::text(&partition)]);
     let point = scratch.path().join("mounted");
-    std::fs::create_dir(&point).expect("a directory is made");
-    tool::run("mount", &[scratch::text(&partition), scratch::text(&point)]);
+    let mount = Mount::new("ext4", "", scratch::text(&partition), &point);
     let ran = typed(device.path(), device.path(), &scratch, &[]);
-    tool::run("umount", &[scratch::text(&point)]);
+    drop(mount);
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(ran.errors.contains("is mounted"), "{ran:?}");
     let ran = typed(device.path(), device.path(), &scratch, &[]);
@@ -422,7 +425,10 @@ fn a_new_disk_is_told_what_to_type_and_one_with_data_is_not() {
     let ran = straddle(&on);
     assert!(ran.out.contains("start at sector 6144 (3 MiB)"), "{ran:?}");
     assert!(ran.out.contains("-d su=524288,sw=3 PARTITION  # ERASES PARTITION"), "{ran:?}");
+    let mut wide = ran.out.lines().filter(|line| line.len() > 100);
+    assert!(wide.all(|line| line.contains(" printf ")), "{ran:?}");
     let line = ran.out.lines().find(|line| line.contains("sfdisk")).expect("a table is offered");
+    assert!(!line.contains('#') || line.len() <= 100, "{line}");
     let command = line.split_once("printf").map(|(_, rest)| format!("printf{rest}"));
     tool::run("sh", &["-c", &command.expect("it is a command line")]);
     let ran = straddle(&on);
@@ -510,7 +516,7 @@ fn a_script_of_a_plan_that_changes_nothing_takes_the_place_of_an_older_one() {
         let ran = written(&disk, &script);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert!(ran.errors.contains("nothing to change") && ran.out.is_empty(), "{ran:?}");
-        let ran = Ran::of(Command::new("sh").arg(&script));
+        let ran = Ran::of(Command::new("sh").args([&script, &disk]));
         assert_eq!(ran.status, Some(0), "{ran:?}");
     }
 }
@@ -525,7 +531,8 @@ fn a_new_guest_disk_is_laid_out_by_its_own_length_and_not_by_its_file() {
         let ran = straddle(&["plan", "--new", scratch::text(&image)]);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert!(ran.out.contains("sector 2048 (1 MiB)"), "{ran:?}");
-        assert!(ran.out.contains("raw image") && !ran.out.contains("ERASES"), "{ran:?}");
+        let way = if format == "qcow2" { "-o plan.json" } else { "raw image" };
+        assert!(ran.out.contains(way) && !ran.out.contains("ERASES"), "{ran:?}");
     }
 }
 
@@ -537,7 +544,10 @@ fn the_table_of_a_new_image_of_large_sectors_is_made_as_typed() {
     let image = scratch.image("new.raw", 64 << 20);
     let on = ["plan", "--new", "--on", "4Kn", scratch::text(&image)];
     let ran = straddle(&on);
+    let mut wide = ran.out.lines().filter(|line| line.len() > 100);
+    assert!(wide.all(|line| line.contains(" printf ")), "{ran:?}");
     let line = ran.out.lines().find(|line| line.contains("sfdisk")).expect("a table is offered");
+    assert!(!line.contains('#') || line.len() <= 100, "{line}");
     let command = line.trim().strip_prefix("one partition").expect("it says what it makes");
     tool::run("sh", &["-ec", command]);
     let check = straddle(&["check", "--on", "4Kn", scratch::text(&image)]);

@@ -55,24 +55,27 @@ fn a_file_that_is_no_result_is_neither_replaced_nor_measured_for() {
 }
 
 #[test]
-fn a_shared_drive_needs_its_license_and_replaces_nothing_but_its_like() {
+fn a_contributed_drive_needs_its_license_and_replaces_nothing_but_its_like() {
     let scratch = Scratch::new();
     let mine = scratch.file("mine.toml", b"model = \"mine\"\n");
-    let share = |more: &[&str]| {
+    let contribute = |more: &[&str]| {
         let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
         straddle.args(["probe", text(scratch.path()), "--dry-run"]).args(more);
         Ran::of(straddle.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()))
     };
-    is_refused(&share(&["--share", text(&mine), "--license", "CC0-1.0"]), "not a measured drive");
+    is_refused(
+        &contribute(&["--contribute", text(&mine), "--license", "CC0-1.0"]),
+        "not a measured drive",
+    );
     assert_eq!(fs::read(&mine).unwrap(), b"model = \"mine\"\n");
     let fresh = scratch.path().join("fresh.toml");
     for (more, why) in [
-        (&["--share", text(&fresh)][..], "--license"),
-        (&["--share", text(&fresh), "--license", "MIT"], "CC0-1.0"),
-        (&["--license", "CC0-1.0"], "--share"),
-        (&["--share", "-", "--license", "CC0-1.0"], "cannot share to standard output"),
+        (&["--contribute", text(&fresh)][..], "--license"),
+        (&["--contribute", text(&fresh), "--license", "MIT"], "CC0-1.0"),
+        (&["--license", "CC0-1.0"], "--contribute"),
+        (&["--contribute", "-", "--license", "CC0-1.0"], "cannot contribute to standard output"),
     ] {
-        let ran = share(more);
+        let ran = contribute(more);
         assert_eq!(ran.status, Some(2), "{ran:?}");
         assert!(ran.errors.contains(why), "{why}: {ran:?}");
     }

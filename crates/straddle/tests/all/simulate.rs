@@ -72,7 +72,7 @@ const HASHES: [(&str, u64); 50] = [
     ("toshiba-mg08", 0x92fb_55ec_6b18_ab27),
     ("wd-red-plus-4tb", 0x4a32_2372_3b50_36a5),
     ("ironwolf-4tb", 0xb5a7_7581_476e_b53c),
-    ("barracuda-8tb-smr", 0xb66c_5f2a_d5e9_c4f4),
+    ("barracuda-8tb-smr", 0x6555_0353_be9e_696c),
     ("samsung-870-evo", 0x9b61_c0d9_389e_a55f),
     ("samsung-870-qvo", 0x198b_3ac2_483e_42d9),
     ("crucial-mx500", 0x94fd_3050_f0f1_2691),

@@ -244,9 +244,9 @@ fn codes(checked: &Value) -> BTreeSet<String> {
 /// Types the command of a line: what stands after its remark.
 fn type_line(bench: &Bench, line: &str) -> Result<(), String> {
     let command = line.split_once(": ").map_or(line, |(_, command)| command);
-    if command.starts_with("straddle plan ") {
+    if let Some(words) = command.strip_prefix("straddle plan ") {
         bench.attempt(&format!("{command} --script >script.sh"))?;
-        let done = bench.attempt("sh script.sh").map(drop);
+        let done = bench.attempt(&format!("set -- {words}; sh script.sh \"$1\"")).map(drop);
         // What could not be moved is part of the failure.
         return done.map_err(|why| format!("{why}\n{}", bench.shell(command)));
     }

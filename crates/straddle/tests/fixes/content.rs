@@ -31,6 +31,8 @@ struct Part {
 #[derive(Debug)]
 pub(crate) struct Content {
     label: Option<String>,
+    /// True if the entry of a protective MBR is active, without which some BIOSes do not boot.
+    is_active: bool,
     parts: BTreeMap<String, Part>,
     /// Of a disk without partitions, all of it.
     whole: Vec<u8>,
@@ -49,7 +51,12 @@ impl Content {
             [512, 4096].into_iter().find_map(|sector| Some((sector, list(bench, name, sector)?)));
         let Some((sector, table)) = listed else {
             let length = file.metadata().expect("the disk has a length").len();
-            return Content { label: None, parts: BTreeMap::new(), whole: read(0, length) };
+            return Content {
+                label: None,
+                is_active: false,
+                parts: BTreeMap::new(),
+                whole: read(0, length),
+            };
         };
         let mut parts = BTreeMap::new();
         for entry in table["partitions"].as_array().into_iter().flatten() {
@@ -72,7 +79,9 @@ impl Content {
             parts.insert(number.expect("it ends with its number").to_owned(), part);
         }
         let label = table["id"].as_str().map(str::to_lowercase);
-        Content { label, parts, whole: Vec::new() }
+        let entry = read(446, 16);
+        let is_active = entry[4] == 0xee && entry[0] == 0x80;
+        Content { label, is_active, parts, whole: Vec::new() }
     }
 
     /// Returns what is not there any more, a line each.
@@ -80,6 +89,9 @@ impl Content {
         let mut lost = Vec::new();
         if self.label != after.label {
             lost.push(format!("the disk's id {:?} became {:?}", self.label, after.label));
+        }
+        if self.is_active && !after.is_active {
+            lost.push("the protective MBR is not active any more".to_owned());
         }
         let length = self.whole.len().min(after.whole.len());
         if self.parts.is_empty() && self.whole[..length] != after.whole[..length] {

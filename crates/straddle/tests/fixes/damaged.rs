@@ -22,7 +22,7 @@ fn damaged(bench: &Bench, at: u64, count: u64) {
 }
 
 const fn gpt(rule: &'static str, name: &'static str, make: fn(&Bench)) -> Case {
-    Case::typed(rule, name, "sgdisk", "", "disk.raw", make)
+    Case::typed(rule, name, "sfdisk", "", "disk.raw", make)
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -72,6 +72,10 @@ pub(crate) const CASES: &[Case] = &[
     gpt("ST406", "a disk that has grown", |bench| {
         disk(bench);
         bench.shell("truncate -s 40M disk.raw");
+    }),
+    gpt("ST406", "a grown disk whose protective MBR is active", |bench| {
+        disk(bench);
+        bench.shell("sfdisk -q -A disk.raw 1; truncate -s 40M disk.raw");
     }),
     gpt("ST406", "a disk that was cut short", |bench| {
         disk(bench);

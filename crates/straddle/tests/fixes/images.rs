@@ -34,7 +34,7 @@ const ALIGNED: &str = "then convert the copy into an aligned image: test ! -e di
                        disk.vhd.raw disk.new.vhd";
 
 /// All its steps; the repair is the one that a check of the copy prints.
-const STEPS: &str = "qemu-img convert -O raw disk.vhd disk.vhd.raw && sgdisk -e disk.vhd.raw && \
+const STEPS: &str = "qemu-img convert -O raw disk.vhd disk.vhd.raw && sfdisk -q --relocate gpt-bak-std disk.vhd.raw && \
                      qemu-img convert -f raw -O vpc -o subformat=fixed,force_size=on \
                      disk.vhd.raw disk.new.vhd && mv disk.new.vhd disk.vhd";
 
@@ -65,11 +65,11 @@ pub(crate) const CASES: &[Case] = &[
     .only("", "disk.vhd.raw"),
     Case {
         fix: Fix::Done(ALIGNED, STEPS),
-        ..Case::typed("ST406", "a rounded VHD", "qemu-img sgdisk", "", "disk.vhd", rounded)
+        ..Case::typed("ST406", "a rounded VHD", "qemu-img sfdisk", "", "disk.vhd", rounded)
     },
     Case {
         fix: Fix::Done("the steps of ST406 settle this too", STEPS),
-        ..Case::typed("ST501", "a rounded VHD", "qemu-img sgdisk", "", "disk.vhd", rounded)
+        ..Case::typed("ST501", "a rounded VHD", "qemu-img sfdisk", "", "disk.vhd", rounded)
     },
     image("ST501", "a VDI", "disk.vdi", |bench| guest(bench, "disk.vdi", "vdi"))
         .only("qemu-img", "disk.vdi.qcow2"),

@@ -10,7 +10,7 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST402", "each format has a repair of its own, and none is safe in general"),
     ("ST404", "a person decides what is in use"),
     ("ST407", "root and the kernel's log decide"),
-    ("ST408", "straddle does not read it"),
+    ("ST408", "straddle does not read it; decryption is typed by the tests of check"),
     ("ST411", "members are given, not typed: `together` of the tests of check gives them"),
     ("ST412", "typed by the tests of plan, after each cut of a script"),
     ("ST601", "the member's own finding says what to do"),

@@ -135,8 +135,17 @@ fn straddle_aligns_what_can_be_and_the_page_lists_each_case_where_others_do_not(
     page(&rows, &counts, disks.len());
     // Nothing is moved for a size that is a hint.
     let is_hint = |layout: &str, miss: &str| layout == "two" && miss == "start off the stripe";
-    let own = rows.keys().filter(|(_, tool, ..)| tool == OWN);
-    let own: Vec<_> = own.filter(|(.., layout, miss)| !is_hint(layout, miss)).collect();
+    // Large disks repeat their bytes, so that nobody can tell that a partition is blank.
+    let is_kept = |layout: &str, miss: &str, sizes: &[String]| {
+        let is_large = sizes.iter().all(|size| size.ends_with('G'));
+        layout == "two" && miss == "end off the granule" && is_large
+    };
+    let own = rows.iter().filter(|((_, tool, ..), _)| tool == OWN);
+    let own: Vec<_> = own
+        .filter(|((.., layout, miss), sizes)| {
+            !is_hint(layout, miss) && !is_kept(layout, miss, sizes)
+        })
+        .collect();
     assert!(own.is_empty(), "{own:#?}");
     for tool in ["sfdisk", "sgdisk", "parted"] {
         assert!(counts[tool].1 > 0, "{tool} is the canary: {counts:?}");
@@ -162,9 +171,11 @@ fn page(rows: &Rows, counts: &BTreeMap<String, (u32, u32)>, disks: usize) {
          | layout | is |\n|---|---|\n\
          | whole | one partition on all of a blank disk |\n\
          | three | three partitions: sfdisk and sgdisk are given odd lengths, parted percentages |\n\
-         | two | two blank partitions, back to back at odd sectors, as straddle plan moves them |\n\n\
+         | two | two partitions without content, back to back at odd sectors, as straddle plan moves them |\n\n\
          straddle takes a reported optimal I/O size as a hint: a new partition starts on it, and \
-         nothing is\nmoved for it. `--on stripe=` makes it a unit.\n\n\
+         nothing is\nmoved for it. `--on stripe=` makes it a unit. Disks above 100 MiB hold their \
+         first 16 MiB over\nand over, so that the partitions of `two` are not blank there: their \
+         content is not recognized,\nand they keep their lengths.\n\n\
          | tool | layouts | misaligned |\n|---|---|---|\n"
     );
     for (tool, (all, off)) in counts {

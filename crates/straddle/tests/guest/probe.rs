@@ -62,6 +62,7 @@ fn a_disk_that_is_not_confirmed_is_read_at_most() {
     assert!(run.written("probe-unconfirmed.err").contains("--confirm"));
     is_refused(&run, "probe-stranger", "--confirm does not name");
     let (dry, status) = run.answer("probe-dry");
+    assert!(dry["refusal"].is_null(), "{}", dry["refusal"]);
     assert_eq!((dry["dry_run"].as_bool(), status.as_str()), (Some(true), "0"));
     assert_eq!(
         (&dry["target"]["writes"], &dry["spent"]["written_bytes"]),

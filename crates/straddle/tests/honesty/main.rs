@@ -9,14 +9,14 @@ use std::process::{Command, Stdio};
 use durability::{Direction, Grade};
 use report::fsync::{Fsync, FsyncVerdict, Honesty, fsync_parse};
 use testkit::fuse::Fuse;
-use testkit::{Loop, Scratch, Zram, need_loops, need_tools, scratch::text, suppress, tool};
+use testkit::{Loop, Mount, Scratch, Zram, need_loops, need_tools, scratch::text, suppress, tool};
 
 mod overlay;
 mod process;
 mod server;
 mod volume;
 
-use volume::{Mount, Volume, WithLog};
+use volume::{Volume, WithLog};
 
 /// Number of looks at what must pass.
 const TIMES: usize = 5;

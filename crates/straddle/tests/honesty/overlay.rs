@@ -6,9 +6,9 @@ use std::path::Path;
 use measure::engine_verdict::Fitness;
 use report::fsync::FsyncVerdict;
 use testkit::fuse::Fuse;
-use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Mount, Scratch, need_loops, need_tools, scratch::text, tool};
 
-use super::volume::{Mount, Volume};
+use super::volume::Volume;
 use super::{check, looked, passes, ran_for};
 
 /// An overlay with this option whose upper directory is in `directory`.
@@ -97,15 +97,6 @@ fn an_overlay_whose_upper_directory_is_hidden_is_opaque_and_says_which() {
     assert!(found.would_change[0].starts_with("run straddle fsync on its upper directory"));
 }
 
-/// A mount point that is unmounted in the end.
-struct Unmounted<'a>(&'a Path);
-
-impl Drop for Unmounted<'_> {
-    fn drop(&mut self) {
-        let _ = tool::output("umount", &[text(self.0)]);
-    }
-}
-
 #[test]
 fn an_overlay_whose_upper_directory_is_named_relative_says_that_it_cannot_be_found() {
     need_loops!();
@@ -115,7 +106,7 @@ fn an_overlay_whose_upper_directory_is_named_relative_says_that_it_cannot_be_fou
     let script = "cd \"$0\" && mkdir lower upper work mounted && mount -t overlay -o \
                   lowerdir=lower,upperdir=upper,workdir=work overlay mounted";
     let made = tool::output("sh", &["-c", script, text(volume.path())]);
-    let _unmounted = Unmounted(&point);
+    let _mount = Mount::taken(&point);
     if !made.status.success() {
         testkit::skip("needs an overlay with relative directories");
         return;

@@ -1,39 +1,8 @@
 //! File systems of the tests' own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use testkit::{Loop, Scratch, scratch::text, tool};
-
-/// A mount, undone when dropped.
-pub(super) struct Mount {
-    point: PathBuf,
-}
-
-impl Mount {
-    /// Mounts `what` on `point`, which is made.
-    pub(super) fn new(kind: &str, options: &str, what: &str, point: &Path) -> Mount {
-        std::fs::create_dir_all(point).expect("a mount point can be made");
-        let options = if options.is_empty() { "defaults" } else { options };
-        tool::run("mount", &["-t", kind, "-o", options, what, text(point)]);
-        Mount { point: point.to_owned() }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.point
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        // Another test's process may look through it for a moment.
-        for _ in 0..2000 {
-            if tool::output("umount", &[text(&self.point)]).status.success() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-    }
-}
+use testkit::{Loop, Mount, Scratch, scratch::text, tool};
 
 /// A file system on a loop device with direct I/O over a file. The parts go in this order.
 pub(super) struct Volume {

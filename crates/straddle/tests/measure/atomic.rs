@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, skip, tool};
-
-use crate::bench::volume::Mount;
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, skip, tool};
 
 /// Pages of the data file.
 const PAGES: usize = 64;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::profile::Profile;
-use crate::edit_distance::distance;
+use crate::near_words::distance;
 
 /// Number of letters a word may be off for a name to be suggested.
 const LETTERS_MAX: usize = 3;
@@ -86,13 +86,12 @@ impl Engines {
 
     /// The name that is nearest to `name`, where one is near.
     fn near(&self, name: &str) -> Option<&str> {
-        let typed = name.to_ascii_lowercase();
         let all = |profile: &'_ Profile| {
             let names = profile.aliases.iter().chain([&profile.name]);
-            names.map(|known| distance(&typed, &known.to_ascii_lowercase())).min()
+            names.map(|known| distance(name, known)).min()
         };
         let nearest = self.iter().filter_map(|profile| Some((all(profile)?, &profile.name)));
         let (apart, near) = nearest.min_by_key(|(apart, _)| *apart)?;
-        (apart <= LETTERS_MAX && apart * 2 < typed.len().max(1)).then_some(near.as_str())
+        (apart <= LETTERS_MAX && apart * 2 < name.len().max(1)).then_some(near.as_str())
     }
 }

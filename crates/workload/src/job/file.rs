@@ -10,7 +10,7 @@ use super::remark::{Remark, SettingPlace};
 use super::section::{JobLine, Section, sections};
 use super::settings::Settings;
 use crate::InputError;
-use crate::edit_distance::distance;
+use crate::near_words::distance;
 
 /// A job file that was read: its jobs in order, and all that is done otherwise than fio would.
 #[derive(Clone, Debug, PartialEq, Eq)]

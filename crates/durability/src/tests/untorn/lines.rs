@@ -127,6 +127,39 @@ fn only_file_systems_that_write_in_place_are_trusted() {
 }
 
 #[test]
+fn a_remedy_is_named_only_where_all_else_keeps_pages_whole() {
+    let because = |answers: Answers, engine| {
+        let made = Made::on(answers);
+        let (mut stack, system) = made.stack();
+        let small = FileSystem::of_blocks("ext4", 4096);
+        stack.layer_mut(system).kind = LayerKind::FileSystem(Box::new(small));
+        let lines = made.of(engine, &stack, &[made.file(system)]).layers;
+        let line = lines.into_iter().find(|line| line.name == "ext4").expect("it has a line");
+        (line.fate, line.reason)
+    };
+    let torn = "allocates in units of 4 KiB, so a page may have several places";
+    let remedy = "back up, mkfs.ext4 -O bigalloc -C 16384 (ERASES it), restore";
+    let whole = (PageFate::Torn, format!("{torn}; {remedy}"));
+    assert_eq!(because(good(), PageEngine::Mysql), whole);
+    let alone = (PageFate::Torn, torn.to_owned());
+    assert_eq!(because(Answers::plain().promising(1, 1, 0), PageEngine::Mysql), alone);
+    assert_eq!(because(good(), PageEngine::Postgresql), alone);
+}
+
+#[test]
+fn a_file_system_that_could_not_be_read_names_the_error() {
+    let made = Made::on(good());
+    let (mut stack, system) = made.stack();
+    stack.layer_mut(system).kind = LayerKind::Mounted("ext4".to_owned());
+    let error = "cannot open /dev/vda for reading: Operation not permitted";
+    let drive = *stack.under(system).iter().min().expect("it has a drive");
+    let problem = format::Problem::new(format::ProblemKind::Unreadable, 0, error);
+    stack.layer_mut(drive).problems.push(problem);
+    let verdict = made.of(PageEngine::Mysql, &stack, &[made.file(system)]);
+    assert!(verdict.because.ends_with(error), "{verdict:?}");
+}
+
+#[test]
 fn arrays_and_containers_are_judged_by_how_they_cut_writes() {
     use stack::mapping::{Below, Copies};
     use units::stripe::Stripe;

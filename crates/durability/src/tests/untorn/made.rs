@@ -183,6 +183,7 @@ impl Made {
         };
         DataFile {
             name: "ibdata1".to_owned(),
+            path: "/var/lib/mysql/ibdata1".to_owned(),
             page_bytes: self.page,
             system: Some(system),
             runs: vec![run],

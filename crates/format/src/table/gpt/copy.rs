@@ -50,7 +50,7 @@ pub(super) struct Copy {
     pub(super) entries_at_bytes: u64,
     /// The problems of this copy alone.
     pub(super) problems: Vec<Problem>,
-    is_header_sound: bool,
+    pub(super) is_header_sound: bool,
     are_entries_sound: bool,
 }
 

@@ -22,6 +22,7 @@ mod copy;
 mod header;
 mod listing;
 mod protective;
+mod rewrite;
 
 /// Reads the GPT, looking for its header at sector sizes 512, 1024, 2048 and 4096, `expected`
 /// first;
@@ -117,7 +118,10 @@ impl GptCopies {
         self.chosen().is_sound()
     }
 
-    fn repair(&self, protective: &Protective) -> Option<Repair> {
+    fn repair(&self, disk: &dyn Disk, protective: &Protective) -> Option<Repair> {
+        if let Some(why) = self.unwritable() {
+            return Some(Repair::Unsafe(why));
+        }
         let copies = [&self.primary, &self.backup].map(|copy| copy.as_ref());
         let sound = copies.into_iter().flatten().filter(|copy| copy.is_sound()).count();
         let ends = self.primary.as_ref().filter(|primary| primary.is_sound());
@@ -137,10 +141,14 @@ impl GptCopies {
         if !is_clear || (lacks_mbr && !protective.is_blank) {
             return Some(Repair::Choose);
         }
+        if let Some(why) = self.obstacle(disk) {
+            return Some(Repair::Unsafe(why));
+        }
         let backup = self.backup.as_ref().filter(|_| ends.is_none());
         let backup_end_bytes =
             backup.and_then(|backup| Lba(backup.lba.0.checked_add(1)?).to_bytes(self.sector));
-        Some(Repair::Rewrite(GptRewrite { backup_end_bytes, lacks_mbr }))
+        let is_active = protective.is_active;
+        Some(Repair::Rewrite(GptRewrite { backup_end_bytes, lacks_mbr, is_active }))
     }
 
     fn describe(&self, disk: &dyn Disk, mut others: Vec<Problem>) -> WeighedGpt {
@@ -163,7 +171,7 @@ impl GptCopies {
             partitions,
             usable: usable(chosen, self.sector),
             boot_code: protective.has_code,
-            repair: self.repair(&protective),
+            repair: self.repair(disk, &protective),
             hybrid: protective.hybrid,
         };
         let table = Parsed { value, problems };

@@ -17,6 +17,8 @@ use crate::{Problem, ProblemKind};
 pub(super) struct Protective {
     /// True if there is an entry of type 0xEE in a signed MBR.
     pub(super) is_present: bool,
+    /// True if that is the first entry, and is marked active.
+    pub(super) is_active: bool,
     /// True if there is no entry at all.
     pub(super) is_blank: bool,
     /// The used entries of other types.
@@ -36,6 +38,7 @@ pub(super) fn read(
 ) -> Protective {
     let mut found = Protective {
         is_present: false,
+        is_active: false,
         is_blank: false,
         hybrid: Vec::new(),
         has_code: false,
@@ -50,6 +53,7 @@ pub(super) fn read(
     };
     found.has_code = boot.has_code();
     let entries = boot.entries();
+    found.is_active = entries[0].code == PROTECTIVE && entries[0].status == 0x80;
     found.is_blank = entries.iter().all(|entry| entry.code == 0 && entry.length_sectors == 0);
     let protective = entries.into_iter().find(|entry| entry.code == PROTECTIVE);
     let Some(protective) = protective.filter(|_| boot.is_signed()) else {

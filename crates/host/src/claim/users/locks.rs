@@ -28,7 +28,7 @@ pub(super) fn first(sought: &Sought) -> Result<Option<User>, String> {
     }
     inodes.extend(sought.files.iter().map(|&file| (file, Used::File(file))));
     let own = std::process::id();
-    let found = table.lines().filter_map(Lock::parsed).find_map(|lock| {
+    let found = table.lines().filter_map(Lock::keeping_out).find_map(|lock| {
         let what = *inodes.get(&lock.on)?;
         let pid = lock.pid;
         (pid != Some(own)).then(|| User { who: who(pid), pid, what, how: Use::Locked })
@@ -41,7 +41,15 @@ pub(super) fn first(sought: &Sought) -> Result<Option<User>, String> {
 pub(crate) fn is_written(file: PathIdentity) -> bool {
     let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     let lines = table.lines().filter(|line| !line.contains(" FLOCK "));
-    lines.filter_map(Lock::parsed).any(|lock| lock.on == file)
+    lines.filter_map(Lock::keeping_out).any(|lock| lock.on == file)
+}
+
+/// Returns whether another process has a lock of any kind on `file`; false where locks cannot be
+/// read.
+pub(crate) fn is_locked(file: PathIdentity) -> bool {
+    let table = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let own = Some(std::process::id());
+    table.lines().filter_map(Lock::parsed).any(|lock| lock.on == file && lock.pid != own)
 }
 
 /// Byte that QEMU locks while it may write to an image.
@@ -64,10 +72,17 @@ fn who(pid: Option<u32>) -> String {
 struct Lock {
     pid: Option<u32>,
     on: PathIdentity,
+    /// True if it leaves room for others, and is none that QEMU writes by.
+    is_shared: bool,
 }
 
 impl Lock {
-    /// A lock that is held and keeps all others out, or that QEMU writes by.
+    /// A lock that keeps all others out, or that QEMU writes by.
+    fn keeping_out(line: &str) -> Option<Lock> {
+        Lock::parsed(line).filter(|lock| !lock.is_shared)
+    }
+
+    /// A lock that is held.
     fn parsed(line: &str) -> Option<Lock> {
         let mut words = line.split_ascii_whitespace().skip(1);
         // Who waits has nothing yet: `1: -> FLOCK ...`.
@@ -81,12 +96,11 @@ impl Lock {
         let mut ends = words.map(|word| word.parse().unwrap_or(u64::MAX));
         let (first, last) = (ends.next()?, ends.next()?);
         let is_qemu = kind == "OFDLCK" && (first..=last).contains(&QEMU_WRITES_AT) && last < 200;
-        let is_shared = access == "READ" && !is_qemu;
-        let lock = Lock {
+        Some(Lock {
             pid: pid.parse().ok().filter(|_| kind != "OFDLCK"),
             on: PathIdentity::File { device, inode },
-        };
-        (!is_shared).then_some(lock)
+            is_shared: access == "READ" && !is_qemu,
+        })
     }
 }
 
@@ -97,15 +111,18 @@ mod tests {
     #[test]
     fn a_lock_that_keeps_others_out_is_read_and_others_are_not() {
         let on = PathIdentity::File { device: rustix::fs::makedev(0, 0x15), inode: 13546 };
-        let parsed = Lock::parsed("2: FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF");
-        assert_eq!(parsed, Some(Lock { pid: Some(708), on }));
-        let parsed = Lock::parsed("4: OFDLCK ADVISORY  WRITE -1 00:15:13546 100 101");
-        assert_eq!(parsed, Some(Lock { pid: None, on }));
+        let lock = |pid| Some(Lock { pid, on, is_shared: false });
+        let parsed = Lock::keeping_out("2: FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF");
+        assert_eq!(parsed, lock(Some(708)));
+        let parsed = Lock::keeping_out("4: OFDLCK ADVISORY  WRITE -1 00:15:13546 100 101");
+        assert_eq!(parsed, lock(None));
         // Neighbors are one lock: QEMU reads, and writes.
-        let parsed = Lock::parsed("4: OFDLCK ADVISORY  READ -1 00:15:13546 100 101");
-        assert_eq!(parsed, Some(Lock { pid: None, on }));
+        let parsed = Lock::keeping_out("4: OFDLCK ADVISORY  READ -1 00:15:13546 100 101");
+        assert_eq!(parsed, lock(None));
+        let read = "4: OFDLCK ADVISORY  READ -1 00:15:13546 100 100";
+        assert_eq!(Lock::parsed(read), Some(Lock { pid: None, on, is_shared: true }));
         for other in [
-            "4: OFDLCK ADVISORY  READ -1 00:15:13546 100 100",
+            read,
             "4: OFDLCK ADVISORY  READ -1 00:15:13546 201 201",
             "4: OFDLCK ADVISORY  READ -1 00:15:13546 0 EOF",
             "2: FLOCK  ADVISORY  READ 708 00:15:13546 0 EOF",
@@ -114,7 +131,7 @@ mod tests {
             "2: FLOCK  ADVISORY  WRITE 708 00:15 0 EOF",
             "",
         ] {
-            assert_eq!(Lock::parsed(other), None, "{other}");
+            assert_eq!(Lock::keeping_out(other), None, "{other}");
         }
     }
 }

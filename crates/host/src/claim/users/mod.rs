@@ -35,7 +35,7 @@ use crate::process::procfs::Stat;
 
 use super::forbidden_uses::{Sought, Use, User, has_gone};
 
-pub(crate) use locks::is_written;
+pub(crate) use locks::{is_locked, is_written};
 
 /// For how long a user is looked at again before it is one: a process that was just started has the
 /// files, and the privacy, of the one that started it, until it runs its own program.
@@ -47,9 +47,26 @@ const STEP: Duration = Duration::from_millis(20);
 /// # Errors
 /// With the reason, where users cannot be looked for.
 pub(super) fn first(tree: &LiveTree, sought: &Sought) -> Result<Option<User>, String> {
+    staying(|| now(tree, sought))
+}
+
+/// The first user of `sought` that stays, among those that this process may look at. Locks are left
+/// out.
+pub(super) fn seen(tree: &LiveTree, sought: &Sought) -> Option<User> {
+    let found = staying(|| {
+        let served = exports::first(tree, sought).unwrap_or_default();
+        let processes = processes().unwrap_or_default();
+        let uses = |process: &Process| process.uses(sought).unwrap_or_default();
+        Ok(served.or_else(|| processes.iter().find_map(uses)))
+    });
+    found.unwrap_or_default()
+}
+
+/// The user that `now` finds until patience ends.
+fn staying(now: impl Fn() -> Result<Option<User>, String>) -> Result<Option<User>, String> {
     let until = Instant::now() + PATIENCE;
     loop {
-        match now(tree, sought) {
+        match now() {
             Ok(None) => return Ok(None),
             _ if Instant::now() < until => std::thread::sleep(STEP),
             found => return found,

@@ -43,6 +43,7 @@ pub(crate) fn disk() -> Bench {
             length_bytes: 64 << 20,
             pieces: 1,
             drive_address_bytes: Some(1_638_275_325_952),
+            written_bytes: 66 << 20,
             prepared_ns: 400_000_000,
         }),
         experiments: vec![penalty()],

@@ -21,15 +21,15 @@ fn one_experiment_says_what_was_written_what_it_took_and_how_sure_that_is() {
         &disk(),
         LOOK,
         r#"
-scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+scratch: 64 MiB in /data, on sda at 1.49 TiB; 66 MiB written in all; nothing else is touched
 4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written
                  aligned   shifted 512 B
   median         8.35 ms   25.0 ms
   p99            8.41 ms   33.4 ms
   turns          1         3
   mean IOPS      120       40.0
-  pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03  judged
-  control        ratio 1.00, 0.99 to 1.01  sound
+  pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03
+  control        ratio 1.00, 0.99 to 1.01  no bias
 Penalty: shifted writes take 3.00 times as long. Predicted from the stack: 2 reads and 2 writes of
   4 KiB instead of 1 write.
 "#,
@@ -42,16 +42,16 @@ fn every_arm_has_a_row_where_there_are_more_than_two() {
         &Bench { experiments: vec![no_penalty()], ..disk() },
         LOOK,
         r#"
-scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+scratch: 64 MiB in /data, on sda at 1.49 TiB; 66 MiB written in all; nothing else is touched
 64 KiB read, depth 32                                              60 pairs, 1.42 s, nothing written
                   median   p99      mean IOPS   ratio, 95 % interval
   aligned         310 µs   900 µs   3226
   shifted 512 B   311 µs   910 µs   3215        1.00   0.98 to 1.02
   shifted 2 KiB   309 µs   905 µs   3236        1.00   0.97 to 1.03
-  control         310 µs   899 µs   3226        1.00   0.98 to 1.02    sound
+  control         310 µs   899 µs   3226        1.00   0.98 to 1.02    no bias
 No penalty: shifted reads take as long, within 5 %.
-the drive's speed changed during the run: medians of 256 operations from 310 µs to 4.10 ms; the
-  ratio stays valid
+the drive's speed changed during the run: medians of 256 operations from 310 µs to 4.10 ms;
+  pairing limits the effect
 "#,
     );
 }
@@ -63,7 +63,8 @@ fn a_narrow_terminal_gets_sentences() {
         Look { width: Some(40), ..LOOK },
         r#"
 scratch: 64 MiB in /data, on sda at
-  1.49 TiB; nothing else is touched
+  1.49 TiB; 66 MiB written in all;
+  nothing else is touched
 4 KiB write + fdatasync, depth 1
   141 pairs, 1.42 s, 1.65 MiB written
   aligned  median 8.35 ms  p99 8.41 ms
@@ -78,7 +79,7 @@ scratch: 64 MiB in /data, on sda at
            turns 1  mean IOPS 120
            ratio 1.00
            95 % interval: 0.99 to 1.01
-           sound
+           no bias
 Penalty: shifted writes take
   3.00 times as long. Predicted from the
   stack: 2 reads and 2 writes of 4 KiB
@@ -93,16 +94,16 @@ fn ascii_tables_hold_ascii_only() {
         &Bench { experiments: vec![no_penalty()], ..disk() },
         Look { ascii: true, ..LOOK },
         r#"
-scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+scratch: 64 MiB in /data, on sda at 1.49 TiB; 66 MiB written in all; nothing else is touched
 64 KiB read, depth 32                                              60 pairs, 1.42 s, nothing written
                   median   p99      mean IOPS   ratio, 95 % interval
   aligned         310 us   900 us   3226
   shifted 512 B   311 us   910 us   3215        1.00   0.98 to 1.02
   shifted 2 KiB   309 us   905 us   3236        1.00   0.97 to 1.03
-  control         310 us   899 us   3226        1.00   0.98 to 1.02    sound
+  control         310 us   899 us   3226        1.00   0.98 to 1.02    no bias
 No penalty: shifted reads take as long, within 5 %.
-the drive's speed changed during the run: medians of 256 operations from 310 us to 4.10 ms; the
-  ratio stays valid
+the drive's speed changed during the run: medians of 256 operations from 310 us to 4.10 ms;
+  pairing limits the effect
 "#,
     );
 }
@@ -114,7 +115,7 @@ fn many_experiments_have_a_line_for_each_arm() {
         &Bench { experiments, ..disk() },
         LOOK,
         r#"
-scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+scratch: 64 MiB in /data, on sda at 1.49 TiB; 66 MiB written in all; nothing else is touched
   3 experiments                      arm             ratio   95 % interval   verdict
   4 KiB write + fdatasync, depth 1   shifted 512 B   3.00    2.97 to 3.03    penalty
   64 KiB read, depth 32              shifted 512 B   1.00    0.98 to 1.02    no penalty
@@ -122,7 +123,7 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
   4 KiB write, depth 8               shifted 512 B   3.00    2.97 to 3.03    void
   controls  2 sound  differs: 4 KiB write, depth 8
 64 KiB read, depth 32: the drive's speed changed during the run: medians of 256 operations from
-  310 µs to 4.10 ms; the ratio stays valid
+  310 µs to 4.10 ms; pairing limits the effect
 4 KiB write, depth 8: Void: the control takes 1.12 times as long as the baseline.
 "#,
     );
@@ -161,8 +162,8 @@ fn many_experiments_fit_a_narrow_terminal() {
         &Bench { experiments, ..disk() },
         Look { width: Some(60), ..LOOK },
         r#"
-scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else
-  is touched
+scratch: 64 MiB in /data, on sda at 1.49 TiB; 66 MiB
+  written in all; nothing else is touched
   3 experiments   ratio   95 % interval   verdict
   4 KiB write + fdatasync, depth 1
   shifted 512 B   3.00    2.97 to 3.03    penalty
@@ -174,7 +175,7 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else
   controls  2 sound  differs: 4 KiB write, depth 8
 64 KiB read, depth 32: the drive's speed changed during
   the run: medians of 256 operations from 310 µs to 4.10 ms;
-  the ratio stays valid
+  pairing limits the effect
 4 KiB write, depth 8: Void: the control takes 1.12 times
   as long as the baseline.
 "#,
@@ -197,15 +198,16 @@ fn who_asks_sees_the_circumstances_and_what_the_drive_counted() {
   drive  sda  WDC WD60EFRX  rotates  logical sector 512 B  granule 4 KiB (sysfs)
   run  straddle 0.1.0  kernel 6.12.0  host web-3  started 2026-03-01T12:00:00Z  took 2.10 s  seed 7
   command  straddle bench /data
-scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; nothing else is touched
+scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; 66 MiB written in all; nothing
+  else is touched
 4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written
                  aligned   shifted 512 B
   median         8.35 ms   25.0 ms
   p99            8.41 ms   33.4 ms
   turns          1         3
   mean IOPS      120       40.0
-  pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03  judged
-  control        ratio 1.00, 0.99 to 1.01  sound
+  pair by pair   ratio 3.00, 95 % interval 2.97 to 3.03
+  control        ratio 1.00, 0.99 to 1.01  no bias
   mean ratio, outliers clipped  shifted 512 B  3.01  2.90 to 3.12
   method  each observation is one operation  3 pairs left out as warm-up
   the drive counted   reads   sectors   writes   sectors   merges   flushes   exact
@@ -256,13 +258,14 @@ fn hostile_words_stay_on_their_line() {
         &bench,
         LOOK,
         r#"
-scratch: 64 MiB in a\u{1b}[31m\u{a}\u{202e}b, on sda at 1.49 TiB; nothing else is touched
+scratch: 64 MiB in a\u{1b}[31m\u{a}\u{202e}b, on sda at 1.49 TiB; 66 MiB written in all; nothing
+  else is touched
 a\u{1b}[31m\u{a}\u{202e}b                                        141 pairs, 1.42 s, 1.65 MiB written
                  a\u{1b}[31m\u{a}\u{202e}b   shifted
   median         0 ns                        18446744074 s
   p99            18446744074 s               18446744074 s
   mean IOPS      -                           5.42e-11
-  pair by pair   ratio -, 95 % interval not known yet  judged
+  pair by pair   ratio -, 95 % interval not known yet
 Penalty: a\u{1b}[31m\u{a}\u{202e}b. Predicted from the stack: 2 reads and 2 writes of 4 KiB
   instead of 1 write.
 note: a\u{1b}[31m\u{a}\u{202e}b

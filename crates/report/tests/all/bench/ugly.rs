@@ -177,7 +177,7 @@ fn a_result_of_which_nothing_is_known_says_so() {
                                                                       0 pairs, 0 ns, nothing written
                  aligned   shifted 512 B
   median         -         -
-  pair by pair   ratio -, interval not known yet  judged
+  pair by pair   ratio -, interval not known yet
   control        ratio -, not known yet
   method  each observation is one operation  0 pairs left out as warm-up
   drive  the drive's counters are not known

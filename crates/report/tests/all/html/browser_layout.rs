@@ -45,7 +45,7 @@ const SAID: &[&str] = &[
     "+1.2 %",
     "10 %",
     "the writeback of metadata is not modeled",
-    "118.5 to 160.0",
+    "118.5 to 160",
 ];
 
 fn sticks_out(browser: &mut Browser, width: u32) {

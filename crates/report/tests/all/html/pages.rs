@@ -109,6 +109,7 @@ pub(crate) fn probe() -> Probe {
             drive: Some(text("nvme0n1")),
             model: Some(text("SSD 960")),
             firmware: Some(text("2B6Q")),
+            capacity_bytes: None,
             writes: true,
             length_bytes: 64 << 20,
         },

@@ -119,15 +119,13 @@ fn a_virtual_disk_is_never_called_good_without_its_host() {
     honesty.evidence = vec![Evidence { code: "virtual-drive".to_owned(), ..Evidence::default() }];
     let one = page(&Report { sources: vec![source.clone()], unread: Vec::new() });
     assert!(one.contains("<span class=\"verdict unknown\">PASS for etcd</span>"), "{one}");
-    assert!(
-        one.contains("<span class=\"chip unknown\">looks durable as far as a guest can see</span>")
-    );
+    assert!(one.contains("<span class=\"chip unknown\">looks durable from inside this VM</span>"));
     let FileContent::Fsync(result) = &mut source.content else { panic!("it is one") };
     result.verdict = None;
     let none = short(vec![source.clone()], Vec::new());
-    assert!(none.starts_with("looks durable as far as a guest can see: 0 rows measured"), "{none}");
+    assert!(none.starts_with("looks durable from inside this VM: 0 rows measured"), "{none}");
     let two = short(vec![source, good()], Vec::new());
-    assert!(two.starts_with("1 good as far as a guest can see, 1 good, of 2 results"), "{two}");
+    assert!(two.starts_with("1 good from inside the VM, 1 good, of 2 results"), "{two}");
 }
 
 #[test]

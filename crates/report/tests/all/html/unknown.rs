@@ -49,8 +49,7 @@ fn a_trace_that_knows_no_address_is_not_called_aligned() {
 
 #[test]
 fn what_bytes_without_a_place_cost_is_not_known() {
-    let reason =
-        "not on the drive yet, only in the page cache; to write it: straddle trace --sync FILE";
+    let reason = "not on the drive yet, only in the page cache";
     let untold = || TraceEffort {
         told_ios: 0,
         granules_read: 0,

@@ -20,11 +20,13 @@ pub(in crate::rule) enum Command {
     RewriteGpt {
         /// The disk, as it is typed.
         disk: String,
-        /// The sector in which the table counts, where the disk is a file of which sgdisk would
+        /// The sector in which the table counts, where the disk is a file of which sfdisk would
         /// think 512.
         sector: Option<SectorSize>,
-        /// The bytes at whose end the only sound copy is; sgdisk sees no more of the disk.
+        /// The bytes at whose end the only sound copy is; sfdisk sees no more of the disk.
         within_bytes: Option<u64>,
+        /// True if the entry of the protective MBR is marked active, which sfdisk forgets.
+        is_active: bool,
     },
     /// Writes the one entry of a protective MBR, and the signature, on a disk without MBR.
     ProtectiveMbr(String),
@@ -40,6 +42,13 @@ pub(in crate::rule) enum Command {
         image: String,
         /// The format, with its options.
         format: String,
+        /// The new file, as it is typed.
+        new: String,
+    },
+    /// Copies an encrypted image's guest into a new raw file.
+    Decrypt {
+        /// The image and its secrets as options of QEMU, as they are typed.
+        options: String,
         /// The new file, as it is typed.
         new: String,
     },
@@ -131,6 +140,14 @@ pub(in crate::rule) struct Growth {
     bytes: u64,
 }
 
+/// Writes both copies of the GPT of `disk` again, where the standard puts them. (`sgdisk -e` moves
+/// the entries next to the first usable sector, over whatever is there.) `-A` marks the entry of
+/// the protective MBR, which was written again too.
+fn relocate(disk: &str, is_active: bool) -> String {
+    let relocated = format!("sfdisk -q --relocate gpt-bak-std {disk}");
+    if is_active { format!("{relocated} && sfdisk -q -A {disk} 1") } else { relocated }
+}
+
 impl Growth {
     /// `file` of `length` made `bytes` long; `None` where that would not make it longer.
     pub(in crate::rule) fn new(file: String, length: u64, bytes: u64) -> Option<Growth> {
@@ -143,14 +160,15 @@ impl fmt::Display for Command {
         match self {
             Command::Plan { disk, on: None } => write!(f, "straddle plan {disk}"),
             Command::Plan { disk, on: Some(on) } => write!(f, "straddle plan {disk} --on {on}"),
-            Command::RewriteGpt { disk, sector: None, within_bytes: None } => {
-                write!(f, "sgdisk -e {disk}")
+            Command::RewriteGpt { disk, sector: None, within_bytes: None, is_active } => {
+                f.write_str(&relocate(disk, *is_active))
             }
-            Command::RewriteGpt { disk, sector, within_bytes } => {
+            Command::RewriteGpt { disk, sector, within_bytes, is_active } => {
                 f.write_str("L=$(losetup")?;
                 sector.map_or(Ok(()), |it| write!(f, " --sector-size {}", it.bytes()))?;
                 within_bytes.map_or(Ok(()), |bytes| write!(f, " --sizelimit {bytes}"))?;
-                write!(f, " -f --show {disk}) && sgdisk -e $L; losetup -d $L")
+                let relocate = relocate("$L", *is_active);
+                write!(f, " -f --show {disk}) && {relocate}; losetup -d $L")
             }
             Command::ProtectiveMbr(disk) => {
                 write!(f, r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never {disk}")
@@ -160,6 +178,11 @@ impl fmt::Display for Command {
             Command::Convert { kind, image, format, new } => {
                 f.write_str(&copy_command(*kind, format, image, new))
             }
+            Command::Decrypt { options, new } => write!(
+                f,
+                "test ! -e {new} && qemu-img convert --object secret,id=key,file=PASSWORD_FILE \
+                 --image-opts {options} -O raw {new}"
+            ),
             Command::FromRaw { raw, format, new } => {
                 write!(f, "test ! -e {new} && qemu-img convert -f raw -O {format} {raw} {new}")
             }

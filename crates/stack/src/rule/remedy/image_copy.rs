@@ -92,18 +92,41 @@ pub(in crate::rule) fn convert(
     image: LayerId,
     format: String,
 ) -> (Command, String) {
-    let file = case.stack.layer(image).mapping.below().first().copied();
-    let path = file.and_then(|file| path(case.stack.layer(file)));
-    let path = path.unwrap_or_else(|| "IMAGE".to_owned());
-    let is_named = |new: &str| {
-        case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
-    };
-    let new = shell_word(&copy_name(&path, &format, is_named));
+    let (path, new) = copied(case, image, &format);
     let kind = match &case.stack.layer(image).kind {
         LayerKind::ImageFormat(image) => Some(image.kind),
         _ => None,
     };
     (Command::Convert { kind, image: shell_word(&path), format, new: new.clone() }, new)
+}
+
+/// The paths of an image, and, as it is typed, of a copy of it in `format`.
+fn copied(case: &RuleInput<'_>, image: LayerId, format: &str) -> (String, String) {
+    let file = case.stack.layer(image).mapping.below().first().copied();
+    let path = file.and_then(|file| path(case.stack.layer(file)));
+    let path = path.unwrap_or_else(|| "IMAGE".to_owned());
+    let path = file_of_qemu(path);
+    let is_named = |new: &str| {
+        case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
+    };
+    let new = shell_word(&copy_name(&path, format, is_named));
+    (path, new)
+}
+
+/// The path, so that QEMU takes nothing before a colon in it for a protocol.
+fn file_of_qemu(path: String) -> String {
+    let has_colon = path.split('/').next().is_some_and(|first| first.contains(':'));
+    if has_colon { format!("./{path}") } else { path }
+}
+
+/// The command that decrypts the guest's disk of a qcow2 `image` into a new raw file. `keys` are
+/// options of QEMU, each with a comma after it, that name the secret `key`.
+pub(in crate::rule) fn decrypt(case: &RuleInput<'_>, image: LayerId, keys: &str) -> Command {
+    let (path, new) = copied(case, image, "raw");
+    // In options of QEMU, a comma in a value is typed twice.
+    let file = path.replace(',', ",,");
+    let options = format!("driver=qcow2,{keys}file.driver=file,file.filename={file}");
+    Command::Decrypt { options: shell_word(&options), new }
 }
 
 /// A name for a copy of the file at `path` in `format`, after which options may follow: no name
@@ -184,6 +207,14 @@ mod tests {
         assert_eq!(copy_name("NEW", "raw", none), "NEW.raw");
         let taken = |name: &str| matches!(name, "NEW.raw" | "NEW.new-2.raw");
         assert_eq!(copy_name("NEW", "raw", taken), "NEW.new-3.raw");
+    }
+
+    #[test]
+    fn a_path_names_no_protocol_of_qemu() {
+        let paths = [("file:x", "./file:x"), ("a/b:c", "a/b:c"), ("/a:b", "/a:b"), ("x", "x")];
+        for (path, typed) in paths {
+            assert_eq!(file_of_qemu(path.to_owned()), typed);
+        }
     }
 
     #[test]

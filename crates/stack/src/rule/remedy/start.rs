@@ -122,21 +122,23 @@ pub(in crate::rule) fn rewrite_gpt(
     let table = layer.tables.iter().find(|table| table.kind == TableKind::Gpt)?;
     let is_file = matches!(layer.kind, LayerKind::ImageFile);
     let sector = Some(table.sector).filter(|sector| is_file && sector.bytes() != 512);
-    let (within_bytes, lacks_mbr) = match table.repair {
+    let (within_bytes, lacks_mbr, is_active) = match table.repair {
+        Some(Repair::Unsafe(_)) => return None,
         Some(Repair::Rewrite(how)) => {
             let is_before = |end: &u64| disk_bytes.is_none_or(|bytes| *end < bytes);
-            (how.backup_end_bytes.filter(is_before), how.lacks_mbr)
+            (how.backup_end_bytes.filter(is_before), how.lacks_mbr, how.is_active)
         }
-        _ => (None, false),
+        _ => (None, false, false),
     };
     let disk = node(layer)?;
     let rewrite = |when, within_bytes| {
-        Remedy::when(when, Command::RewriteGpt { disk: disk.clone(), sector, within_bytes })
+        let disk = disk.clone();
+        Remedy::when(when, Command::RewriteGpt { disk, sector, within_bytes, is_active })
     };
     let first =
         within_bytes.map(|end| rewrite("write the first copy again from the backup", Some(end)));
     let mbr = lacks_mbr.then(|| {
-        let when = "write the protective MBR, without which sgdisk finds no GPT here";
+        let when = "write the protective MBR, without which sfdisk finds no GPT here";
         Remedy::when(when, Command::ProtectiveMbr(disk.clone()))
     });
     [mbr, first, Some(rewrite(when, None))].into_iter().flatten().reduce(Remedy::then)

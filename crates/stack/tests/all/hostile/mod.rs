@@ -1,5 +1,5 @@
 //! Hostile bytes: whatever an image holds, the stack on it, its verdicts and its findings are told
-//! within a second and 64 MiB.
+//! in bounded time and 64 MiB.
 //!
 //! `heads` damages what real tools made: cut at each byte of what they hold, and each byte that is
 //! read changed to four other values; with `STRADDLE_SOAK` set, to all 255. `guest` changes bytes of

@@ -15,7 +15,7 @@ mod typist;
 use std::collections::BTreeMap;
 
 use anyhow::bail;
-use drive::published::{LineOrigin, PublishedNumber, published_of};
+use drive::published::{LineOrigin, PublishedNumber, TURNS, published_of};
 use host::{Interrupt, PrivateMounts};
 use report::Envelope;
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
@@ -48,17 +48,14 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         let lines = published_of(&[article], SEED);
         typist.numbers = reading::measured(path, &units(procedure, &lines))?;
     }
-    typist.say(&format!("{}\n", article.title()));
+    let comment = if asked.dry_run { "# " } else { "" };
+    typist.say(&format!("{comment}{}\n", article.title()));
     let remarks = if asked.measured.is_some() { &[] } else { procedure.remarks };
     for remark in remarks {
-        typist.say(&format!("note: {remark}\n"));
+        typist.say(&format!("{comment}note: {remark}\n"));
     }
     if asked.dry_run {
-        typist.say(
-            "dry run: nothing is typed. DRIVE is the served drive, BYTES its length, POINT a \
-             directory\n",
-        );
-        procedure.stands.iter().for_each(|stand| typist.preview(stand));
+        typist.preview(procedure.stands);
         return Ok(CommandOutcome::Done);
     }
     let mut failures = Vec::new();
@@ -134,7 +131,7 @@ fn served(procedure: &Procedure, typist: &Typist, what: &str, unit: &str) -> Opt
             let times = measured(derived.over.0)? / measured(derived.over.1)?;
             Some(if derived.is_percent { (times - 1.0) * 100.0 } else { times })
         }
-        None if unit == "turns" => None,
+        None if unit == TURNS => None,
         None => measured(what),
     }
 }
@@ -144,7 +141,7 @@ fn served(procedure: &Procedure, typist: &Typist, what: &str, unit: &str) -> Opt
 fn units<'a>(procedure: &Procedure, lines: &'a [PublishedNumber]) -> BTreeMap<&'a str, &'a str> {
     let is_derived = |what: &str| procedure.derived.iter().any(|derived| derived.what == what);
     let parts = procedure.derived.iter().flat_map(|derived| [derived.over.0, derived.over.1]);
-    let lines = lines.iter().filter(|line| line.unit != "turns").map(|line| (line.what, line.unit));
+    let lines = lines.iter().filter(|line| line.unit != TURNS).map(|line| (line.what, line.unit));
     parts.map(|part| (part, "")).chain(lines.filter(|(what, _)| !is_derived(what))).collect()
 }
 

@@ -102,18 +102,18 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
                 serve: "straddle drive serve --profile dc-s3700 --as file",
                 steps: &[Measure(
                     PG_TEST_FSYNC,
-                    &[(PgTime, "DC S3700 and its like"), (PgRate, "their single client: \"5000\"")],
+                    &[(PgTime, "DC S3700, fsync"), (PgRate, "DC S3700, 1 client")],
                 )],
                 ..SYNCED
             },
             Stand {
                 serve: "straddle drive serve --profile dc-p3700 --as file",
-                steps: &[Measure(PG_TEST_FSYNC, &[(PgTime, "DC P3700: \"below 0.1 ms\"")])],
+                steps: &[Measure(PG_TEST_FSYNC, &[(PgTime, "DC P3700, fsync")])],
                 ..SYNCED
             },
             Stand {
                 serve: "straddle drive serve --profile optane-p4800x --as file",
-                steps: &[Measure(PG_TEST_FSYNC, &[(PgTime, "Optane")])],
+                steps: &[Measure(PG_TEST_FSYNC, &[(PgTime, "Optane, fsync")])],
                 ..SYNCED
             },
             Stand {
@@ -124,7 +124,7 @@ pub(super) const PROCEDURES: [Procedure; 5] = [
         ],
         derived: &[Derived {
             what: "SSD 710 over 950 Pro",
-            over: ("950 Pro", "DC S3700 and its like"),
+            over: ("950 Pro", "DC S3700, fsync"),
             is_percent: false,
         }],
         remarks: &[
@@ -219,7 +219,7 @@ const SYNCED: Stand = Stand {
     arms: &[Arm { start: "0", place: "" }],
     steps: &[Measure(
         PG_TEST_FSYNC,
-        &[(PgTime, "local NVMe of a cloud, 2019: fsync"), (PgRate, "its single client")],
+        &[(PgTime, "cloud NVMe 2019, fsync"), (PgRate, "cloud NVMe 2019, 1 client")],
     )],
     last: &[],
 };

@@ -6,9 +6,9 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use serde_json::Value;
 use units::text::escape;
+use workload::near_words::near_words;
 
 use super::procedure::Reading;
-use crate::shared::near_words::near_words;
 use crate::shared::printer::shown;
 
 /// The longest file of numbers.
@@ -42,11 +42,11 @@ pub(super) fn measured(
         if !is_half && !units.contains_key(name) {
             bail!(
                 "cannot compare {}: this article has no number `{}`\nhint: the nearest of its {} \
-                 names: {}",
+                 names: `{}`",
                 shown(path),
                 escape(name.as_bytes()),
                 units.len(),
-                near_words(half.unwrap_or(name), units.keys().copied())
+                near_words(half.unwrap_or(name), units.keys().copied()).join("`, `")
             );
         }
         if numbers.insert(name.to_owned(), number).is_some() {

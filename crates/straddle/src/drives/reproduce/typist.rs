@@ -25,6 +25,23 @@ const IN_USE_MAX: Duration = Duration::from_secs(10);
 /// Longest time of a step besides the time that it measures.
 const BUDGET: Duration = Duration::from_secs(900);
 
+/// Lines for a shell that serve a drive, wait until its place is known, and detach it however the
+/// shell ends, with what is mounted.
+const SHELL_SERVES: [&str; 9] = [
+    "OUTPUT=$(mktemp)",
+    "POINT=$(mktemp -d)",
+    "SERVE_COMMAND >\"$OUTPUT\" &",
+    "SERVED=$!",
+    "clean() { umount \"$POINT\" 2>&-; rmdir \"$POINT\"; kill $SERVED; wait $SERVED; }",
+    "trap 'set +e; clean; rm \"$OUTPUT\"' EXIT",
+    "trap 'exit 130' INT TERM",
+    "until [ -s \"$OUTPUT\" ]; do kill -0 $SERVED; sleep 0.1; done",
+    "DRIVE=$(head -n 1 \"$OUTPUT\")",
+];
+/// Words behind a command whose findings (1), or a verdict that cannot be given (5), are no
+/// failures.
+const SHELL_SHOWN: &str = " || case $? in 1|5) ;; *) exit 1 ;; esac";
+
 /// Types steps, and keeps the numbers that come out.
 pub(super) struct Typist {
     /// Time of each run, in seconds.
@@ -73,18 +90,41 @@ impl Typist {
         pulled.map(drop)
     }
 
-    /// Prints what would be typed.
-    pub(super) fn preview(&self, stand: &Stand) {
+    /// Prints what would be typed at `stands`, as a script for a shell that also serves the drives.
+    /// It ends where a step fails, and `${DRIVE:?}` keeps it from running one without a drive.
+    pub(super) fn preview(&self, stands: &[Stand]) {
+        let mut programs: Vec<String> =
+            stands.iter().flat_map(steps).map(|(_, step)| typed_name(step.words())).collect();
+        programs.push("straddle".to_owned());
+        programs.sort_unstable();
+        programs.dedup();
+        let needs_root = stands.iter().any(|stand| stand.serve.contains("--as loop"));
+        let root = if needs_root { "root and " } else { "" };
+        self.say(&format!("# needs {root}{}\n(\nset -e\n", programs.join(", ")));
+        stands.iter().for_each(|stand| self.preview_stand(stand));
+        self.say(")\n");
+    }
+
+    /// A shell of its own for the drive of `stand`.
+    fn preview_stand(&self, stand: &Stand) {
         let places = Places {
-            drive: "${DRIVE}".to_owned(),
-            bytes: "${BYTES}".to_owned(),
-            point: "${POINT}".to_owned(),
+            drive: "${DRIVE:?}".to_owned(),
+            bytes: "$(blockdev --getsize64 ${DRIVE:?})".to_owned(),
+            point: "${POINT:?}".to_owned(),
             seconds: self.seconds.to_string(),
         };
-        self.say(&format!("$ {}\n", stand.serve));
-        for (arm, step) in steps(stand) {
-            self.say(&format!("$ {}\n", places.fill(step.words(), arm)));
-        }
+        let typed = steps(stand).map(|(arm, step)| {
+            let words = places.fill(step.words(), arm);
+            let words = words
+                .split_once(' ')
+                .map_or(words.clone(), |(name, rest)| format!("{} {rest}", typed_name(name)));
+            let ends = if matches!(step, Step::Show(_)) { SHELL_SHOWN } else { "" };
+            format!("{words}{ends}")
+        });
+        let before = SHELL_SERVES.map(|line| line.replace("SERVE_COMMAND", stand.serve));
+        self.say("(\n");
+        before.into_iter().chain(typed).for_each(|line| self.say(&format!("{line}\n")));
+        self.say(")\n");
     }
 
     fn type_all(
@@ -257,6 +297,17 @@ fn program(name: &str) -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     places.extend(versions.map(|version| version.path().join("bin")));
     places.into_iter().map(|place| place.join(name)).find(|path| path.is_file())
+}
+
+/// The first of `words` as a shell finds it: with its path where that is not in `PATH`.
+fn typed_name(words: &str) -> String {
+    let name = words.split(' ').next().unwrap_or(words);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_in_path = std::env::split_paths(&path).any(|place| place.join(name).is_file());
+    match program(name) {
+        Some(path) if !is_in_path => shown(&path),
+        _ => name.to_owned(),
+    }
 }
 
 /// An empty directory, removed when dropped; it stays where something is still mounted on it.

@@ -36,13 +36,13 @@ impl Counts {
         let empty = Served {
             envelope: Envelope::new(SERVED_SCHEMA, run::anywhere()),
             drive: profile.name.clone(),
-            changed: asked.set.clone(),
+            changed: asked.drive.set.clone(),
             protocol: asked.protocol.word().to_owned(),
             capacity_bytes: drive.capacity_bytes(),
             logical_bytes: drive.logical_bytes(),
             physical_bytes: drive.physical_bytes(),
             has_write_cache: drive.has_write_cache(),
-            timing: factor(asked.timing),
+            timing: factor(asked.drive.timing),
             ..Served::default()
         };
         let turn_ns = profile.amount("rpm").and_then(|rpm| 60_000_000_000_u64.checked_div(rpm));

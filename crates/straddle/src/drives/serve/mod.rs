@@ -88,8 +88,11 @@ fn keep(asked: &Serve, recording: Recording, directory: &Path) -> anyhow::Result
             "cannot keep the recording: clients wrote more than --memory allows\nhint: --memory 4G"
         );
     }
-    let settings =
-        Settings { profile: asked.profile.clone(), set: asked.set.clone(), ..Settings::default() };
+    let settings = Settings {
+        profile: asked.profile.clone(),
+        set: asked.drive.set.clone(),
+        ..Settings::default()
+    };
     let base = Arc::new(Store::memory(0, 0));
     RecordedDrive { settings, base, recording }.save(directory)
 }
@@ -116,7 +119,7 @@ fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive>
         ));
     }
     let store = match &asked.store {
-        None => Store::memory(capacity_bytes, asked.memory),
+        None => Store::memory(capacity_bytes, asked.drive.memory),
         Some(path) => {
             let open =
                 File::options().read(true).write(true).create(true).truncate(false).open(path);
@@ -141,9 +144,9 @@ fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive>
         Ok::<_, anyhow::Error>(TraceLog::new(Box::new(file)))
     });
     let rotates = profile.amount("rpm").is_some();
-    let drive = ServedDrive::new(model, store, rotates, asked.timing, trace.transpose()?);
+    let drive = ServedDrive::new(model, store, rotates, asked.drive.timing, trace.transpose()?);
     Ok(match &asked.log {
-        Some(_) => drive.recorded(Recording::new(asked.memory), Box::new(std::io::empty())),
+        Some(_) => drive.recorded(Recording::new(asked.drive.memory), Box::new(std::io::empty())),
         None => drive,
     })
 }

@@ -33,7 +33,7 @@ impl PluggedDrive {
         if let Some(directory) = &asked.log {
             RecordedDrive::make(directory)?;
         }
-        let profile = variants::changed(profiles::named(&asked.profile)?, &asked.set)?;
+        let profile = variants::changed(profiles::named(&asked.profile)?, &asked.drive.set)?;
         let drive = Arc::new(modeled(asked, &profile)?);
         if asked.protocol == Protocol::Loop {
             // Threads take this over, so it comes before them. Where it is refused, the guard is

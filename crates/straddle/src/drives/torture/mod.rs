@@ -50,7 +50,7 @@ const WITHIN: Duration = Duration::from_secs(600);
 pub(super) fn run(asked: &Torture) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(TORTURE, asked.output.as_ref())?;
     let interrupt = Interrupt::install()?;
-    let kept = asked.from.as_ref().map(|from| RecordedDrive::load(from, asked.memory));
+    let kept = asked.from.as_ref().map(|from| RecordedDrive::load(from, asked.drive.memory));
     let kept = kept.transpose()?;
     let settings = match &kept {
         Some(kept) => kept.settings.clone(),
@@ -107,7 +107,7 @@ fn settings(asked: &Torture) -> anyhow::Result<Settings> {
     }
     Ok(Settings {
         profile: asked.profile.clone().unwrap_or_default(),
-        set: asked.set.clone(),
+        set: asked.drive.set.clone(),
         lies: asked.lie.clone(),
         file_system: Settings::name(fs).to_owned(),
         mount_options: asked.mount_options.clone(),
@@ -143,7 +143,7 @@ impl TortureRun<'_> {
 
     /// Prepares, and records the program; `None` where a signal came.
     fn record(&self) -> anyhow::Result<Option<RecordedDrive>> {
-        let memory = self.asked.memory;
+        let memory = self.asked.drive.memory;
         let capacity = self.settings.profile()?.model()?.capacity_bytes();
         let base = Arc::new(Store::memory(capacity, memory));
         let drive = Arc::new(self.drive(Arc::clone(&base), Pace::Off)?);
@@ -156,7 +156,7 @@ impl TortureRun<'_> {
         }
         let store = Arc::new(Store::over(Arc::clone(&base), capacity, memory));
         let (printed, output) = host::command::pipe()?;
-        let drive = self.drive(store, self.asked.timing)?;
+        let drive = self.drive(store, self.asked.drive.timing)?;
         let drive = Arc::new(drive.recorded(Recording::new(memory), Box::new(printed)));
         let mut recording = None;
         let done = self.stand.with(&drive, |device| {
@@ -231,7 +231,7 @@ impl TortureRun<'_> {
             let check = match known.get(&content) {
                 Some(check) => check.clone(),
                 None => {
-                    let medium = recorded.medium(&model, &after, self.asked.memory)?;
+                    let medium = recorded.medium(&model, &after, self.asked.drive.memory)?;
                     let Some(check) = self.check(recorded, medium, cut.at_ns)? else { break };
                     known.insert(content, check.clone());
                     check

@@ -1,6 +1,7 @@
 //! Plans that are not applied: nothing is written, and the exit code is 3.
 
 use serde_json::Value;
+use testkit::running_program::Going;
 use testkit::{Loop, need_loops, need_tools, scratch, tool};
 
 use super::{DATA, Disk, GPT, MBR, put, read};
@@ -12,6 +13,15 @@ fn refused(disk: &Disk, reason: &str) {
     assert_eq!(ran.status, Some(3), "{reason}: {ran:?}");
     assert!(ran.errors.contains(reason) && ran.out.is_empty(), "{reason}: {ran:?}");
     assert!(read(&disk.image) == now, "{reason}");
+}
+
+/// The same, for a reason that a dry run finds too: that the image is in use.
+fn refused_dry_too(disk: &Disk, reason: &str) {
+    refused(disk, reason);
+    let ran = disk.run(&["apply", "plan.json", "--dry-run"]);
+    assert_eq!(ran.status, Some(3), "{reason}: {ran:?}");
+    assert!(ran.errors.contains("disk.raw is in use: "), "{reason}: {ran:?}");
+    assert!(ran.errors.contains(reason) && ran.out.is_empty(), "{reason}: {ran:?}");
 }
 
 fn edit(disk: &Disk, change: impl Fn(&mut Value)) {
@@ -133,6 +143,22 @@ fn a_blank_disk_that_is_none_any_more_is_refused() {
 }
 
 #[test]
+fn a_refusal_replaces_no_plan_and_writes_none() {
+    need_tools!("sfdisk");
+    let disk = Disk::new("");
+    disk.plan(&["--new"]);
+    let plan = read(&disk.file("plan.json"));
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&disk.image)], MBR);
+    for file in ["plan.json", "new.json"] {
+        let ran = disk.run(&["plan", "--new", "disk.raw", "-o", file]);
+        assert_eq!(ran.status, Some(5), "{ran:?}");
+        let hint = "found on it: a partition table\nhint: to see what: straddle check disk.raw";
+        assert!(ran.errors.contains(hint), "{ran:?}");
+    }
+    assert!(read(&disk.file("plan.json")) == plan && !disk.file("new.json").exists());
+}
+
+#[test]
 fn an_image_is_named_and_nobody_else_may_use_it() {
     need_tools!("sfdisk", "flock");
     let disk = Disk::new(GPT);
@@ -144,8 +170,11 @@ fn an_image_is_named_and_nobody_else_may_use_it() {
     }
     let held = std::fs::File::open(&disk.image).expect("it opens");
     held.lock().expect("it is locked");
-    refused(&disk, "another program has it locked\nhint: end the program that has it open");
+    refused_dry_too(&disk, "another program has it locked\nhint: lslocks ");
     drop(held);
+    let open = std::fs::File::options().write(true).open(&disk.image).expect("it opens");
+    refused_dry_too(&disk, ") has it open for writing\nhint: ps -fp ");
+    drop(open);
     std::fs::write(disk.file("plan.json.undo"), "mine").expect("it is written");
     refused(&disk, "it exists, and is no record");
     assert_eq!(read(&disk.file("plan.json.undo")), b"mine");
@@ -155,14 +184,42 @@ fn an_image_is_named_and_nobody_else_may_use_it() {
 }
 
 #[test]
+fn an_image_that_may_not_be_written_is_refused_by_a_dry_run_too() {
+    need_loops!();
+    need_tools!("sfdisk", "unshare", "mount");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    let read_only = "mount --bind disk.raw disk.raw && mount -o remount,bind,ro disk.raw && \
+         exec \"$0\" apply plan.json \"$@\"";
+    for way in [&["--dry-run"][..], &["--confirm", "disk.raw"]] {
+        let mut command = tool::command("unshare");
+        command.args(["-m", "sh", "-c", read_only, env!("CARGO_BIN_EXE_straddle")]).args(way);
+        let ran = command.current_dir(disk.file("")).output().expect("it starts");
+        let errors = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(3), "{errors}");
+        assert!(errors.contains("disk.raw: Read-only file system"), "{errors}");
+    }
+    assert!(disk.is_unchanged() && !disk.file("plan.json.undo").exists());
+}
+
+#[test]
+fn an_image_whose_writer_proc_does_not_show_is_refused() {
+    need_tools!("sfdisk", "python3");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    let going = Going::hidden_writer(&disk.image);
+    refused_dry_too(&disk, "somebody has it open for writing\nhint: /proc does not show who ");
+    drop(going);
+    let ran = disk.apply(&["plan.json"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[test]
 fn an_image_that_a_loop_device_shows_is_refused() {
     need_loops!();
     need_tools!("sfdisk");
     let disk = Disk::new(GPT);
     disk.plan(&[]);
     let _device = Loop::attach(&disk.image, 512);
-    refused(&disk, "shows it");
-    let ran = disk.run(&["apply", "plan.json", "--dry-run"]);
-    assert_eq!(ran.status, Some(3), "a dry run says so too: {ran:?}");
-    assert!(ran.errors.contains("in use by the writable loop device"), "{ran:?}");
+    refused_dry_too(&disk, " shows it\nhint: ");
 }

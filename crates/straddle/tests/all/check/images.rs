@@ -124,6 +124,46 @@ fn an_image_whose_backing_file_is_missing_is_unknown_and_not_aligned() {
 }
 
 #[test]
+fn an_encrypted_image_or_base_is_unknown_and_the_printed_command_decrypts_it() {
+    need_tools!("sfdisk", "qemu-img");
+    for (format, more) in [("luks", ",encrypt.iter-time=10"), ("aes", "")] {
+        let scratch = Scratch::new();
+        let raw = partitioned(&scratch, "disk.raw", 16 * MIB, "label: dos\nstart=2048\n");
+        let word = scratch.file("PASSWORD_FILE", b"word");
+        let [base, top] = ["base,1.qcow2", "top.qcow2"].map(|name| scratch.path().join(name));
+        let secret = format!("secret,id=k,file={}", text(&word));
+        let options = format!("encrypt.format={format},encrypt.key-secret=k{more}");
+        let words = ["convert", "-f", "raw", "-O", "qcow2", "--object", &secret, "-o", &options];
+        let words = [&words[..], &[text(&raw), text(&base)]].concat();
+        // On a busy machine, QEMU may fail to measure how many rounds LUKS should take.
+        assert!((0..9).any(|_| tool::output("qemu-img", &words).status.success()), "{words:?}");
+        let words = ["create", "-q", "-u", "-f", "qcow2", "-F", "qcow2", "-b", text(&base)];
+        tool::run("qemu-img", &[&words[..], &[text(&top), "16M"]].concat());
+        for (image, said) in
+            [(&base, "base,1.qcow2 is"), (&top, "the backing file base,1.qcow2 is")]
+        {
+            let checked = check(&[text(image)]);
+            let layers = checked.target["layers"].as_array().expect("layers are a list");
+            let formats = layers.iter().filter(|layer| layer["kind"] == "image-format");
+            let judged: Vec<_> = formats.map(|layer| &layer["verdict"]).collect();
+            assert!(judged.iter().all(|verdict| **verdict == "unknown"), "{:#}", checked.target);
+            assert_eq!(checked.status, super::run::NO_VERDICT);
+            assert_eq!(checked.findings(), [("ST408".to_owned(), "info".to_owned())]);
+            let finding = &checked.target["findings"][0];
+            assert_eq!(finding["evidence"][0], format!("{said} encrypted"));
+            let remedy = finding["remedies"][0].as_str().expect("a line");
+            let command = remedy.split_once(": ").map(|(_, command)| command).expect("a command");
+            let mut shell = std::process::Command::new("sh");
+            let typed = shell.args(["-ec", command]).current_dir(scratch.path()).status();
+            assert!(typed.expect("a shell starts").success(), "{command}");
+            let copy = scratch.path().join(format!("{}.raw", text(image)));
+            let read = |path: &Path| std::fs::read(path).expect("it is read");
+            assert!(read(&copy) == read(&raw), "{command}");
+        }
+    }
+}
+
+#[test]
 fn an_image_that_was_cut_short_is_told_to_be_fetched_again() {
     need_tools!("sfdisk", "qemu-img", "qemu-io");
     let scratch = Scratch::new();
@@ -359,6 +399,25 @@ fn a_list_names_the_finding_of_its_verdict_and_a_worse_one() {
     assert!(list.contains("ST501") && !list.contains("ST406"), "{list}");
     let list = shown("4Kn");
     assert!(list.contains("ST501 warning, ST301 error"), "{list}");
+}
+
+#[test]
+fn a_lost_gpt_is_missing_whatever_the_sectors_and_is_no_mbr_for_others() {
+    let scratch = Scratch::new();
+    let image = scratch.image("lost.raw", 300 << 20);
+    // What protects a GPT of 65,536 sectors of 4096 bytes.
+    let entry = [0, 0, 2, 0, 0xee, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0xff, 0xff, 0, 0];
+    let file = std::fs::File::options().write(true).open(&image).expect("it opens");
+    let put = |at: u64, bytes: &[u8]| {
+        std::os::unix::fs::FileExt::write_all_at(&file, bytes, at).expect("it is written");
+    };
+    put(446, &entry);
+    put(510, &[0x55, 0xaa]);
+    for on in ["512e", "4Kn"] {
+        let checked = check(&["--on", on, text(&image)]);
+        let said = checked.target["findings"].to_string();
+        assert!(said.contains("the GPT is missing") && !said.contains("ST301"), "{on}: {said}");
+    }
 }
 
 #[test]

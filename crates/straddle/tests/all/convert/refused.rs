@@ -22,7 +22,7 @@ struct Case {
 
 const PART: &str = "label: gpt\nfirst-lba: 34\nstart=2048, size=655360\n";
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         words: &["mkfs.ext4", "-q", "-b", "1024"],
         table: PART,
@@ -59,6 +59,11 @@ const CASES: [Case; 8] = [
         reason: "an MBR does not say its sector size",
     },
     Case { words: &[], table: "", reason: "no partition table\nhint: " },
+    Case {
+        words: &[],
+        table: "label: gpt\n",
+        reason: "its gpt partition table lists no partition\nhint: lay it out: straddle plan --new ",
+    },
 ];
 
 #[test]
@@ -164,6 +169,12 @@ fn a_table_on_an_array_in_a_file_is_refused_and_not_taken_for_the_file_s() {
         assert!(ran.errors.contains("the table is on "), "{ran:?}");
         assert!(ran.errors.contains(" in it"), "{ran:?}");
     }
+    let ran = disk.run(&["plan", "disk.raw"]);
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(
+        ran.errors.contains("a member of an md array, and the table is in the array"),
+        "{ran:?}"
+    );
     assert!(!disk.file("new.raw").exists() && !disk.file("plan.json").exists());
     assert!(read(&disk.image) == bytes);
 }
@@ -276,7 +287,7 @@ fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
             std::fs::read_to_string("/proc/locks").is_ok_and(|text| text.contains(&lock))
         });
         if is_refused {
-            refused("locked for writing by another program");
+            refused("(qemu-system-x86) has it open for writing");
         } else {
             assert_eq!(disk.run(&words).status, Some(0));
             std::fs::remove_file(disk.file("new.raw")).expect("it is removed");
@@ -284,7 +295,79 @@ fn an_image_that_a_virtual_machine_or_a_loop_device_may_write_is_not_copied() {
     }
     testkit::need_loops!();
     let device = testkit::Loop::attach(&disk.image, 512);
-    refused(&format!("in use by the writable loop device {}", scratch::text(device.path())));
+    refused(&format!("in use: the loop device {} shows it", scratch::text(device.path())));
+}
+
+#[test]
+fn an_image_over_a_base_that_is_encrypted_or_elsewhere_is_not_converted() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel", "qemu-img");
+    let disk = KINDS[0].disk();
+    std::fs::write(disk.file("word"), "word").expect("it is written");
+    let qemu_img = |words: &[&str]| {
+        let mut program = std::process::Command::new("qemu-img");
+        let ran = program.args(words).current_dir(disk.file("")).output();
+        ran.expect("qemu-img starts").status.success()
+    };
+    let secret = ["create", "-q", "--object", "secret,id=k,file=word", "-f"];
+    let luks = ["luks", "-o", "key-secret=k,iter-time=10", "base.luks", "64M"];
+    let qcow2 = "encrypt.format=luks,encrypt.key-secret=k,encrypt.iter-time=10";
+    let qcow2 = ["qcow2", "-o", qcow2, "base.qcow2", "64M"];
+    for (make, format, base) in
+        [(luks, "luks", "base.luks"), (qcow2, "qcow2", "base.qcow2"), (qcow2, "raw", "../b.raw")]
+    {
+        // On a busy machine, QEMU may fail to measure how many rounds LUKS should take.
+        assert!((0..9).any(|_| qemu_img(&[&secret[..], &make].concat())), "{make:?}");
+        assert!(qemu_img(&["convert", "-f", "raw", "-O", "qcow2", "disk.raw", "top.qcow2"]));
+        assert!(qemu_img(&["rebase", "-u", "-F", format, "-b", base, "top.qcow2"]));
+        for way in [&["-n"][..], &["-o", "new.raw"], &["--plan", "plan.json"]] {
+            let words = [&["convert", "top.qcow2", "--sector", "4096"], way].concat();
+            let ran = disk.run(&words);
+            assert_eq!(ran.status, Some(3), "{base}: {ran:?}");
+            assert!(ran.errors.contains("it cannot be read in whole: "), "{ran:?}");
+            let is_made = |name: &&str| disk.file(name).exists();
+            assert!(!["new.raw", "plan.json"].iter().any(is_made), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn an_image_that_a_program_has_open_for_writing_without_a_lock_is_not_copied() {
+    need_tools!("python3", "sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel", "qemu-img");
+    let disk = KINDS[0].disk();
+    let [base, top] = ["disk.raw", "top.qcow2"];
+    let made = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", base];
+    tool::run("qemu-img", &[&made[..], &[scratch::text(&disk.file(top))]].concat());
+    let convert = |target: &str, way: &[&str]| {
+        let words = [&["convert", target, "--sector", "4096"], way].concat();
+        (disk.run(&words), disk.file("new.raw").exists())
+    };
+    let mut writes = std::fs::File::options();
+    let open = writes.read(true).write(true).open(&disk.image).expect("it opens");
+    let own = format!("process {} (", std::process::id());
+    for (target, subject) in [(base, ""), (top, "disk.raw is ")] {
+        let (ran, is_made) = convert(target, &["-o", "new.raw"]);
+        assert!(ran.status == Some(3) && !is_made, "{ran:?}");
+        let reason = format!("cannot convert {target}: {subject}in use: {own}");
+        assert!(ran.errors.contains(&reason), "{ran:?}");
+        assert!(ran.errors.contains(") has it open for writing\nhint: ps -fp "), "{ran:?}");
+        let (dry, _) = convert(target, &["--dry-run"]);
+        assert!(dry.status == Some(0) && dry.out.contains(&own), "{dry:?}");
+    }
+    drop(open);
+    // One that no process shows, wherever the image is named from.
+    let hidden = Going::hidden_writer(&disk.image);
+    for target in [base, scratch::text(&disk.image)] {
+        let (ran, is_made) = convert(target, &["-o", "new.raw"]);
+        assert!(ran.status == Some(3) && !is_made, "{ran:?}");
+        assert!(ran.errors.contains("somebody has it open for writing"), "{ran:?}");
+    }
+    drop(hidden);
+    let _reader = std::fs::File::open(&disk.image).expect("it opens");
+    for target in [base, top] {
+        let (ran, is_made) = convert(target, &["-o", "new.raw"]);
+        assert!(ran.status == Some(0) && is_made, "{ran:?}");
+        std::fs::remove_file(disk.file("new.raw")).expect("it is removed");
+    }
 }
 
 #[test]
@@ -320,6 +403,10 @@ fn a_device_that_is_open_for_writing_held_or_shown_by_a_loop_device_is_not_copie
     };
     let open = std::fs::File::options().write(true).open(device.path()).expect("it opens");
     refused("in use: process ");
+    let dry = disk.run(&["convert", node, "--sector", "4096", "--dry-run"]);
+    let reason = format!("  note     {node} is in use: process ");
+    let [reason, advice] = [&reason, "\n  first    ps -fp "].map(|words| dry.out.find(words));
+    assert!(dry.status == Some(0) && reason.is_some() && reason < advice, "{dry:?}");
     // What is read-only from now on can be written by whoever had it open before.
     tool::run("blockdev", &["--setro", node]);
     refused("in use: process ");

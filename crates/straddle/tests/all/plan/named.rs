@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use testkit::running_program::Ran;
-use testkit::{Loop, need_loops, need_tools, scratch, tool};
+use testkit::{Loop, Mount, need_loops, need_tools, scratch, tool};
 
 use super::{image, plan, scratch_in_memory, straddle};
 
@@ -19,10 +19,9 @@ fn the_plan_of_a_partition_or_a_mount_point_names_the_disk_that_its_script_takes
     let partition = device.partition(1);
     tool::run("mkfs.ext4", &["-q", "-F", scratch::text(&partition)]);
     let point = scratch.path().join("mounted");
-    std::fs::create_dir(&point).expect("a directory is made");
-    tool::run("mount", &[scratch::text(&partition), scratch::text(&point)]);
+    let mount = Mount::new("ext4", "", scratch::text(&partition), &point);
     let plans = [&partition, &point].map(|target| straddle(&["plan", scratch::text(target)]));
-    tool::run("umount", &[scratch::text(&point)]);
+    drop(mount);
     for told in plans {
         assert_eq!(told.status, Some(0), "{told:?}");
         let steps = told.out.split_once("  next ").map(|(_, steps)| steps).expect("it names steps");
@@ -62,11 +61,12 @@ fn the_script_of_an_image_says_that_a_raw_copy_comes_first_and_runs_on_that() {
         let (_, first) = first.unwrap_or_else(|| panic!("{written:?}"));
         let script = std::fs::read_to_string(scratch.path().join("plan.sh")).expect("a script");
         assert!(script.contains(&format!("# {first}\n")), "{script}");
-        let before = typed("sh plan.sh");
+        let run = format!("sh plan.sh '{copy}'");
+        let before = typed(&run);
         assert_eq!(before.status, Some(3), "{before:?}");
         assert!(before.errors.contains(&format!("hint: {first}")), "{before:?}");
         assert_eq!(typed(first).status, Some(0));
-        let ran = typed("sh plan.sh");
+        let ran = typed(&run);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         let copy = scratch.path().join(copy);
         assert_eq!(plan(&copy, &[])["changes"], false);
@@ -76,6 +76,23 @@ fn the_script_of_an_image_says_that_a_raw_copy_comes_first_and_runs_on_that() {
         let is_sound = |line: &&str| !line.ends_with(&format!(" {name}")) && line.contains(name);
         assert!(!lines.is_empty() && lines.iter().all(is_sound), "{check:?}");
     }
+}
+
+#[test]
+fn a_script_holds_no_control_bytes_of_the_name_of_its_disk_and_means_that_disk() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let name = "it's \u{1b}]0;a\u{7}\u{9b}31m\n.raw\u{1}\n";
+    let disk = scratch.path().join(name);
+    std::fs::rename(image(&scratch, ODD), &disk).expect("it is renamed");
+    let script = straddle(&["plan", "--script", scratch::text(&disk)]);
+    assert_eq!(script.status, Some(0), "{script:?}");
+    assert!(!script.out.contains(|letter: char| letter.is_control() && letter != '\n'));
+    let values: String = script.out.split_inclusive("\ncopy=").take(1).collect();
+    let file =
+        scratch.file("values.sh", format!("{values}\nprintf %s \"$default_disk\"").as_bytes());
+    let ran = Ran::of(Command::new("sh").arg(file));
+    assert_eq!(ran.out, scratch::text(&disk), "{ran:?}");
 }
 
 #[test]

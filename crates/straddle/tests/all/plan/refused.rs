@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use testkit::running_program::Ran;
-use testkit::{Loop, Scratch, need_loops, need_tools, scratch, tool};
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch, tool};
 
 use super::{GPT, image, scratch_in_memory, straddle, typed};
 
@@ -90,11 +90,10 @@ fn a_file_that_was_not_placed_yet_has_no_plan_where_check_cannot_tell() {
     let device = Loop::attach(&image, 512);
     tool::run("mkfs.btrfs", &["-q", scratch::text(device.path())]);
     let point = scratch.path().join("m");
-    std::fs::create_dir(&point).expect("a directory is made");
-    tool::run("mount", &[scratch::text(device.path()), scratch::text(&point)]);
+    let mount = Mount::new("btrfs", "", scratch::text(device.path()), &point);
     let check = straddle(&["check", "--json", scratch::text(&point)]);
     let plan = straddle(&["plan", scratch::text(&point)]);
-    tool::run("umount", &[scratch::text(&point)]);
+    drop(mount);
     let verdict = check.document()["targets"][0]["verdict"].clone();
     let code = if verdict == "unknown" { Some(5) } else { Some(0) };
     assert_eq!(plan.status, code, "{verdict}: {plan:?}");
@@ -119,6 +118,8 @@ fn where_nothing_can_move_the_plan_and_its_script_say_that_there_is_no_room() {
     assert!(ran.out.contains("no room to move what is misaligned"), "{ran:?}");
     assert!(ran.out.contains("granule 4 KiB (assumed)"), "{ran:?}");
     let left = "recreate it smaller, at sector 40";
+    let check = straddle(&["check", scratch::text(&image)]);
+    assert!(check.out.contains(left) && !check.out.contains("straddle plan"), "{check:?}");
     let printed = straddle(&["plan", "--script", scratch::text(&image)]);
     let one_line = |text: &str| text.replace("\n           ", " ");
     assert!(one_line(&ran.out).contains(left), "{ran:?}");

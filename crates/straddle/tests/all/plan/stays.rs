@@ -130,7 +130,9 @@ fn a_partition_without_room_for_the_stripe_is_moved_onto_the_granule() {
 fn a_plan_between_sector_sizes_counts_in_bytes_and_every_plan_fits_the_terminal() {
     need_tools!("sfdisk");
     let scratch = scratch_in_memory();
-    let image = image(&scratch, GPT);
+    // Its content is not recognized, so lengths that 4Kn cannot have would be refused.
+    let table = GPT.replace("size=10001", "size=10000").replace("size=9999", "size=9992");
+    let image = image(&scratch, &table);
     for (on, start) in [("512e", "34 -> "), ("4Kn", "17 KiB -> ")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
         command.args(["plan", "--on", on]).arg(&image);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use testkit::{Scratch, scratch::text};
+use testkit::{Scratch, scratch::text, tool};
 
 use super::run::{Ran, checked, command, report};
 
@@ -84,6 +84,15 @@ fn what_cannot_be_written_leaves_nothing_behind() {
         left.iter().map(|entry| entry.file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["check.json", "disk.raw"]);
+    // A terminal shows no page.
+    if tool::find("script").is_some() {
+        let what = format!("{} report {check}", env!("CARGO_BIN_EXE_straddle"));
+        let ran: Ran =
+            tool::output("script", &["--quiet", "--return", "--command", &what, "/dev/null"])
+                .into();
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.out.contains("-o page.html") && !ran.out.contains("DOCTYPE"), "{ran:?}");
+    }
     // A full disk, as the device that is always full says.
     let mut full = command(&["report", &check]);
     full.stdout(fs::File::options().write(true).open("/dev/full").unwrap());

@@ -33,7 +33,7 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
         (
             "other",
             b"{\"schema\": \"straddle.bench.plan/1\"}",
-            "expected a result of straddle, found schema `straddle.bench.plan/1`",
+            "expected a result of a check or a measurement, found schema `straddle.bench.plan/1`",
         ),
         ("bytes", b"\xff\xfe\x00\x01", "not text"),
         ("fio", b"{\"fio version\": \"fio-3.33\"}", "expected a `schema` field"),

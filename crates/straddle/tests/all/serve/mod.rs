@@ -8,10 +8,11 @@ mod reproduce;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use testkit::Scratch;
-use testkit::running_program::{Going, Ran, by_signals};
+use testkit::running_program::{Going, Ran, by_signals, until};
 
 /// The words, about to run.
 fn straddle(words: &[&str]) -> Command {
@@ -23,6 +24,17 @@ fn straddle(words: &[&str]) -> Command {
 /// A drive that is served with these words.
 fn served(words: &[&str]) -> Going {
     Going::with(straddle(&["serve"]).args(words))
+}
+
+/// Types `drive detach --stale` until nothing is written of the drive of process `server`, which
+/// was killed: its guard ends a moment after the device.
+pub(crate) fn forgotten(server: u32) {
+    let record = PathBuf::from(format!("/run/straddle/{server}.drive"));
+    until("its record is gone", || {
+        let ran = Ran::of(straddle(&["detach"]).arg("--stale"));
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        !record.exists()
+    });
 }
 
 /// Sends process `number` a signal.

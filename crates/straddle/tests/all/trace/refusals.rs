@@ -1,9 +1,9 @@
 //! Refusals of what cannot be traced, which say why, and what to do.
 
-use testkit::{Loop, need_loops, need_tools, scratch::text, tool};
+use testkit::{Loop, Mount, need_loops, need_tools, scratch::text, tool};
 
 use super::run::{list, straddle, trace};
-use super::volume::{Mount, Plan, directory};
+use super::volume::{Plan, directory};
 
 /// Returns what is said of a file that is refused; its JSON holds the same.
 fn refusal(path: &str) -> String {

@@ -4,28 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use testkit::{Loop, Scratch, scratch::text, tool};
-
-/// A mount, undone when dropped.
-pub(crate) struct Mount {
-    point: PathBuf,
-}
-
-impl Mount {
-    /// Mounts `what` on `point`, which is made.
-    pub(crate) fn new(kind: &str, options: &str, what: &str, point: &Path) -> Mount {
-        std::fs::create_dir_all(point).expect("a mount point can be made");
-        let options = if options.is_empty() { "defaults" } else { options };
-        tool::run("mount", &["-t", kind, "-o", options, what, text(point)]);
-        Mount { point: point.to_owned() }
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = tool::output("umount", &[text(&self.point)]);
-    }
-}
+use testkit::{Loop, Mount, Scratch, scratch::text, tool};
 
 /// A mounted file system. Its parts go in this order.
 pub(crate) struct Volume {

@@ -384,4 +384,6 @@ fn a_command_runs_for_as_many_pairs_as_were_asked_and_what_it_writes_is_counted_
     assert_eq!(experiment["pairs"], 4, "{experiment:#}");
     // Three arms of 2 MiB in each of four pairs.
     assert_eq!(experiment["written_bytes"], 24 << 20, "{experiment:#}");
+    let all = &document["scratch"]["written_bytes"];
+    assert_eq!(*all, (16 + 24) << 20, "filling the scratch file counts too");
 }

@@ -11,11 +11,11 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::fuse::Fuse;
 use testkit::void_by_chance::says_void_by_chance;
-use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::confirmation;
 use super::run::{Going, Ran, bench, command, going, said, until};
-use super::volume::{Mount, Parts, Plan, Volume};
+use super::volume::{Parts, Plan, Volume};
 
 const SCRATCH_SECTORS: u64 = 16 << 11;
 /// Sectors that a probe has written when it is past preparing its file.

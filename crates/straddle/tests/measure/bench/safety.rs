@@ -5,11 +5,10 @@ use std::io::Read as _;
 use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::Path;
 
-use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::{Disk, confirmation, zfs_label};
 use super::run::{Ran, bench};
-use super::volume::Mount;
 
 /// Few and small writes.
 const SMALL: [&str; 4] = ["--scratch", "4M", "--pairs", "4"];
@@ -61,7 +60,9 @@ fn a_blank_device_that_is_named_right_is_written_to_and_one_that_is_not_is_not()
     let before = disk.hash();
     for wrong in ["", "yes", disk.name(), &format!("{}1", disk.confirmation())] {
         let said = refusal(disk.device.path(), wrong);
-        assert!(said.contains("--confirm does not name"), "{said}");
+        let reason =
+            if wrong.is_empty() { "--confirm is missing" } else { "--confirm does not name" };
+        assert!(said.contains(reason), "{said}");
         let said = said.replace(&format!("`{wrong}` was given"), "");
         assert!(!said.contains(&disk.confirmation()), "the right words are not told: {said}");
     }

@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use testkit::running_program::{Ran, by_signals};
-use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::confirmation;
-use super::volume::Mount;
 
 const BYTES: u64 = 24 << 20;
 /// Commands that overwrite the first of these bytes.

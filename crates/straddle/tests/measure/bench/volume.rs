@@ -4,46 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use testkit::{Loop, Scratch, scratch::text, tool};
+use testkit::{Loop, Mount, Scratch, scratch::text, tool};
 
 use super::run::until;
-
-/// A mount, undone when dropped.
-pub(crate) struct Mount {
-    point: PathBuf,
-}
-
-impl Mount {
-    /// Mounts `what` on `point`, which is made.
-    pub(crate) fn new(kind: &str, options: &str, what: &str, point: &Path) -> Mount {
-        fs::create_dir_all(point).expect("a mount point can be made");
-        let options = if options.is_empty() { "defaults" } else { options };
-        tool::run("mount", &["-t", kind, "-o", options, what, text(point)]);
-        Mount { point: point.to_owned() }
-    }
-
-    /// Returns where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.point
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        // A run of another test that has mounts of its own may still have a copy of one that lies
-        // above this; it ends soon.
-        let ended = || tool::output("umount", &[text(&self.point)]).status.success();
-        let line = format!(" {} ", text(&self.point));
-        let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let gone = || !mounts().contains(&line);
-        for _ in 0..2000 {
-            if ended() || gone() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-    }
-}
 
 const NOT_LATER: &str = "lazy_itable_init=0,lazy_journal_init=0";
 

@@ -208,7 +208,7 @@ fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     let output = straddle(scratch.path(), &["probe", node, "--write-device"]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("nothing was given"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--confirm is missing"), "{}", text(&output.stderr));
     drop(device);
     assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
 }

@@ -18,8 +18,8 @@ fn direct_writes_of_blocks_below_the_granule_are_of_their_process_and_file() {
     let culprit =
         Culprit { process: "small-pages", layer: &layer, region: "file", file: Some(&file) };
     let document = watching.shows(&culprit, 0.9);
-    let cause = first_cause(&document, "small-pages");
-    assert_eq!((&cause["process"], &cause["page_bytes"]), (&"small-pages".into(), &1024.into()));
+    let cause = first_cause(&document, "small-blocks");
+    assert_eq!((&cause["layer"], &cause["block_bytes"]), (&layer.into(), &1024.into()));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_file_of_btrfs_is_found_through_its_chunks() {
     let layer = volume.layer("btrfs");
     let culprit = Culprit { process: "in-place", layer: &layer, region: "file", file: Some(&file) };
     let document = watching.shows(&culprit, 0.8);
-    first_cause(&document, "small-pages");
+    first_cause(&document, "small-blocks");
 }
 
 #[test]
@@ -147,10 +147,8 @@ fn the_image_of_a_loop_is_the_file_that_its_writes_arrive_in() {
     let document = watching.shows(&culprit, 0.8);
     let traffic = document["devices"][0]["traffic"].as_array().expect("a list");
     assert_eq!(traffic[1]["name"], text(inner.path()).trim_start_matches("/dev/"), "{traffic:#?}");
-    assert_eq!(traffic[0]["has_files_between"], true, "{traffic:#?}");
-    let written = |layer: usize| traffic[layer]["written_bytes"].as_f64().expect("a number");
-    let ratio = traffic[0]["written_per_byte_above"].as_f64().expect("a ratio");
-    assert!((ratio - written(0) / written(1)).abs() < 0.01, "{traffic:#?}");
+    // Other files of the device are written too.
+    assert!(traffic[0]["written_per_byte_above"].is_null(), "{traffic:#?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(super) fn probe(case: &DriveCase, seed: u64) -> anyhow::Result<ProbeFindings
     let mut probed = ProbedQueue { queue: &mut third, ask: &ask, spending, pause };
     let depth = depth::find(&mut probed, &stripe).with_context(named)?;
     let WriteAnswers { granule, turn, turns } = written;
-    // What `probe --share` writes must say the same.
+    // What `probe --contribute` writes must say the same.
     if let Some(found) = granule.alignment.value().filter(|found| found.bytes < 32 << 10) {
         let said = granule.evidence.granule(sector_bytes).map_err(anyhow::Error::msg);
         let said = said.with_context(named)?;

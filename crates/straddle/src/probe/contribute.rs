@@ -1,5 +1,5 @@
-//! `probe --share`: the file of a measured drive for the folder `drives/`, without anything that
-//! tells one drive or host from another.
+//! `probe --contribute`: the file of a measured drive for the folder `drives/`, without anything
+//! that tells one drive or host from another.
 
 use std::path::Path;
 
@@ -21,27 +21,27 @@ use crate::shared::destination::{Destination, MEASURED_DRIVE};
 use crate::shared::drive_table::model_state;
 use crate::shared::measure_target::MeasureTarget;
 
-/// The file that `--share` names; `None` where it names none. Nothing is written yet.
+/// The file that `--contribute` names; `None` where it names none. Nothing is written yet.
 ///
 /// # Errors
 /// When no measured drive can be written there.
 pub(super) fn destination(path: Option<&Path>) -> anyhow::Result<Option<Destination>> {
     if path.is_some_and(is_standard_output) {
         bail!(
-            "cannot share to standard output: the result is printed there\n\
-             hint: name a file: --share drive.toml"
+            "cannot contribute to standard output: the result is printed there\n\
+             hint: name a file: --contribute drive.toml"
         );
     }
     path.map(|path| Destination::new(MEASURED_DRIVE, path)).transpose()
 }
 
-/// Refuses to begin where the drive of `target` has nothing that could be shared. Where the drive
-/// is not known before the run, [`text`] says so after it.
+/// Refuses to begin where the drive of `target` has nothing that could be contributed. Where the
+/// drive is not known before the run, [`text`] says so after it.
 ///
 /// # Errors
 /// With the reason.
 pub(super) fn preflight(run: &Session<'_>, target: &MeasureTarget) -> Result<(), Refusal> {
-    let is_wanted = run.probe.share.is_some();
+    let is_wanted = run.probe.contribute.is_some();
     let Some(place) = is_wanted.then(|| preview::glance(run, target)).flatten() else {
         return Ok(());
     };
@@ -53,14 +53,14 @@ pub(super) fn preflight(run: &Session<'_>, target: &MeasureTarget) -> Result<(),
     named.map(drop).map_err(|reason| {
         let path = units::text::shell_word(&run.probe.target.to_string_lossy());
         let hint = format!("for this machine alone: straddle probe {path}");
-        Refusal::hinted(format!("cannot share a measurement: {reason}"), hint)
+        Refusal::hinted(format!("cannot contribute a measurement: {reason}"), hint)
     })
 }
 
 /// Returns the file's text.
 ///
 /// # Errors
-/// With the reason why there is nothing to share.
+/// With the reason why there is nothing to contribute.
 pub(super) fn text(
     opened: &OpenTarget,
     found: &ProbeResults,
@@ -156,7 +156,7 @@ mod tests {
         WriteAnswers::ask(&mut probed).unwrap().granule
     }
 
-    fn shared(files: &[(&str, &str)], granule: &Granule) -> Result<String, String> {
+    fn contributed(files: &[(&str, &str)], granule: &Granule) -> Result<String, String> {
         let known = [
             ("queue/logical_block_size", "512"),
             ("queue/physical_block_size", "4096"),
@@ -181,7 +181,7 @@ mod tests {
     fn a_probe_of_a_simulated_disk_becomes_a_file_that_its_own_comparisons_support() {
         let granule = probed("hdd-7200-512e");
         let files = [("device/model", "MADE UP 2T  "), ("device/rev", "XC31")];
-        let text = shared(&files, &granule).unwrap();
+        let text = contributed(&files, &granule).unwrap();
         let drive = MeasuredDrive::parse(&text).unwrap();
         assert_eq!((drive.unit.alignment_bytes, drive.unit.size_bytes), (4096, Some(4096)));
         assert_eq!(
@@ -196,10 +196,10 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_without_a_name_or_a_granule_has_nothing_to_share() {
+    fn a_drive_without_a_name_or_a_granule_has_nothing_to_contribute() {
         let granule = probed("hdd-7200-512e");
         let (model, firmware) = (("device/model", "MADE UP 2T"), ("device/rev", "XC31"));
-        let refused = |files: &[(&str, &str)], granule| shared(files, granule).unwrap_err();
+        let refused = |files: &[(&str, &str)], granule| contributed(files, granule).unwrap_err();
         assert_eq!(refused(&[firmware], &granule), "sda reports no model");
         assert_eq!(refused(&[model], &granule), "sda reports no firmware version");
         let emulated = [("device/model", "QEMU HARDDISK"), firmware];

@@ -1,0 +1,130 @@
+//! A check that partitions still hold what they held when the table was planned, as far as their
+//! lengths depend on it: a file system may have grown, another one may have been made.
+
+use std::rc::Rc;
+
+use device::{Disk, NoFiles, ReadError, Window};
+use format::blank;
+use format::table::Partition;
+use stack::assemble::{Start, StartKind, assemble};
+use stack::{Condition, LayerId, LayerKind, Stack};
+use units::prefix::in_one_unit;
+use units::{ByteRange, SectorSize};
+
+use crate::content_needs::ContentNeeds;
+use crate::table_change::{Side, TableChange};
+use crate::table_check::{Case, is_container, of_number};
+
+/// Checks that every partition of `disk` whose length `change` changes, carried out towards `to`,
+/// has a content that allows that.
+///
+/// # Errors
+/// The first reason not to write, to follow "cannot apply PLAN: ".
+pub fn content_fits(change: &TableChange, disk: &Rc<dyn Disk>, to: Side) -> Result<(), String> {
+    let from = match to {
+        Side::New => Side::Old,
+        Side::Old => Side::New,
+    };
+    let case = Case { change, disk: disk.as_ref() };
+    let [old, new] = [from, to].map(|side| case.table(side));
+    let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
+    let changed = |one: &&Partition| {
+        let is_other = of_number(&new.partitions, one.number)
+            .is_some_and(|next| next.range.length_bytes() != one.range.length_bytes());
+        is_other && !is_container(one) && !change.rebuilt.contains(&one.number)
+    };
+    let changed: Vec<&Partition> = old.partitions.iter().filter(changed).collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let stack = stack_of(change, disk, from);
+    for one in changed {
+        let next = of_number(&new.partitions, one.number).map_or(one.range, |next| next.range);
+        let fits = fits(&stack, one, next.length_bytes(), disk, to);
+        fits.map_err(|reason| format!("partition {}: {reason}", one.number))?;
+    }
+    Ok(())
+}
+
+/// Rejects a new length, in bytes, that the content of a partition does not allow.
+fn fits(
+    stack: &Stack,
+    partition: &Partition,
+    length: u64,
+    disk: &Rc<dyn Disk>,
+    to: Side,
+) -> Result<(), String> {
+    let volume = Window::new(Rc::clone(disk), partition.range);
+    let now = partition.range.length_bytes();
+    let id = layer_of(stack, partition).ok_or("it is not found again")?;
+    let recognized = ContentNeeds::new(stack, id, now, None);
+    let stays = |why: &str| Err(format!("its length would change, and {why}"));
+    if let Some(why) = recognized.exact {
+        return stays(why);
+    }
+    let Some(content) = recognized.content else {
+        let kept = ByteRange::new(0, now.min(length)).ok_or("it is too long")?;
+        return match blank::is_blank(&Window::new(volume, kept)) {
+            Ok(true) => Ok(()),
+            Ok(false) => stays("its content is not recognized"),
+            Err(error) => Err(error.to_string()),
+        };
+    };
+    if recognized.least <= length || now <= length {
+        return Ok(());
+    }
+    // A plan cuts zeros of what may need all. Undone, they may be in use and not yet written.
+    let (least, exact) = match to {
+        Side::New => {
+            let needs = ContentNeeds::new(stack, id, now, Some(&volume));
+            (needs.least, needs.exact)
+        }
+        Side::Old => (recognized.least, None),
+    };
+    if let Some(why) = exact {
+        return stays(why);
+    }
+    if least <= length {
+        return Ok(());
+    }
+    let verb = if least < now { "needs" } else { "may need all of its" };
+    let [least, length] = in_one_unit([least, length]);
+    Err(format!("{content} {verb} {least}, and would have {length}"))
+}
+
+fn layer_of(stack: &Stack, partition: &Partition) -> Option<LayerId> {
+    let is_it = |id: &LayerId| {
+        matches!(&stack.layer(*id).kind, LayerKind::Partition(one, _)
+            if one.number == partition.number && one.range == partition.range)
+    };
+    stack.above(crate::disk_of(stack, None)?).iter().copied().find(is_it)
+}
+
+/// The stack of `disk` with table `side` of `change`.
+fn stack_of(change: &TableChange, disk: &Rc<dyn Disk>, side: Side) -> Stack {
+    let identity = device::FileIdentity { device: 0, inode: 0 };
+    let kind = StartKind::File { path: Vec::new(), identity };
+    let disk = WithTable { disk: Rc::clone(disk), change: change.clone(), side };
+    let bytes: Rc<dyn Disk> = Rc::new(disk);
+    let start = Start { kind, name: "disk".to_owned(), bytes: Some(Ok(bytes)) };
+    let sector = SectorSize::new(change.sector_bytes(side));
+    let told = Condition { sector, ..Condition::default() };
+    assemble(vec![start], &NoFiles, Some(&told)).stack
+}
+
+/// A disk with one of the two tables, whatever was written of the other.
+struct WithTable {
+    disk: Rc<dyn Disk>,
+    change: TableChange,
+    side: Side,
+}
+
+impl Disk for WithTable {
+    fn length_bytes(&self) -> u64 {
+        self.disk.length_bytes()
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        self.change.whole(self.disk.as_ref(), self.side).read_at(offset_bytes, buffer)
+    }
+}
