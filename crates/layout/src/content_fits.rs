@@ -4,14 +4,15 @@
 use std::rc::Rc;
 
 use device::{Disk, NoFiles, ReadError, Window};
-use format::blank;
 use format::table::Partition;
 use stack::assemble::{Start, StartKind, assemble};
 use stack::{Condition, LayerId, LayerKind, Stack};
 use units::prefix::in_one_unit;
 use units::{ByteRange, SectorSize};
 
+use crate::affected_ranges::{outside, table_sectors};
 use crate::content_needs::ContentNeeds;
+use crate::free_space::used_byte;
 use crate::table_change::{Side, TableChange};
 use crate::table_check::{Case, is_container, of_number};
 
@@ -40,7 +41,7 @@ pub fn content_fits(change: &TableChange, disk: &Rc<dyn Disk>, to: Side) -> Resu
     let stack = stack_of(change, disk, from);
     for one in changed {
         let next = of_number(&new.partitions, one.number).map_or(one.range, |next| next.range);
-        let fits = fits(&stack, one, next.length_bytes(), disk, to);
+        let fits = fits(&stack, one, next.length_bytes(), change, disk, to);
         fits.map_err(|reason| format!("partition {}: {reason}", one.number))?;
     }
     Ok(())
@@ -51,23 +52,27 @@ fn fits(
     stack: &Stack,
     partition: &Partition,
     length: u64,
+    change: &TableChange,
     disk: &Rc<dyn Disk>,
     to: Side,
 ) -> Result<(), String> {
     let volume = Window::new(Rc::clone(disk), partition.range);
     let now = partition.range.length_bytes();
     let id = layer_of(stack, partition).ok_or("it is not found again")?;
-    let recognized = ContentNeeds::new(stack, id, now, None);
+    let recognized = ContentNeeds::new(stack, id, now, None, 1);
     let stays = |why: &str| Err(format!("its length would change, and {why}"));
     if let Some(why) = recognized.exact {
         return stays(why);
     }
     let Some(content) = recognized.content else {
-        let kept = ByteRange::new(0, now.min(length)).ok_or("it is too long")?;
-        return match blank::is_blank(&Window::new(volume, kept)) {
-            Ok(true) => Ok(()),
-            Ok(false) => stays("its content is not recognized"),
-            Err(error) => Err(error.to_string()),
+        let kept = ByteRange::new(partition.range.start_bytes(), now.min(length));
+        // Records of the two tables may be in a blank partition.
+        let parts = outside(kept.ok_or("it is too long")?, table_sectors(change).into_iter());
+        let used = parts.into_iter().find_map(|part| used_byte(disk.as_ref(), part, false));
+        return match used {
+            None => Ok(()),
+            Some(found) if found.is_read => stays("its content is not recognized"),
+            Some(found) => stays(&found.words()),
         };
     };
     if recognized.least <= length || now <= length {
@@ -76,7 +81,7 @@ fn fits(
     // A plan cuts zeros of what may need all. Undone, they may be in use and not yet written.
     let (least, exact) = match to {
         Side::New => {
-            let needs = ContentNeeds::new(stack, id, now, Some(&volume));
+            let needs = ContentNeeds::new(stack, id, now, Some(&volume), 1);
             (needs.least, needs.exact)
         }
         Side::Old => (recognized.least, None),

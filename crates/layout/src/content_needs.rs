@@ -17,6 +17,9 @@ use format::filesystem::{FileSystem, VolumeEnd, volume_end};
 use format::member::md::MdVersion;
 use format::named::Class;
 use stack::{LayerId, LayerKind, Stack};
+use units::ByteRange;
+
+use crate::free_space::used_byte;
 
 /// Length of the end that has to be zeros where content could follow, in bytes: all formats that
 /// are found from an end are within it.
@@ -25,6 +28,8 @@ const NEAR_END_BYTES: u64 = 1 << 20;
 const END_BYTES_MAX: u64 = 16 << 20;
 /// Bytes that are read at once.
 const PIECE_BYTES: u64 = 64 << 10;
+/// The longest partition that is read in full to know that it is blank, in bytes.
+const BLANK_BYTES_MAX: u64 = 16 << 30;
 
 const FOUND_FROM_END: &str = "a superblock is found from its end";
 const SEVERAL: &str = "more than one content is recognized in it";
@@ -32,6 +37,7 @@ const UNKNOWN: &str = "its content is not recognized";
 const INNER: &str = "its content may be found from its end";
 const FOLLOWED: &str = "bytes after its content are not zero";
 const UNREADABLE: &str = "its end cannot be read";
+const UNREAD: &str = "not all of it was read";
 
 /// Content of a partition, as far as the partition's length depends on it.
 #[derive(Clone, Debug)]
@@ -54,12 +60,14 @@ struct Recognized {
 
 impl ContentNeeds {
     /// The content of a partition of `length` bytes, with what the bytes of its `volume` say. Where
-    /// none is given they are taken for zeros.
+    /// none is given they are taken for zeros. Without content, a multiple of `end_unit` bytes stays:
+    /// only another length is worth reading the whole partition.
     pub(crate) fn new(
         stack: &Stack,
         id: LayerId,
         length: u64,
         volume: Option<&dyn Disk>,
+        end_unit: u64,
     ) -> ContentNeeds {
         let above = stack.above(id);
         let [only] = above[..] else {
@@ -67,6 +75,7 @@ impl ContentNeeds {
             let content = (!names.is_empty()).then(|| names.join(" + "));
             let exact = match &content {
                 Some(_) => Some(SEVERAL),
+                None if length.is_multiple_of(end_unit) => volume.map(|_| UNREAD),
                 None => volume.and_then(kept_unless_blank),
             };
             return ContentNeeds { content, least: length, exact };
@@ -130,16 +139,23 @@ fn with_zeros(
     // Where the content may need all of it, the end itself tells whether anything is there.
     let after = used.map_or(length, |used| length - used);
     match zeros_at_end(volume, after.min(END_BYTES_MAX)) {
-        Ok(zeros) if zeros >= after.min(NEAR_END_BYTES) => (least.max(length - zeros), None),
+        // A longer one could not be undone: nothing tells that its content did not grow since.
         Ok(_) if used.is_none() => (length, Some(INNER)),
+        Ok(zeros) if zeros >= after.min(NEAR_END_BYTES) => (least.max(length - zeros), None),
         Ok(_) => (length, Some(FOLLOWED)),
         Err(_) => (length, Some(UNREADABLE)),
     }
 }
 
+/// Why a partition in which nothing is recognized keeps its length; `None` where all of it is
+/// zeros.
 fn kept_unless_blank(volume: &dyn Disk) -> Option<&'static str> {
     match blank::is_blank(volume) {
-        Ok(true) => None,
+        Ok(true) if volume.length_bytes() > BLANK_BYTES_MAX => Some(UNREAD),
+        Ok(true) => {
+            let all = ByteRange::new(0, volume.length_bytes())?;
+            used_byte(volume, all, false).map(|found| if found.is_read { UNKNOWN } else { UNREAD })
+        }
         Ok(false) => Some(UNKNOWN),
         Err(_) => Some(UNREADABLE),
     }
@@ -205,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_partition_that_ends_past_the_disk_keeps_its_length() {
-        let range = units::ByteRange::new(4096, LENGTH).expect("a range");
+        let range = ByteRange::new(4096, LENGTH).expect("a range");
         let volume = device::Window::new(MemoryDisk::new(LENGTH), range);
         assert_eq!(with_zeros(Some(4096), LENGTH, Some(&volume)), (LENGTH, Some(UNREADABLE)));
         assert_eq!(kept_unless_blank(&volume), Some(UNREADABLE));

@@ -94,7 +94,7 @@ impl<'a> FreeSpace<'a> {
     ) -> Option<InTheWay> {
         for range in self.taken(piece, new, room) {
             let is_below = range.start_bytes() < piece.range.start_bytes();
-            if let Some(found) = used(self.bytes, range, is_below) {
+            if let Some(found) = used_byte(self.bytes, range, is_below) {
                 return Some(found);
             }
             self.blank.push(range);
@@ -107,7 +107,7 @@ impl<'a> FreeSpace<'a> {
         let new = regions.iter().filter(|region| region.old.is_none());
         let ranges = new.filter_map(|one| ByteRange::new(one.at_bytes, disk::length_of(&one.new)));
         let mut unknown = ranges.flat_map(|range| self.unknown(range));
-        unknown.find_map(|range| used(self.bytes, range, false)).map(|found| found.at_bytes)
+        unknown.find_map(|range| used_byte(self.bytes, range, false)).map(|found| found.at_bytes)
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn settled(
 }
 
 /// The first byte of `range` that is not zero or cannot be read; the last one where `from_end`.
-fn used(bytes: &dyn Disk, range: ByteRange, from_end: bool) -> Option<InTheWay> {
+pub(crate) fn used_byte(bytes: &dyn Disk, range: ByteRange, from_end: bool) -> Option<InTheWay> {
     let (mut start, mut end) = (range.start_bytes(), range.end_bytes());
     while start < end {
         let length = CHUNK_BYTES.min(end - start);

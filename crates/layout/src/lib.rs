@@ -24,6 +24,7 @@
 //! | `new_disk_advice` | advice for a disk without data |
 //! | `script` | the shell script |
 //! | `table_change` | the writes of a plan that moves no data |
+//! | `affected_ranges` | the ranges that a change cuts, leaves or takes |
 //! | `table_check` | the checks on them, before anything is written |
 //! | `content_fits` | the check that contents still allow what it does |
 //! | `table_writer` | their order, and the flushes between them |
@@ -33,6 +34,7 @@
 //! | `fat` | a FAT made again for other sectors |
 //! | `new_table` | the first table of a blank disk |
 
+mod affected_ranges;
 mod best_places;
 mod boot_gap;
 mod content_fits;
@@ -77,6 +79,6 @@ pub use script::{NamedDisk, script};
 pub use start_fields::FixUp;
 pub use surveyed_disk::surely_mends;
 pub use table_change::{Side, Standing, TableChange, TableWrite};
-pub use table_check::{Emptied, IsBlank, check};
+pub use table_check::{IsBlank, check};
 pub use table_writer::{WriteFault, write_table};
 pub use wanted_table::{LongerDisk, WantedTable};

@@ -151,7 +151,7 @@ impl PartitionNeeds {
         let volume = volume.as_ref().map(|volume| volume as &dyn Disk);
         let length = partition.range.length_bytes();
         let ContentNeeds { content, least, exact } =
-            ContentNeeds::new(stack, layer, length, volume);
+            ContentNeeds::new(stack, layer, length, volume, end_grid(marks).unit);
         let (grids, unmet) = grids(case, layer, marks);
         let wants = matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
             && !rule::is_rarely_written(case, layer);

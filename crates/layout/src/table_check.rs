@@ -5,26 +5,20 @@ use device::Disk;
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
 use units::{ByteRange, SectorSize};
 
+use crate::affected_ranges::affected;
 use crate::old_table_bytes::{TableBytes, entry_at};
 use crate::table_change::{SECTOR, Side, TableChange, TableState, TableWrite};
 
-/// Reason for which a partition's bytes must be blank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emptied {
-    /// The partition starts elsewhere afterwards, and nothing is copied.
-    Moved,
-    /// The partition is not in the table afterwards.
-    Removed,
-    /// The partition ends earlier afterwards: the bytes from that end on.
-    Cut,
-}
-
-/// Answers whether a range of the disk is blank, for the reason given.
-pub type IsBlank<'a> = dyn Fn(ByteRange, Emptied) -> Result<bool, String> + 'a;
+/// Answers whether a range of the disk is blank.
+pub type IsBlank<'a> = dyn Fn(ByteRange) -> Result<bool, String> + 'a;
 
 /// Checks that `change`, carried out on `disk` towards table `to`, changes places and sizes of
-/// partitions and nothing else; that no partition with data moves or is written over; and that
-/// after each single write every partition is in the table, in its old or its new place.
+/// partitions and nothing else; that no partition with data moves or is written over; that what
+/// partitions lose or gain is blank ([`crate::affected`]); and that after each single write every
+/// partition is in the table, in its old or its new place.
+///
+/// `disk` must be in one of the states of `change`: [`TableChange::standing`] and
+/// [`TableChange::old_hash`] tell.
 ///
 /// # Errors
 /// The first reason not to write, to follow "cannot apply PLAN: ".
@@ -48,9 +42,12 @@ pub fn check(
         [from, towards].map(|one| one.as_ref().map(|table| &table.partitions[..]));
     case.same_but_places(old.as_ref(), new.as_ref())?;
     case.rebuilds_fat(towards.unwrap_or_default(), to)?;
-    case.data_is_kept(from.unwrap_or_default(), towards.unwrap_or_default(), is_blank)?;
-    if to == Side::New {
-        nothing_is_cut(from.unwrap_or_default(), towards.unwrap_or_default(), is_blank)?;
+    let (from, towards) = (from.unwrap_or_default(), towards.unwrap_or_default());
+    case.no_partition_is_written(from, towards, to)?;
+    for range in affected(change, from, towards, to)? {
+        if !is_blank(range.bytes)? {
+            return Err(range.refusal());
+        }
     }
     case.every_step_is_readable(old.as_ref(), new.as_ref())
 }
@@ -79,28 +76,6 @@ fn places(change: &TableChange, disk: &dyn Disk) -> Result<(), String> {
     };
     if ranges.iter().enumerate().any(over) {
         return Err("two writes of it are of the same sector".to_owned());
-    }
-    Ok(())
-}
-
-/// Rejects a table in which a partition ends before bytes that are not zero. The old table is not
-/// asked: what a partition gained may have held anything before; [`crate::content_fits`] tells
-/// what is used of that.
-fn nothing_is_cut(
-    from: &[Partition],
-    to: &[Partition],
-    is_blank: &IsBlank<'_>,
-) -> Result<(), String> {
-    for one in from.iter().filter(|one| !is_container(one)) {
-        let next = of_number(to, one.number).map_or(one.range, |next| next.range);
-        let kept = next.length_bytes().min(one.range.length_bytes());
-        let cut = ByteRange::new(one.range.start_bytes() + kept, one.range.length_bytes() - kept);
-        if let Some(cut) = cut.filter(|cut| cut.length_bytes() > 0)
-            && !is_blank(cut, Emptied::Cut)?
-        {
-            let number = one.number;
-            return Err(format!("partition {number} would end earlier, and data is there"));
-        }
     }
     Ok(())
 }
@@ -208,12 +183,15 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Rejects a change that loses data, of which it copies none.
-    fn data_is_kept(
+    /// Rejects partitions that overlap or end past the disk, and writes into partitions.
+    ///
+    /// Undone, a write may be in a partition of the old table: it puts back what was there before a
+    /// record of the new table.
+    fn no_partition_is_written(
         &self,
         from: &[Partition],
         to: &[Partition],
-        is_blank: &IsBlank<'_>,
+        side: Side,
     ) -> Result<(), String> {
         let writes: Vec<ByteRange> =
             self.change.writes.iter().filter_map(TableWrite::range).collect();
@@ -228,30 +206,21 @@ impl Case<'_> {
         if let Some(one) = new.iter().find(|one| one.range.end_bytes() > self.change.disk_bytes) {
             return Err(format!("partition {} would end past the disk", one.number));
         }
-        let written = |partition: &Partition| {
-            let is_over = writes.iter().any(|range| range.overlaps(partition.range));
-            let number = partition.number;
-            let is_over = is_over && !self.change.rebuilt.contains(&number);
-            if is_over { Err(format!("it writes into partition {number}")) } else { Ok(()) }
+        // What a partition keeps where it is; the rest of it is blank.
+        let kept = from.iter().filter(|one| !is_container(one)).filter_map(|one| {
+            let next = of_number(to, one.number).map(|next| next.range);
+            let next = next.filter(|next| next.start_bytes() == one.range.start_bytes());
+            Some((one.number, one.range.intersection(next?)?))
+        });
+        let new = new.into_iter().filter(|_| side == Side::New).map(|one| (one.number, one.range));
+        let is_written = |&(number, kept): &(u32, ByteRange)| {
+            !self.change.rebuilt.contains(&number)
+                && writes.iter().any(|range| range.overlaps(kept))
         };
-        for one in new {
-            written(one)?;
+        match kept.chain(new).find(is_written) {
+            Some((number, _)) => Err(format!("it writes into partition {number}")),
+            None => Ok(()),
         }
-        for one in from.iter().filter(|one| !is_container(one)) {
-            let number = one.number;
-            let (why, what) = match of_number(to, number) {
-                Some(next) if next.range.start_bytes() == one.range.start_bytes() => {
-                    written(one)?;
-                    continue;
-                }
-                Some(_) => (Emptied::Moved, "moves"),
-                None => (Emptied::Removed, "would be removed"),
-            };
-            if !is_blank(one.range, why)? {
-                return Err(format!("partition {number} {what}, and it holds data"));
-            }
-        }
-        Ok(())
     }
 
     /// Rejects writes after one of which some partition is in neither table's place.

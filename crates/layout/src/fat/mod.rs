@@ -8,6 +8,7 @@
 mod old_volume;
 mod rebuilt;
 mod shape;
+mod unused_bytes;
 mod writes;
 
 pub use rebuilt::RebuiltFat;

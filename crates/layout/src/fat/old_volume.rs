@@ -4,6 +4,7 @@ use device::Disk;
 use units::ByteRange;
 
 use super::shape::{ENTRY_BYTES, FatKind, Shape, read};
+use super::unused_bytes::reject_reserved;
 use crate::old_table_bytes::number;
 
 /// The longest directory, in bytes: 65536 entries.
@@ -59,6 +60,7 @@ impl<'a> OldVolume<'a> {
     pub(super) fn open(volume: &'a dyn Disk) -> Result<OldVolume<'a>, String> {
         let boot = read(volume, 0, 512)?;
         let shape = Shape::read(volume, &boot)?;
+        reject_reserved(volume, &boot, &shape)?;
         let flags = number(&boot, 40, 2);
         if shape.kind == FatKind::Fat32 && flags & 0x80 != 0 {
             return Err("its tables of clusters are not mirrored".to_owned());

@@ -7,10 +7,11 @@ use units::ByteRange;
 
 use super::old_volume::{Directory, Node, OldVolume, is_dots};
 use super::shape::{ENTRY_BYTES, FatKind, Shape};
+use super::unused_bytes::after_clusters;
 use crate::old_table_bytes::{number, put};
 
-/// A FAT with sectors of another size, as a disk as long as the partition. All that is in none of
-/// its parts reads as zeros.
+/// A FAT with sectors of another size, as a disk as long as the partition, with what is after the
+/// old one in its place. All that is in none of its parts reads as zeros.
 pub struct RebuiltFat {
     old: Rc<dyn Disk>,
     /// In the order of the volume; none covers another.
@@ -54,6 +55,12 @@ impl RebuiltFat {
         let first = writer.root(root);
         writer.finish(&old.boot, first);
         let Writer { mut parts, files, bytes, .. } = writer;
+        if let Some(kept) = after_clusters(volume.as_ref(), &old.shape)? {
+            if parts.iter().any(|(range, _)| range.overlaps(kept)) {
+                return Err("bytes after its last cluster are in the way of its files".to_owned());
+            }
+            parts.push((kept, Part::Old(kept.start_bytes())));
+        }
         parts.sort_by_key(|(range, _)| range.start_bytes());
         let mut sources = old.sources;
         sources.extend(parts.iter().filter_map(|(range, part)| match part {

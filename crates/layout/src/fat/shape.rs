@@ -208,6 +208,11 @@ impl Shape {
         self.data_sector() * self.sector + (u64::from(cluster) - 2) * self.cluster_bytes()
     }
 
+    /// The byte after the last cluster.
+    pub(super) fn clusters_end(&self) -> u64 {
+        self.data_sector() * self.sector + self.clusters * self.cluster_bytes()
+    }
+
     /// Entry number `cluster` of `table`.
     pub(super) fn entry(&self, table: &[u8], cluster: u32) -> u32 {
         let index = usize::try_from(cluster).unwrap_or(usize::MAX);

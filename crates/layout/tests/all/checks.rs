@@ -1,7 +1,8 @@
 //! Writes that `check` refuses, whoever made them.
 
 use device::MemoryDisk;
-use layout::{Emptied, Side, TableChange, check};
+use layout::{Side, TableChange, check};
+use units::ByteRange;
 
 use crate::tables::{self, Case};
 
@@ -12,7 +13,7 @@ fn case(words: &str) -> Case {
 }
 
 fn reason(change: &TableChange, disk: &MemoryDisk, is_blank: bool) -> String {
-    check(change, disk, Side::New, &|_, _| Ok(is_blank)).expect_err("it is refused")
+    check(change, disk, Side::New, &|_| Ok(is_blank)).expect_err("it is refused")
 }
 
 /// Changes the entries of both copies, and their checksums.
@@ -35,7 +36,7 @@ fn edited(change: &TableChange, edit: impl Fn(&mut [u8])) -> TableChange {
 #[test]
 fn an_edit_of_anything_but_places_is_refused_though_all_checksums_are_right() {
     let Case { disk, change, .. } = case("partitions are empty");
-    assert_eq!(check(&edited(&change, |_| {}), &disk, Side::New, &|_, _| Ok(true)), Ok(()));
+    assert_eq!(check(&edited(&change, |_| {}), &disk, Side::New, &|_| Ok(true)), Ok(()));
     for (at, what) in [(0, "type"), (16, "id"), (48, "attribute"), (56, "name")] {
         let change = edited(&change, |entries| entries[at] ^= 1);
         let reason = reason(&change, &disk, true);
@@ -63,15 +64,22 @@ fn a_place_over_another_partition_past_the_disk_or_off_its_data_is_refused() {
 
 #[test]
 fn an_end_is_cut_only_where_nothing_is() {
-    let Case { disk, change, .. } = case("partitions are empty");
-    // The first partition ends with its first sector.
+    let disk = tables::gpt(512, &[(64, 999), (1001, 3000)]);
+    let change = tables::planned(&disk, "512e");
+    // The first partition stays, and ends with its first sector.
     let short = edited(&change, |entries| entries.copy_within(32..40, 40));
+    let entries = short.writes.iter().find(|write| write.what.contains("entries"));
+    let first = &entries.expect("entries are written").new[32..40];
+    let cut = u64::from_le_bytes(first.try_into().expect("8 bytes")) * 512 + 512;
     for is_blank in [true, false] {
-        let answer = |_, why| Ok(why != Emptied::Cut || is_blank);
+        let holds_cut = |range: ByteRange| (range.start_bytes()..range.end_bytes()).contains(&cut);
+        let answer = |range| Ok(is_blank || !holds_cut(range));
         let checked = check(&short, &disk, Side::New, &answer);
         let is_refused = checked.is_err_and(|why| why.contains("partition 1 would end earlier"));
         assert_eq!(is_refused, !is_blank);
-        assert_eq!(check(&short, &disk, Side::Old, &answer), Ok(()));
+        let checked = check(&short, &disk, Side::Old, &answer);
+        let is_refused = checked.is_err_and(|why| why.contains("partition 1 would cover data"));
+        assert_eq!(is_refused, !is_blank);
     }
 }
 

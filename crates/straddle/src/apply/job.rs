@@ -18,12 +18,15 @@ use super::look::{Extent, TargetDisk};
 use super::undo_file::{FILE_BYTES_MAX, UndoFile};
 use super::{ApplyEnd, kernel, look, unsafe_now};
 use crate::arguments::Apply;
-use crate::shared::printer::shown;
+use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::{self, QCOW2, Qcow2Image};
 use crate::shared::table_document;
 
 /// Hint where a plan cannot be used.
 const AGAIN: &str = "make a plan of the disk as it is now: straddle plan DISK -o plan.json";
+
+/// From this length on, reading a whole device takes long enough to say so, in bytes.
+const LONG_READ_BYTES: u64 = 16 << 30;
 
 /// A change that is carried out, or undone.
 struct Job<'a> {
@@ -263,6 +266,13 @@ impl<'a> Job<'a> {
         ask: impl Fn(ClaimPlan<'_>) -> Result<Taken, host::ClaimRefusal>,
     ) -> Result<Taken, Refusal> {
         let wrong = RefCell::new(None);
+        let (length, path) = (self.document.disk_bytes, escape(self.document.path.as_bytes()));
+        if self.document.was_blank && length >= LONG_READ_BYTES {
+            printer::note(&format!(
+                "reading all {} of {path} first: it must be blank",
+                Size(length)
+            ));
+        }
         // The table that is there is the one that the plan names; any other is nobody's to change.
         let contents = |disk: FileDisk| match self.look(&Rc::new(disk), Extent::Whole) {
             Ok(_) => Contents::default(),

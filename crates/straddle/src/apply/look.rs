@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use device::{Disk, Window, disk};
+use device::{Disk, disk};
 use host::{FileDisk, TableDisk};
-use layout::{Emptied, Qcow2Disk, Side, Standing, TableChange};
+use layout::{Qcow2Disk, Side, Standing, TableChange};
 use report::plan::{TableChangeDocument, UndoState};
 use units::ByteRange;
 
@@ -29,18 +29,11 @@ pub(super) enum Extent {
 pub(super) trait TargetDisk: Disk {
     /// The first byte at or after `at` that may not be zero.
     fn next_data(&self, at: u64) -> u64;
-
-    /// Returns whether it knows its holes: a device does not, and takes long to read.
-    fn knows_holes(&self) -> bool;
 }
 
 impl TargetDisk for FileDisk {
     fn next_data(&self, at: u64) -> u64 {
         host::Sparse::next_data(self, at)
-    }
-
-    fn knows_holes(&self) -> bool {
-        !self.is_block_device()
     }
 }
 
@@ -48,19 +41,11 @@ impl TargetDisk for TableDisk {
     fn next_data(&self, at: u64) -> u64 {
         TargetDisk::next_data(self.disk(), at)
     }
-
-    fn knows_holes(&self) -> bool {
-        self.disk().knows_holes()
-    }
 }
 
 impl<F: Disk> TargetDisk for Qcow2Disk<F> {
     fn next_data(&self, at: u64) -> u64 {
         Qcow2Disk::next_data(self, at)
-    }
-
-    fn knows_holes(&self) -> bool {
-        true
     }
 }
 
@@ -105,47 +90,30 @@ pub(super) fn look(
         }
         _ => {}
     }
-    layout::check(&change, disk, to, &|range, why| match extent {
+    if starts && document.was_blank && extent == Extent::Whole {
+        unused(disk)?;
+    }
+    layout::check(&change, disk, to, &|range| match extent {
         Extent::Table => Ok(true),
-        Extent::Whole => is_blank(disk, range, why),
+        Extent::Whole => is_zero(disk, range),
     })?;
     if extent == Extent::Whole {
         let bytes = Rc::clone(shared) as Rc<dyn Disk>;
         layout::content_fits(&change, &bytes, to)?;
     }
-    if starts && document.was_blank && extent == Extent::Whole {
-        unused(disk, length)?;
-    }
     Ok(change)
 }
 
-/// Rejects a disk that was planned as a blank one and holds something.
-fn unused(disk: &impl TargetDisk, length: u64) -> Result<(), String> {
-    let holds = |what: &str| format!("the plan is for a blank disk, and it holds {what}");
+/// Rejects a disk that was planned as a blank one and holds something that is recognized.
+fn unused(disk: &impl TargetDisk) -> Result<(), String> {
     let found = existing_data::signatures(disk);
-    if let Some(found) = found.first() {
-        return Err(holds(found));
-    }
-    let all = ByteRange::new(0, length).ok_or("the disk is too long")?;
-    match existing_data::data(disk, length) {
-        Some(data) => Err(holds(&data)),
-        None if disk.knows_holes() && !is_zero(disk, all)? => Err(holds("data")),
-        None => Ok(()),
-    }
-}
-
-/// Reads a partition that moves to its last byte. One that is removed stays where it is, so that on
-/// a device samples of it do.
-fn is_blank(disk: &impl TargetDisk, range: ByteRange, why: Emptied) -> Result<bool, String> {
-    if why == Emptied::Removed && !disk.knows_holes() {
-        let window = Window::new(disk, range);
-        return Ok(existing_data::data(&window, range.length_bytes()).is_none());
-    }
-    is_zero(disk, range)
+    let words = |found: &String| format!("the plan is for a blank disk, and it holds {found}");
+    found.first().map(words).map_or(Ok(()), Err)
 }
 
 /// Returns whether every byte of `range` is zero; holes are not read.
 fn is_zero(disk: &impl TargetDisk, range: ByteRange) -> Result<bool, String> {
+    let zeros = vec![0; usize::try_from(CHUNK_BYTES).unwrap_or(0)];
     let mut at = range.start_bytes();
     loop {
         at = disk.next_data(at);
@@ -154,7 +122,7 @@ fn is_zero(disk: &impl TargetDisk, range: ByteRange) -> Result<bool, String> {
         }
         let length = CHUNK_BYTES.min(range.end_bytes() - at);
         let bytes = disk::read_vec(disk, at, length).map_err(|error| error.to_string())?;
-        if bytes.iter().any(|&byte| byte != 0) {
+        if !zeros.starts_with(&bytes) {
             return Ok(false);
         }
         at += length;

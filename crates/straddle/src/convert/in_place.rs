@@ -4,10 +4,9 @@ use std::rc::Rc;
 
 use device::Window;
 use jiff::Timestamp;
-use layout::{Emptied, Side, TableChange};
+use layout::{Side, TableChange};
 use report::plan::{LAYOUT_SCHEMA, Layout};
 use report::{Envelope, Refusal};
-use units::ByteRange;
 
 use super::conversion::Conversion;
 use super::refuse;
@@ -51,9 +50,8 @@ pub(super) fn plan(
     if change.known.len().max(change.writes.len()) > table_document::RUNS_MAX {
         return Err(wrong("its FAT is in more than 4096 pieces"));
     }
-    // Nothing is moved, and of what is cut the plan read each byte.
-    let is_blank = |_: ByteRange, why: Emptied| Ok(why == Emptied::Cut);
-    layout::check(&change, found.before.as_ref(), Side::New, &is_blank)
+    // Nothing is moved, and of what is cut or taken the plan read each byte.
+    layout::check(&change, found.before.as_ref(), Side::New, &|_| Ok(true))
         .map_err(|reason| wrong(&reason))?;
     if let Some(image) = &found.qcow2 {
         image.takes(&change, &shown(&convert.target)).map_err(|none| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use device::{Disk, disk};
-use layout::{Emptied, Side, TableChange};
+use layout::{Side, TableChange};
 use report::plan::TableChangeDocument;
 use units::ByteRange;
 use units::text::shell_word;
@@ -14,7 +14,7 @@ use crate::shared::printer::shown;
 use crate::shared::qcow2_image::QCOW2;
 use crate::shared::table_document;
 
-/// Bytes at the start and at the end of a partition that are read here; `apply` reads all of it.
+/// Bytes at the start and at the end of a range that are read here; `apply` reads all of it.
 const ENDS_BYTES: u64 = 1 << 20;
 
 /// Returns the writes of a plan; nothing where it changes nothing.
@@ -37,8 +37,7 @@ pub(super) fn table_change(
     }
     let bytes = found.stack.bytes(found.plan.disk).ok_or("its bytes cannot be read")?;
     let change = TableChange::of(&found.plan, bytes.as_ref())?;
-    let blank = |range, why| seems_blank(bytes.as_ref(), range, why);
-    layout::check(&change, bytes.as_ref(), Side::New, &blank)?;
+    layout::check(&change, bytes.as_ref(), Side::New, &|range| seems_blank(bytes.as_ref(), range))?;
     if let Some(image) = &found.qcow2 {
         image.takes(&change, &shown(&plan.target)).map_err(|none| match none.hint {
             Some(hint) => format!("{}; {hint}", none.reason),
@@ -52,7 +51,7 @@ pub(super) fn table_change(
     table_document::document(&change, bytes.as_ref(), Path::new(&path), "", false).map(Some)
 }
 
-fn seems_blank(disk: &dyn Disk, range: ByteRange, _: Emptied) -> Result<bool, String> {
+fn seems_blank(disk: &dyn Disk, range: ByteRange) -> Result<bool, String> {
     let length = ENDS_BYTES.min(range.length_bytes());
     let is_zero = |at| -> Result<bool, String> {
         let bytes = disk::read_vec(disk, at, length).map_err(|error| error.to_string())?;

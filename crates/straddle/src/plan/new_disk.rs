@@ -94,7 +94,7 @@ pub(super) fn table(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAns
     let (change, range) = layout::new_table(stack, disk, ids)
         .map_err(|none| refuse(&name, &none.reason, none.hint))?;
     let bytes = stack.bytes(disk).ok_or_else(|| failed("its bytes cannot be read"))?;
-    layout::check(&change, bytes.as_ref(), Side::New, &|_, _| Ok(true))
+    layout::check(&change, bytes.as_ref(), Side::New, &|_| Ok(true))
         .map_err(|reason| failed(&reason))?;
     let path = std::fs::canonicalize(&plan.target).map_err(|error| failed(&error.to_string()))?;
     if let Some(image) = &image {

@@ -5,6 +5,7 @@ mod devices;
 mod grown;
 mod qcow2;
 mod refused;
+mod undone;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -209,8 +210,14 @@ fn a_table_is_rewritten_for_4096_byte_sectors_and_back() {
 #[test]
 fn an_interrupted_apply_goes_on_and_is_undone_from_anywhere() {
     need_tools!("sfdisk");
-    let disk = Disk::new(GPT);
-    let document = disk.plan(&[]);
+    for (table, on) in [(GPT, "512e"), (undone::LOGICAL, "granule=16K")] {
+        is_finished_and_undone_from_anywhere(table, on);
+    }
+}
+
+fn is_finished_and_undone_from_anywhere(table: &str, on: &str) {
+    let disk = Disk::new(table);
+    let document = disk.plan(&["--on", on]);
     let ran = disk.apply(&["plan.json"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let after = read(&disk.image);

@@ -88,6 +88,43 @@ fn a_device_with_sectors_of_4096_bytes_gets_its_first_table() {
 }
 
 #[test]
+fn a_first_table_and_its_undo_read_all_of_a_device() {
+    need_loops!();
+    let disk = Disk::new("");
+    let file = std::fs::OpenOptions::new().write(true).open(&disk.image).expect("it opens");
+    file.set_len(256 << 20).expect("it is made longer");
+    drop(file);
+    let device = Loop::attach(&disk.image, 512);
+    planned(&disk, &device, &["--new"]);
+    let confirm = format!("{}={}", scratch::text(device.path()), 256 << 20);
+    // Between all places that a sample of it would read.
+    let at = (100 << 20) + 5 * 4096;
+    let refused = |words: &[&str], reason: &str| {
+        for way in [&["--confirm", &confirm][..], &["--dry-run"]] {
+            let ran = disk.run(&[&["apply"], words, way].concat());
+            assert_eq!(ran.status, Some(3), "{ran:?}");
+            assert!(ran.errors.contains(reason), "{ran:?}");
+        }
+    };
+    let write = |bytes: &[u8]| {
+        super::put(device.path(), at, bytes);
+        tool::run("sync", &[scratch::text(device.path())]);
+    };
+    for bytes in [b"data", &[0xff; 4]] {
+        write(bytes);
+        refused(&["plan.json"], "the plan is for a blank disk, and it holds data");
+    }
+    write(&[0; 4]);
+    let ran = disk.run(&["apply", "plan.json", "--confirm", &confirm]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    write(b"data");
+    refused(&["--undo", "plan.json.undo"], "partition 1 would be removed, and it holds data");
+    write(&[0; 4]);
+    let ran = disk.run(&["apply", "--undo", "plan.json.undo", "--confirm", &confirm]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[test]
 fn a_device_that_somebody_uses_or_changed_is_refused_and_not_written() {
     need_loops!();
     need_tools!("sfdisk", "sgdisk", "partx", "mkswap");
