@@ -132,8 +132,8 @@ pub enum ScratchError {
     },
     /// Too little would stay free on a layer below the file system.
     #[error(
-        "cannot make a scratch file of {} in {directory}: it may need {} of new space in {store}; {} \
-         are free there, and at least {} must stay free",
+        "cannot make a scratch file of {} in {directory}: it may need {} of new space in {store}; \
+         {} are free there, and at least {} must stay free",
         Size(*length_bytes),
         Size(*needs_bytes),
         Size(*free_bytes),

@@ -13,7 +13,8 @@
 //! Drives end the way down, as do file systems whose devices this kernel does not list: those of
 //! other machines, programs and ZFS.
 //!
-//! Source: Linux `Documentation/ABI/testing/sysfs-block` and `sysfs-block-loop`, `fs/btrfs/sysfs.c`.
+//! Source: Linux `Documentation/ABI/testing/sysfs-block` and `sysfs-block-loop`,
+//! `fs/btrfs/sysfs.c`.
 
 mod growth;
 mod pool;

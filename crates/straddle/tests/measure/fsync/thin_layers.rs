@@ -23,16 +23,16 @@ struct OnImage {
 }
 
 impl OnImage {
-    /// Made on the file `image`, and mounted beside `place`.
-    fn new(kind: &str, make: &[&str], image: &Path, place: PathBuf) -> OnImage {
+    /// Made on the file `image`, and mounted on `place`.
+    fn new(kind: &str, make: &[&str], image: &Path, place: &Path) -> OnImage {
         let device = Loop::attach(image, 512);
         let node = text(device.path()).to_owned();
         tool::run(&format!("mkfs.{kind}"), &[make, &[&node]].concat());
         let options = if kind == "ext4" { EXT4_OPTIONS } else { "" };
-        OnImage { mount: Mount::new(kind, options, &node, &place), _device: device }
+        OnImage { mount: Mount::new(kind, options, &node, place), _device: device }
     }
 
-    fn ext4(image: &Path, place: PathBuf) -> OnImage {
+    fn ext4(image: &Path, place: &Path) -> OnImage {
         OnImage::new("ext4", &EXT4, image, place)
     }
 
@@ -98,7 +98,8 @@ fn has_room(place: &str) {
 #[track_caller]
 fn takes_writes(place: &str) {
     let path = Path::new(place).join("file");
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path).unwrap();
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).open(path).expect("it opens");
     file.write_all(&[7; 64 << 10]).and_then(|()| file.sync_all()).expect("it stands");
 }
 
@@ -109,7 +110,7 @@ fn a_sparse_image_on_a_nearly_full_file_system_is_refused_and_stands() {
     let scratch = Scratch::new();
     let low = memory(&scratch, 40);
     let image = sparse(low.path().join("t.img"), 1024);
-    let up = OnImage::ext4(&image, scratch.path().join("up"));
+    let up = OnImage::ext4(&image, &scratch.path().join("up"));
     takes_writes(up.name());
     fill(low.path(), 6);
     let layer = format!("tmpfs on {}, which stores {}", text(low.path()), text(&image));
@@ -129,7 +130,7 @@ fn the_option_that_is_named_fits_into_the_room_of_the_layer_below() {
     need_tools!("mkfs.ext4", "fallocate");
     let scratch = Scratch::new();
     let low = memory(&scratch, 200);
-    let up = OnImage::ext4(&sparse(low.path().join("t.img"), 1024), scratch.path().join("up"));
+    let up = OnImage::ext4(&sparse(low.path().join("t.img"), 1024), &scratch.path().join("up"));
     tool::run("sync", &["--file-system", up.name()]);
     fill(low.path(), 40);
     is_mended(3, &["bench", up.name()], "--scratch ");
@@ -145,7 +146,7 @@ fn an_image_that_has_all_its_space_works_on_a_full_file_system() {
     let scratch = Scratch::new();
     let low = memory(&scratch, 128);
     let image = whole(low.path().join("t.img"), 120);
-    let up = OnImage::ext4(&image, scratch.path().join("up"));
+    let up = OnImage::ext4(&image, &scratch.path().join("up"));
     fill(low.path(), 0);
     has_room(up.name());
     let ran = straddle(&["fsync", up.name(), "--seconds", "1", "--rows", "pg"]);
@@ -160,10 +161,10 @@ fn an_image_in_an_image_is_followed_down_to_the_layer_that_lacks_room() {
     let scratch = Scratch::new();
     let low = memory(&scratch, 64);
     let outer = sparse(low.path().join("outer.img"), 2048);
-    let middle = OnImage::ext4(&outer, scratch.path().join("middle"));
+    let middle = OnImage::ext4(&outer, &scratch.path().join("middle"));
     // The space that one image was given may be holes of the other.
     let inner = whole(middle.mount.path().join("inner.img"), 512);
-    let up = OnImage::ext4(&inner, scratch.path().join("up"));
+    let up = OnImage::ext4(&inner, &scratch.path().join("up"));
     tool::run("sync", &["--file-system", up.name()]);
     tool::run("sync", &["--file-system", middle.name()]);
     fill(low.path(), 20);
@@ -201,7 +202,7 @@ fn an_overlay_writes_to_what_is_below_its_upper_directory() {
     let scratch = Scratch::new();
     let low = memory(&scratch, 64);
     let image = sparse(low.path().join("t.img"), 1024);
-    let up = OnImage::ext4(&image, scratch.path().join("up"));
+    let up = OnImage::ext4(&image, &scratch.path().join("up"));
     let made = |name: &str| {
         let path = up.mount.path().join(name);
         std::fs::create_dir(&path).expect("a directory can be made");
@@ -222,14 +223,14 @@ fn btrfs_takes_new_space_for_what_is_written_over_unless_it_writes_in_place() {
     need_tools!("mkfs.ext4", "mkfs.btrfs", "fallocate", "chattr");
     let scratch = Scratch::new();
     let store = sparse(scratch.path().join("low.img"), 1024);
-    let low = OnImage::new("btrfs", &["-q", "-f"], &store, scratch.path().join("low"));
+    let low = OnImage::new("btrfs", &["-q", "-f"], &store, &scratch.path().join("low"));
     let low = low.mount.path();
     let cow = whole(low.join("cow.img"), 128);
     let in_place = sparse(low.join("in-place.img"), 0);
     tool::run("chattr", &["+C", text(&in_place)]);
     let in_place = whole(in_place, 128);
-    let up = OnImage::ext4(&cow, scratch.path().join("up"));
-    let fixed = OnImage::ext4(&in_place, scratch.path().join("fixed"));
+    let up = OnImage::ext4(&cow, &scratch.path().join("up"));
+    let fixed = OnImage::ext4(&in_place, &scratch.path().join("fixed"));
     for up in [&up, &fixed] {
         tool::run("sync", &["--file-system", up.name()]);
     }
@@ -246,11 +247,11 @@ fn xfs_takes_new_space_for_blocks_that_files_share() {
     need_tools!("mkfs.ext4", "mkfs.xfs", "fallocate");
     let scratch = Scratch::new();
     let store = sparse(scratch.path().join("low.img"), 1024);
-    let low = OnImage::new("xfs", &["-q", "-m", "reflink=1"], &store, scratch.path().join("low"));
+    let low = OnImage::new("xfs", &["-q", "-m", "reflink=1"], &store, &scratch.path().join("low"));
     let low = low.mount.path();
     let image = low.join("t.img");
     tool::run("dd", &["if=/dev/zero", &format!("of={}", text(&image)), "bs=1M", "count=128"]);
-    let up = OnImage::ext4(&image, scratch.path().join("up"));
+    let up = OnImage::ext4(&image, &scratch.path().join("up"));
     tool::run("sync", &["--file-system", up.name()]);
     fill(low, 30);
     has_room(up.name());
