@@ -15,6 +15,10 @@ pub const ROOT: &str = "/straddle";
 /// Source: Linux `include/uapi/linux/dm-ioctl.h` (`DM_TABLE_STATUS`); dmsetup(8).
 pub const DM_TABLES: &str = "/straddle/dm-tables";
 
+/// The state of every device-mapper target, as `dmsetup status` prints it, in lines of the same
+/// form. It changes with every write, so captures do not hold it.
+pub const DM_STATUS: &str = "/straddle/dm-status";
+
 /// A question to a drive in its own language; its word ends the path of the answer. That is text:
 /// hexadecimal digits, with white space anywhere between two bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

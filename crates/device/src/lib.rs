@@ -41,5 +41,7 @@ pub use writable_disk::WritableDisk;
 
 /// Paths of answers that are no files.
 pub mod answer {
-    pub use crate::answer_paths::{DM_TABLES, Question, ROOT, asked, of_drive, to_bytes, to_text};
+    pub use crate::answer_paths::{
+        DM_STATUS, DM_TABLES, Question, ROOT, asked, of_drive, to_bytes, to_text,
+    };
 }

@@ -82,13 +82,22 @@ impl DmIoctl {
 /// [`TreeError::Missing`] when this kernel has no device-mapper, and [`TreeError::Unreadable`] when
 /// it may not be asked.
 pub(crate) fn tables() -> Result<String, TreeError> {
-    let unreadable =
-        |reason: String| TreeError::Unreadable { path: answer::DM_TABLES.to_owned(), reason };
+    asked(answer::DM_TABLES, DM_STATUS_TABLE_FLAG)
+}
+
+/// The state of every target, in lines of the same form.
+///
+/// # Errors
+/// Same as [`tables`].
+pub(crate) fn states() -> Result<String, TreeError> {
+    asked(answer::DM_STATUS, 0)
+}
+
+fn asked(path: &str, what: u32) -> Result<String, TreeError> {
+    let unreadable = |reason: String| TreeError::Unreadable { path: path.to_owned(), reason };
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
     let control = rustix::fs::open(CONTROL, flags, Mode::empty()).map_err(|error| match error {
-        Errno::NOENT | Errno::NODEV | Errno::NXIO => {
-            TreeError::Missing { path: answer::DM_TABLES.to_owned() }
-        }
+        Errno::NOENT | Errno::NODEV | Errno::NXIO => TreeError::Missing { path: path.to_owned() },
         Errno::ACCESS | Errno::PERM => {
             unreadable(format!("{CONTROL} cannot be opened: {error}; run as root"))
         }
@@ -101,7 +110,7 @@ pub(crate) fn tables() -> Result<String, TreeError> {
     let listed = call::<DM_LIST_DEVICES>(control.as_fd(), 0, &[]).map_err(failed)?;
     let mut text = String::new();
     for name in names(&listed.data) {
-        let flags = DM_STATUS_TABLE_FLAG | DM_NOFLUSH_FLAG | DM_SECURE_DATA_FLAG;
+        let flags = what | DM_NOFLUSH_FLAG | DM_SECURE_DATA_FLAG;
         match call::<DM_TABLE_STATUS>(control.as_fd(), flags, &name) {
             Ok(mut status) => {
                 lines(&mut text, &name, &status.data, status.targets);

@@ -90,7 +90,9 @@ pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
 pub use prompt_thread::wake_promptly;
 pub use realtime::is_realtime;
-pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
+pub use scratch::{
+    Scratch, ScratchError, ScratchPlan, StoreBelow, full_below, room_below, takes_files,
+};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};

@@ -180,8 +180,10 @@ impl KernelTree for LiveTree {
 
 /// The answer at `path`, as a file would hold it.
 fn answered(tree: &LiveTree, path: &str) -> Result<Vec<u8>, TreeError> {
-    if path == answer::DM_TABLES {
-        return device_mapper::tables().map(String::into_bytes);
+    match path {
+        answer::DM_TABLES => return device_mapper::tables().map(String::into_bytes),
+        answer::DM_STATUS => return device_mapper::states().map(String::into_bytes),
+        _ => {}
     }
     let missing = || TreeError::Missing { path: escape(path.as_bytes()) };
     let (disk, question) = answer::asked(path).ok_or_else(missing)?;
@@ -194,7 +196,7 @@ fn answers(tree: &LiveTree, path: &str) -> Result<Vec<String>, TreeError> {
     let missing = || TreeError::Missing { path: escape(path.as_bytes()) };
     let root = |path: &str| path.strip_prefix(answer::ROOT).map(str::to_owned);
     match root(path).as_deref() {
-        Some("") => Ok(vec!["dm-tables".to_owned(), "drive".to_owned()]),
+        Some("") => Ok(["dm-status", "dm-tables", "drive"].map(str::to_owned).to_vec()),
         Some("/drive") => {
             let mut disks = tree.list("/sys/block")?;
             disks.retain(|disk| !drive_answer::questions(tree, disk).is_empty());
@@ -321,7 +323,7 @@ mod tests {
     #[test]
     fn the_live_tree_lists_what_can_be_asked() {
         let tree = LiveTree::new(Path::new("/"));
-        assert_eq!(tree.list(answer::ROOT).unwrap(), ["dm-tables", "drive"]);
+        assert_eq!(tree.list(answer::ROOT).unwrap(), ["dm-status", "dm-tables", "drive"]);
         for disk in tree.list("/straddle/drive").unwrap() {
             assert!(!tree.list(&format!("/straddle/drive/{disk}")).unwrap().is_empty());
         }

@@ -1,17 +1,20 @@
 //! The directory in which a scratch file is to be made, and whether it can be.
 
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use units::{DiskText, Known};
 
+use super::below;
 use super::direct_alignment::direct_unit;
 use super::error::ScratchError;
-use super::free_space::check_room;
+use super::free_space::{check_below, check_room};
 use super::unfit_filesystems::{self, Filesystem, Unfit};
 use super::unnamed::nameless;
 use super::wanted_length::ScratchPlan;
-use crate::Pinned;
+use crate::extents::facts_of;
+use crate::{LiveTree, Pinned};
 
 /// Unit of the file's length, in bytes.
 const PAGE_BYTES: u64 = 4096;
@@ -54,8 +57,29 @@ impl Site {
             Purpose::Placed => check(&filesystem, plan, place)?,
             Purpose::Synced => check_room(&filesystem, plan, place)?,
         }
+        has_room_below(directory.as_fd(), length_bytes, place)?;
         Ok(Site { directory, filesystem })
     }
+}
+
+/// Returns whether every layer below the file system of `directory` has room for `length_bytes`
+/// more, as far as that is known.
+///
+/// # Errors
+/// [`ScratchError::Below`] when one has too little, and when `directory` cannot be opened.
+pub fn room_below(directory: &Pinned, length_bytes: u64) -> Result<(), ScratchError> {
+    has_room_below(directory.as_fd(), length_bytes, &directory.text())
+}
+
+fn has_room_below(
+    directory: BorrowedFd<'_>,
+    length_bytes: u64,
+    place: &DiskText,
+) -> Result<(), ScratchError> {
+    let facts = facts_of(directory)
+        .map_err(|error| ScratchError::refused("ask for the file system of", place, &error))?;
+    let stores = below::stores(&LiveTree::new(Path::new("/")), &facts, length_bytes);
+    check_below(stores, length_bytes, place)
 }
 
 /// Returns whether a file can be made in `directory`: an empty one is, and is gone at once.
@@ -161,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_length_over_the_budget_or_not_of_pages_is_refused_before_anything_is_opened() {
-        let directory = Pinned::at(std::path::Path::new("/proc/self/fd")).unwrap();
+        let directory = Pinned::at(Path::new("/proc/self/fd")).unwrap();
         let nowhere = &directory;
         let over = ScratchPlan { budget_bytes: (64 << 20) - 1, ..ScratchPlan::EXAMPLE };
         let error = Scratch::create(nowhere, over).unwrap_err();
@@ -172,7 +196,7 @@ mod tests {
                     .unwrap_err();
             assert!(matches!(error, ScratchError::Length { .. }), "{error}");
         }
-        let file = Pinned::at(std::path::Path::new("/proc/version")).unwrap();
+        let file = Pinned::at(Path::new("/proc/version")).unwrap();
         let error = Scratch::create(&file, ScratchPlan::EXAMPLE).unwrap_err();
         assert_eq!(
             error.to_string(),

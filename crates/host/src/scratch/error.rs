@@ -7,6 +7,9 @@ use thiserror::Error;
 use units::DiskText;
 use units::prefix::{Exact, Size};
 
+use super::below::StoreBelow;
+use super::full_part::FullPart;
+
 /// Why a scratch file cannot be made, or not be trusted. Nothing remains of it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScratchError {
@@ -127,14 +130,39 @@ pub enum ScratchError {
         /// Space that has to stay free, in bytes.
         keep_bytes: u64,
     },
-    /// The file system became full while the file was written.
+    /// Too little would stay free on a layer below the file system.
     #[error(
-        "cannot write the scratch file in {directory}: the file system is full after {}",
+        "cannot make a scratch file of {} in {directory}: it may need {} of new space in {store}; \
+         {} are free there, and at least {} must stay free",
+        Size(*length_bytes),
+        Size(*needs_bytes),
+        Size(*free_bytes),
+        Size(*keep_bytes)
+    )]
+    Below {
+        /// The directory.
+        directory: DiskText,
+        /// The wanted length, in bytes.
+        length_bytes: u64,
+        /// The layer.
+        store: Box<StoreBelow>,
+        /// The most space that the layer may have to take, in bytes.
+        needs_bytes: u64,
+        /// Space that is free there, in bytes.
+        free_bytes: u64,
+        /// Space that has to stay free there, in bytes.
+        keep_bytes: u64,
+    },
+    /// A file system became full while the file was written.
+    #[error(
+        "cannot write the scratch file in {directory}: {full} is full after {}",
         Size(*written_bytes)
     )]
     Full {
         /// The directory.
         directory: DiskText,
+        /// The layer that is full.
+        full: FullPart,
         /// Number of bytes written before.
         written_bytes: u64,
     },
@@ -185,6 +213,12 @@ impl ScratchError {
             ScratchError::Space { free_bytes, keep_bytes, .. } => {
                 free_bytes.saturating_sub(*keep_bytes)
             }
+            ScratchError::Below { length_bytes, needs_bytes, free_bytes, keep_bytes, .. } => {
+                let room_bytes = u128::from(free_bytes.saturating_sub(*keep_bytes));
+                let least = u128::from(*needs_bytes.max(length_bytes)).max(1);
+                let shorter = (room_bytes * u128::from(*length_bytes)).div_euclid(least);
+                u64::try_from(shorter).unwrap_or(0)
+            }
             ScratchError::Full { written_bytes, .. }
             | ScratchError::Quota { written_bytes, .. } => written_bytes.div_euclid(2),
             _ => 0,
@@ -198,13 +232,23 @@ impl ScratchError {
     #[must_use]
     pub fn hint(&self, smaller: Option<&str>) -> Option<String> {
         let room = match self {
-            ScratchError::Space { .. } | ScratchError::Full { .. } => "free some space there",
-            ScratchError::Quota { .. } => "ask for a larger quota",
+            ScratchError::Space { .. } => "free some space there".to_owned(),
+            ScratchError::Full { full, .. } => format!("free some space {}", full.place()),
+            ScratchError::Quota { .. } => "ask for a larger quota".to_owned(),
+            ScratchError::Below { store, needs_bytes, free_bytes, keep_bytes, .. } => {
+                let lacks_bytes = needs_bytes.saturating_add(*keep_bytes) - free_bytes;
+                let lacks = Size(lacks_bytes.next_multiple_of(1 << 20));
+                let room = format!("free {lacks} {}", store.place());
+                match smaller {
+                    Some(_) => room,
+                    None => return Some(format!("{room}, or name a directory on another drive")),
+                }
+            }
             _ => return self.remedy().map(str::to_owned),
         };
         Some(match smaller {
             Some(smaller) => format!("{room}, or measure with less: {smaller}"),
-            None => room.to_owned(),
+            None => room,
         })
     }
 
@@ -236,6 +280,7 @@ impl ScratchError {
                 "name a directory on a disk that you may write, or try sudo"
             }
             ScratchError::Space { .. }
+            | ScratchError::Below { .. }
             | ScratchError::Full { .. }
             | ScratchError::Quota { .. }
             | ScratchError::Refused { .. }
@@ -273,7 +318,9 @@ impl ScratchError {
     ) -> ScratchError {
         let directory = directory.clone();
         match error {
-            Errno::NOSPC => ScratchError::Full { directory, written_bytes: at_bytes },
+            Errno::NOSPC => {
+                ScratchError::Full { directory, full: FullPart::Mounted, written_bytes: at_bytes }
+            }
             Errno::DQUOT => ScratchError::Quota { directory, written_bytes: at_bytes },
             Errno::ROFS => ScratchError::ReadOnly { directory },
             error => {

@@ -15,7 +15,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `directory` | the directory, and whether a file can be made there |
-//! | `free_space` | how much must stay free |
+//! | `free_space` | how much must stay free, there and on every layer below |
+//! | `below` | the layers below that take space for it, and their room |
+//! | `full_part` | which layer is full where a write found no space |
 //! | `unfit_filesystems` | which file system that is, and what is wrong with it |
 //! | `unnamed`, `named` | the empty file, without a name or with one |
 //! | `guard`, `lock`, `scratch_name` | what removes the name, holds it, and marks it as ours |
@@ -29,11 +31,13 @@
 //!
 //! Source: open(2) on `O_TMPFILE`; `Documentation/filesystems/fiemap.rst` of Linux.
 
+mod below;
 mod direct_alignment;
 mod directory;
 mod error;
 mod fill;
 mod free_space;
+mod full_part;
 mod guard;
 mod leftover;
 mod lock;
@@ -63,8 +67,10 @@ use self::fill::fill;
 pub(crate) use self::named::{Name, synced_file};
 use self::unnamed::nameless;
 
-pub use directory::{direct_unit_in, takes_files};
+pub use below::{Room, StoreBelow};
+pub use directory::{direct_unit_in, room_below, takes_files};
 pub use error::ScratchError;
+pub use full_part::{FullPart, full_below};
 pub use leftover::{Fate, Leftover, sweep};
 pub use usable_places::{Unusable, Usable, same_places, usable};
 pub use wanted_length::ScratchPlan;
@@ -145,7 +151,8 @@ impl Scratch {
             })?;
         }
         let direct = direct_unit(file.as_fd());
-        let filled_direct = fill(file.as_fd(), plan, &place, goes_on)?;
+        let filled_direct = fill(file.as_fd(), plan, &place, goes_on)
+            .map_err(|error| full_part::blamed(error, opened.as_fd(), plan.length_bytes))?;
         let places = extents_of(file.as_fd(), whole(plan.length_bytes), true);
         let (directory, filesystem) = (place, filesystem.name);
         let length_bytes = plan.length_bytes;

@@ -149,6 +149,12 @@ fn kind(name: Option<&str>, magic: u32) -> (String, Option<Unfit>) {
     (name.to_owned(), unfit)
 }
 
+/// Returns whether a file system of `kind` writes bytes that are written again to new places,
+/// unless told otherwise of a file.
+pub(super) fn relocates(kind: &str) -> bool {
+    kind == "btrfs" || self::kind(Some(kind), 0).1 == Some(Unfit::Moving)
+}
+
 /// The option of a mount that compresses every new file.
 fn compression(mount: &MountLine) -> Option<String> {
     let compresses = |option: &&String| match mount.kind.as_str() {

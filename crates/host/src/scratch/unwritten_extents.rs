@@ -11,7 +11,7 @@ use device::ExtentFlags;
 use units::ByteRange;
 
 use super::fill::write_all;
-use super::{Scratch, ScratchError, whole};
+use super::{Scratch, ScratchError, full_part, whole};
 use crate::engine::{Access, Buffers};
 use crate::extents::extents_of;
 
@@ -26,6 +26,11 @@ impl Scratch {
     /// [`ScratchError::Refused`] when the file system does not tell its extents or there is no
     /// memory; as [`Scratch::create`] when a write fails.
     pub fn rewrite_unwritten(&self) -> Result<u64, ScratchError> {
+        // All space was taken when it was made: what is missing now is missing below.
+        self.rewritten().map_err(|error| full_part::blamed(error, self.fd(), 1))
+    }
+
+    fn rewritten(&self) -> Result<u64, ScratchError> {
         let refused = |attempted, reason: String| ScratchError::Refused {
             attempted,
             directory: self.directory.clone(),

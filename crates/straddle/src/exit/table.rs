@@ -116,6 +116,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("fsync", 0, "PASS or WARN; without --for: no proof that syncs are lost"),
     end("fsync", 1, "FAIL, syncs are not durable, or a sync failed"),
     end("fsync", 2, NOT_HERE),
+    end("fsync", 3, SAFETY),
     end("fsync", 5, "not enough evidence"),
     end("fsync", 130, SIGNAL),
     end("watch", 0, "watched; without --seconds also where Ctrl-C ended it"),

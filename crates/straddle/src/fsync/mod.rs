@@ -181,7 +181,7 @@ fn rounds(
     let seen = durable::run(&mut watched, plan.in_turns(), limits, session.document.seed);
     drop(watched);
     document::fill(session, plan, &seen, limits.slice_ns);
-    refusal::stopped(&seen)?;
+    refusal::stopped(session, &seen)?;
     refusal::standing(session, &seen)?;
     if session.interrupt.is_raised() {
         return Err(Halt::Interrupted);

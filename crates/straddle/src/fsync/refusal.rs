@@ -11,7 +11,7 @@ use super::plan::FsyncRunPlan;
 use super::schedule::{SECOND_NS, Schedule};
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
-use crate::shared::halt::Halt;
+use crate::shared::halt::{self, Halt};
 
 /// Refuses a mount that cannot be written to: without a sync nothing is known, and what the layers
 /// below declare is about reads.
@@ -28,10 +28,11 @@ pub(super) fn writable(session: &Session<'_>) -> Result<(), Halt> {
 
 /// Refuses files for which there is no room.
 pub(super) fn fits(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<(), Halt> {
-    if plan.is_look() {
-        return Ok(());
-    }
-    let possible = plan.files(session).possible();
+    let possible = match plan.is_look() {
+        // A file system that is nearly full takes the few bytes; one on a full layer goes down.
+        true => host::room_below(session.directory()?, plan.forecast.scratch_bytes),
+        false => plan.files(session).possible(),
+    };
     possible.map_err(|error| no_files(session, plan, &error))
 }
 
@@ -41,7 +42,7 @@ pub(super) fn no_files(session: &Session<'_>, plan: &FsyncRunPlan, error: &Scrat
         ScratchError::Stopped { .. } => Halt::Interrupted,
         _ => {
             let smaller = smaller(session.arguments, plan, error);
-            Halt::refused(error.to_string(), error.hint(smaller.as_deref()))
+            halt::no_file_but(error, smaller.as_deref()).into()
         }
     }
 }
@@ -102,12 +103,18 @@ fn two_rounds_ns(session: &Session<'_>, plan: &FsyncRunPlan, seen: &DurableSeen)
 }
 
 /// Refuses to go on where an operation failed that may have lost what was written.
-pub(super) fn stopped(seen: &DurableSeen) -> Result<(), Halt> {
+pub(super) fn stopped(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
     let Some(reason) = &seen.stopped else { return Ok(()) };
+    let full = full_below(session).map_or(String::new(), |store| format!("{store} is full; "));
     Err(Halt::fault(
         format!("stopped, and not tried again: {reason}"),
-        Some("look into the kernel's log (dmesg): what was written may be lost".to_owned()),
+        Some(format!("{full}look into the kernel's log (dmesg): what was written may be lost")),
     ))
+}
+
+/// The layer below the file system that has no room left, if one is known.
+fn full_below(session: &Session<'_>) -> Option<host::StoreBelow> {
+    host::full_below(session.directory().ok()?)
 }
 
 /// Refuses to go on where rows failed since the file system went down: no sync of it tells
@@ -162,14 +169,18 @@ pub(super) fn no_room(session: &Session<'_>, seen: &DurableSeen) -> Result<(), H
         return Ok(());
     };
     let path = &session.document.target.path;
+    let (full, place) = match full_below(session) {
+        Some(store) => (format!("{store}, below {path},"), store.place()),
+        None => (path.clone(), "there, or ask for a larger quota,".to_owned()),
+    };
     Err(Halt::undecided(
         format!(
-            "{path} had no room while rows were measured, so what was measured of {} means \
+            "{full} had no room while rows were measured, so what was measured of {} means \
              nothing: {reason}",
             void.join(", ")
         ),
         Some(format!(
-            "free {} there, or ask for a larger quota, and measure again",
+            "free {} {place} and measure again",
             Size(session.document.forecast.as_ref().map_or(0, |forecast| forecast.scratch_bytes))
         )),
     ))

@@ -8,7 +8,7 @@ use report::Refusal;
 
 use super::session::Session;
 use crate::shared::printer::shown;
-use crate::shared::scratch;
+use crate::shared::{halt, scratch};
 
 /// The scratch file's length, where the bytes allow it.
 const SCRATCH_BYTES: u64 = 64 << 20;
@@ -94,7 +94,7 @@ pub(super) fn no_file(error: &ScratchError) -> Refusal {
     }
     let room_bytes = error.room_bytes().filter(|bytes| *bytes >= SCRATCH_BYTES_LEAST);
     let smaller = room_bytes.map(|bytes| format!("--bytes-max {}M", (bytes >> 20) * 3));
-    Refusal::new(error.to_string(), error.hint(smaller.as_deref()))
+    halt::no_file_but(error, smaller.as_deref())
 }
 
 fn plan(run: &Session<'_>, length_bytes: u64) -> ScratchPlan {

@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use device::mountinfo::MountLine;
+use host::Pinned;
 use units::text::escape;
 
 use crate::shared::inspected_machine::InspectedMachine;
@@ -39,7 +40,17 @@ pub(crate) fn advice(
     let mount = mount::on_the_way(inspected.tree(), directory)?;
     let answers = host::identity(directory);
     let refuses = answers.is_err_and(|error| error.raw_os_error() == Some(EIO));
-    (refuses || is_down(&mount, was_written)).then(|| what_to_do(&mount))
+    let is_down = refuses || is_down(&mount, was_written);
+    is_down.then(|| format!("{}{}", room_first(directory), what_to_do(&mount)))
+}
+
+/// Advice to free space where the file system went down for lack of it on a layer below.
+fn room_first(directory: &Path) -> String {
+    let full = Pinned::at(directory).ok().and_then(|directory| host::full_below(&directory));
+    let advice = |store: host::StoreBelow| {
+        format!("{store} is full: free some space {} first; ", store.place())
+    };
+    full.map_or(String::new(), advice)
 }
 
 fn is_down(mount: &MountLine, was_written: bool) -> bool {

@@ -59,7 +59,17 @@ impl Halt {
 pub(crate) fn no_file(error: &ScratchError) -> Refusal {
     let mebibytes = error.room_bytes().map(|bytes| bytes >> 20).filter(|number| *number > 0);
     let smaller = mebibytes.map(|number| format!("--scratch {number}M"));
-    Refusal::new(error.to_string(), error.hint(smaller.as_deref()))
+    no_file_but(error, smaller.as_deref())
+}
+
+/// That there is no scratch file, with the option that makes one that fits. Where the layers below
+/// lack room it is refused for safety: their file systems would go down.
+pub(crate) fn no_file_but(error: &ScratchError, smaller: Option<&str>) -> Refusal {
+    let kind = match error {
+        ScratchError::Below { .. } => RefusalKind::Safety,
+        _ => RefusalKind::Misuse,
+    };
+    Refusal { kind, ..Refusal::new(error.to_string(), error.hint(smaller)) }
 }
 
 impl From<Refusal> for Halt {

@@ -143,6 +143,11 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("fsync", 0), ("fsync", 1)],
     ),
     (
+        "tests/measure/fsync/thin_layers.rs",
+        "a_sparse_image_on_a_nearly_full_file_system_is_refused_and_stands",
+        &[("fsync", 3)],
+    ),
+    (
         "tests/measure/fsync/answers.rs",
         "too_few_writes_end_in_an_option_to_type_that_is_more_than_was_given",
         &[("fsync", 5)],

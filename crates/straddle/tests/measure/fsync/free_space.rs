@@ -9,18 +9,19 @@ use super::run::Ran;
 use super::volume::Volume;
 
 /// `straddle` with `words`, as a script's line would have them.
-fn straddle(words: &[&str]) -> Ran {
+pub(super) fn straddle(words: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
     Ran::of(command.args(words).env("LC_ALL", "C.UTF-8").stdin(Stdio::null()))
 }
 
-/// Refuses for want of room, names the option with `start`, and what it names is then enough.
+/// Refuses with `code` for want of room, names the option with `start`, and what it names is then
+/// enough.
 #[track_caller]
-fn is_mended(place: &str, command: &str, words: &[&str], start: &str) {
-    let asked = [&[command, place, "--dry-run"], words].concat();
+pub(super) fn is_mended(code: i32, asked: &[&str], start: &str) {
+    let asked = [asked, &["--dry-run"]].concat();
     let ran = straddle(&asked);
-    assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{ran:?}");
-    assert!(ran.errors.contains("iB are free, and "), "sizes have units: {ran:?}");
+    assert_eq!((ran.status, ran.out.as_str()), (Some(code), ""), "{ran:?}");
+    assert!(ran.errors.contains("iB are free"), "sizes have units: {ran:?}");
     let (_, hint) = ran.errors.split_once("\nhint: ").expect("it hints");
     let (_, option) = hint.trim().split_once("or measure with less: ").expect("it names one");
     assert!(option.starts_with(start), "{ran:?}");
@@ -40,8 +41,8 @@ fn the_option_that_is_named_fits_into_the_room_that_there_is() {
     // More than one file of 16 MiB fits, and less than what each command likes to have.
     let length = (free_bytes - (55 << 20)).to_string();
     tool::run("fallocate", &["-l", &length, text(&volume.path().join("filler"))]);
-    is_mended(volume.name(), "bench", &[], "--scratch ");
-    is_mended(volume.name(), "probe", &[], "--bytes-max ");
-    is_mended(volume.name(), "fsync", &[], "--rows pg");
-    is_mended(volume.name(), "fsync", &["--for", "kafka"], "--bytes-max ");
+    is_mended(2, &["bench", volume.name()], "--scratch ");
+    is_mended(2, &["probe", volume.name()], "--bytes-max ");
+    is_mended(2, &["fsync", volume.name()], "--rows pg");
+    is_mended(2, &["fsync", volume.name(), "--for", "kafka"], "--bytes-max ");
 }

@@ -7,5 +7,6 @@ mod free_space;
 mod refusals;
 mod run;
 mod slow;
+mod thin_layers;
 mod unprivileged;
 mod volume;
