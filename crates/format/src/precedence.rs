@@ -211,7 +211,8 @@ fn reaches_past(choice: &Choice, member: &MdMember, disk_bytes: u64) -> bool {
     let Some(table) = Some(&choice.table.value).filter(|_| is_used) else { return false };
     fitting(table, disk_bytes).is_some_and(|table| {
         let ends = table.partitions.iter().map(|partition| partition.range).chain(table.usable);
-        ends.max_by_key(|range| range.end_bytes()).is_some_and(|range| range.end_bytes() > member.superblock_at_bytes)
+        ends.max_by_key(|range| range.end_bytes())
+            .is_some_and(|range| range.end_bytes() > member.superblock_at_bytes)
     })
 }
 

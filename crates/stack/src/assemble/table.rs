@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use device::{Disk, Window};
+use format::Problem;
 use format::probe::{self, Hint, Reading};
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
-use format::Problem;
 use units::{ByteRange, Known, SectorSize, Source};
 
 use super::{Assembler, LookedAt, TablesInForce, holds_data};

@@ -36,7 +36,9 @@ pub(crate) fn title(layer: &Layer) -> String {
             vec![kind.clone(), "not read".to_owned()]
         }
         LayerKind::Mounted(kind) => vec![kind.clone(), BY_KERNEL.to_owned()],
-        LayerKind::MdMember(member) => vec![format!("{} member", member.version.words()), role(member)],
+        LayerKind::MdMember(member) => {
+            vec![format!("{} member", member.version.words()), role(member)]
+        }
         LayerKind::MdArray(member) => array_words(member),
         LayerKind::LvmPhysical(volume) => match &volume.group {
             Some(group) => vec![format!("LVM PV of {}", group.name)],
