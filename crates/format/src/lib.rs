@@ -17,6 +17,7 @@ pub mod identify;
 pub mod image;
 pub mod member;
 pub mod named;
+mod precedence;
 pub mod probe;
 pub mod problem;
 pub mod signature;

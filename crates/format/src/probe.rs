@@ -3,12 +3,14 @@
 use device::Disk;
 use units::SectorSize;
 
-use crate::Parsed;
 use crate::filesystem::{self, FileSystem};
 use crate::heads::Heads;
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::named::{self, Class, Named};
-use crate::table::{PartitionTable, TableKind, choice};
+use crate::precedence::{self, Finds};
+use crate::table::choice::{self, TableWeight};
+use crate::table::{PartitionTable, TableKind};
+use crate::{Parsed, Problem};
 
 /// The type of an MBR's entries on a dynamic disk.
 const LDM: &str = "0x42";
@@ -46,11 +48,81 @@ pub struct Hint {
     pub tables: bool,
 }
 
-/// Everything that is on `disk`, containers first (the outer one first), then the partition table
-/// in use unless `hint` rules one out, then file systems. More than one may be stale. A table that
-/// hardly speaks for itself (an MBR that lists nothing, a GPT without a protective MBR) is left out
-/// where anything else is found, and so is one that is only named.
-pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<ProbedContent>> {
+/// Everything that was found, and which of it is in force.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The member or container in force.
+    pub container: Option<Parsed<ProbedContent>>,
+    /// The partition table, then the file systems. Where there is a container, they are its
+    /// array's, and are to be read there.
+    pub found: Vec<Parsed<ProbedContent>>,
+    /// All that is not in force.
+    pub left_over: Vec<LeftOver>,
+    /// The reason why nobody can tell what is in force: `found` then holds the table, and
+    /// `left_over` the member.
+    pub contest: Option<Problem>,
+}
+
+impl Reading {
+    /// Returns whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.contents().next().is_none()
+    }
+
+    /// All that was found, in force or not.
+    pub fn contents(&self) -> impl Iterator<Item = &ProbedContent> {
+        let in_force = self.container.iter().chain(&self.found).map(|found| &found.value);
+        in_force.chain(self.left_over.iter().map(|left| &left.content))
+    }
+
+    /// Adds finds that are not in force for the reason `why`.
+    pub(crate) fn leave(
+        &mut self,
+        finds: impl IntoIterator<Item = Parsed<ProbedContent>>,
+        why: &str,
+    ) {
+        let left = finds.into_iter().map(|found| LeftOver::new(&found.value, why));
+        self.left_over.extend(left);
+    }
+}
+
+/// One thing that was found and is not in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOver {
+    /// The thing.
+    pub content: ProbedContent,
+    /// The reason.
+    pub why: String,
+}
+
+impl LeftOver {
+    pub(crate) fn new(content: &ProbedContent, why: &str) -> LeftOver {
+        LeftOver { content: content.clone(), why: why.to_owned() }
+    }
+}
+
+impl ProbedContent {
+    /// Returns what it is, in a few words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            ProbedContent::Table(table) if table.is_backup() => "backup GPT at the end".to_owned(),
+            ProbedContent::Table(table) => format!("{} partition table", table.kind.word()),
+            ProbedContent::Md(member) => format!("{} RAID member", member.version.words()),
+            ProbedContent::Lvm(_) => "LVM physical volume".to_owned(),
+            ProbedContent::Luks(luks) => precedence::luks_words(luks),
+            ProbedContent::Bcache(_) => "bcache".to_owned(),
+            ProbedContent::Integrity(_) => "dm-integrity".to_owned(),
+            ProbedContent::FileSystem(system) => system.kind.to_owned(),
+            ProbedContent::Named(entry) => entry.what.to_owned(),
+        }
+    }
+}
+
+/// Everything that is on `disk`, and what of it is in force: members and containers (the outer one
+/// first), the partition table in use unless `hint` rules one out, file systems.
+pub fn read(disk: &dyn Disk, hint: Hint) -> Reading {
     let heads = Heads::new(disk);
     let is_whole = hint.tables && hint.start_bytes == 0;
     let by_name = |wanted: Class| {
@@ -71,13 +143,18 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<ProbedContent>> {
     let systems: Vec<_> = systems.collect();
     let is_empty = members.is_empty() && systems.is_empty();
     let table = hint.tables.then(|| choice::choose(disk, hint.sector, hint.start_bytes)).flatten();
-    let is_weak = table.as_ref().is_none_or(|choice| choice.is_weak);
+    // In a slice nothing but a BSD label outranks anything.
+    let table = table.filter(|choice| {
+        is_empty || hint.start_bytes == 0 || choice.table.value.kind == TableKind::Bsd
+    });
+    let is_weak = table.as_ref().is_none_or(|choice| choice.weight == TableWeight::Weak);
     let is_dynamic = table.as_ref().is_some_and(|choice| is_all_dynamic(&choice.table.value));
     let named = if is_empty && is_weak || is_dynamic { by_name(Class::Table) } else { None };
-    let table = table
-        .filter(|choice| named.is_none() && (is_empty || !choice.is_weak))
-        .map(|choice| choice.table.map(ProbedContent::Table));
-    members.into_iter().chain(table).chain(named).chain(systems).collect()
+    let table = table.filter(|_| named.is_none());
+    let disk_bytes = disk.length_bytes();
+    let mut reading = precedence::decide(Finds { members, table, systems, disk_bytes });
+    reading.found.splice(0..0, named);
+    reading
 }
 
 /// Returns whether an MBR leaves the whole disk to Windows' own manager of volumes.

@@ -141,7 +141,11 @@ impl<'a> SurveyedDisk<'a> {
                 piece.fixed.get_or_insert_with(|| fault.clone());
             }
         }
-        let room = room(bytes.as_ref(), table, &raw, &marks, sector, &pieces);
+        let mut room = room(bytes.as_ref(), table, &raw, &marks, sector, &pieces);
+        // Zeros before the first partition may be part of what is left over there.
+        if let (false, Some(first)) = (layer.also.is_empty(), pieces.first()) {
+            room.first = room.first.max(first.range.start_bytes());
+        }
         Ok(SurveyedDisk { case, disk, bytes, table, raw, marks, room, pieces })
     }
 }

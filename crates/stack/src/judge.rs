@@ -133,7 +133,9 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
         grounds.granule(stack, id, range, leaf);
     }
     for &below in under.iter().chain([&id]) {
-        grounds.obstacles.extend(lacking(stack.layer(below)).map(Obstacle::Unknown));
+        let layer = stack.layer(below);
+        let reasons = lacking(layer).into_iter().chain(layer.contest.clone());
+        grounds.obstacles.extend(reasons.map(Obstacle::Unknown));
     }
     for &below in &under {
         if let Mapping::Unknown { on, reason } = &stack.layer(below).mapping

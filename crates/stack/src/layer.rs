@@ -216,6 +216,9 @@ pub struct Layer {
     pub problems: Vec<Problem>,
     /// Other signatures found on it that are not the ones in force: what, and why they are not.
     pub also: Vec<String>,
+    /// The reason why nobody can tell which of its signatures is in force; nothing on it then has
+    /// a verdict.
+    pub contest: Option<String>,
 }
 
 impl Layer {
@@ -241,6 +244,7 @@ impl Layer {
             tables: Vec::new(),
             problems: Vec::new(),
             also: Vec::new(),
+            contest: None,
         }
     }
 

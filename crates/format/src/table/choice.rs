@@ -12,13 +12,25 @@ use units::SectorSize;
 use super::{PartitionRole, PartitionTable, bsd, gpt, half_moved, mbr, sgi_sun};
 use crate::{Parsed, Problem, ProblemKind};
 
-/// A table, and whether it stands on its own.
+/// A table, and the evidence for it.
 pub(crate) struct Choice {
     /// The table.
     pub(crate) table: Parsed<PartitionTable>,
-    /// True if too little speaks for it to count beside a file system or a member found on the same
-    /// bytes: an MBR that lists nothing, a GPT that no MBR protects.
-    pub(crate) is_weak: bool,
+    /// Its evidence.
+    pub(crate) weight: TableWeight,
+}
+
+/// Evidence for a table, from the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TableWeight {
+    /// Too little to count beside a file system or a member on the same bytes: an MBR that lists
+    /// nothing, a GPT that no MBR protects.
+    Weak,
+    /// A protected GPT that Linux does not use: its primary copy is damaged, or at the place for
+    /// another sector size.
+    Doubtful,
+    /// Linux makes its partitions.
+    Strong,
 }
 
 /// The table in use on `disk`, which starts at `start_bytes` of the whole disk:
@@ -42,7 +54,11 @@ pub(crate) fn choose(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> O
 fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
     let gpt = gpt::find(disk, sector);
     let gpt = match gpt {
-        Some(found) if found.is_protected => return Some(strong(found.table)),
+        Some(found) if found.is_protected => {
+            let is_used = found.is_primary_sound && found.table.value.sector == sector;
+            let weight = if is_used { TableWeight::Strong } else { TableWeight::Doubtful };
+            return Some(Choice { table: found.table, weight });
+        }
         other => other,
     };
     if let Some(label) = sgi_sun::sgi(disk) {
@@ -62,13 +78,14 @@ fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choic
     }
     let is_empty = mbr.as_ref().is_none_or(|table| table.value.partitions.is_empty());
     match gpt {
-        Some(found) if is_empty => Some(Choice { table: found.table, is_weak: true }),
-        _ => mbr.map(|table| Choice { table, is_weak: is_empty }),
+        Some(found) if is_empty => Some(Choice { table: found.table, weight: TableWeight::Weak }),
+        _ if is_empty => mbr.map(|table| Choice { table, weight: TableWeight::Weak }),
+        _ => mbr.map(strong),
     }
 }
 
 fn strong(table: Parsed<PartitionTable>) -> Choice {
-    Choice { table, is_weak: false }
+    Choice { table, weight: TableWeight::Strong }
 }
 
 /// Returns whether an MBR lists anything but a BSD slice that begins with the MBR itself.

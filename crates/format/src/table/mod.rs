@@ -134,6 +134,15 @@ impl PartitionTable {
             repair: None,
         }
     }
+
+    /// Returns whether a GPT that lists something was read from its backup, whose entries follow
+    /// the partitions.
+    #[must_use]
+    pub fn is_backup(&self) -> bool {
+        let end = self.usable.filter(|_| self.kind == TableKind::Gpt).map(ByteRange::end_bytes);
+        let first = self.partitions.first().zip(end);
+        first.is_some_and(|(first, end)| first.entry_at_bytes >= end)
+    }
 }
 
 /// Conditions under which tools find the sound copy. Without the primary one they look for the

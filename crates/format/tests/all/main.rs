@@ -13,6 +13,7 @@ mod images_agree;
 mod images_hostile;
 mod lvm_agree;
 mod members;
+mod precedence;
 mod tables_agree;
 mod tables_bsd;
 mod tables_choice;

@@ -434,7 +434,7 @@ fn an_empty_table_counts_where_there_is_nothing_else() {
     let hint = Hint { sector: SectorSize::B512, start_bytes: 0, tables: true };
     let found = probe::read(&FileDisk::open(&image), hint);
     assert!(
-        matches!(&found[..], [Parsed { value: ProbedContent::Table(table), .. }] if table.kind == TableKind::Mbr)
+        matches!(&found.found[..], [Parsed { value: ProbedContent::Table(table), .. }] if table.kind == TableKind::Mbr)
     );
     assert!(probe::read(&MemoryDisk::new(MIB), hint).is_empty());
 }

@@ -85,7 +85,7 @@ fn a_slice_is_read_with_the_place_it_has_on_the_disk() {
     let found = table::read(&slice, SectorSize::B512, 63 * 512).unwrap();
     assert_eq!(found.value.partitions[0].range.start_bytes(), 63 * 512, "slot c is not used");
     let hint = Hint { sector: SectorSize::B512, start_bytes: 63 * 512, tables: true };
-    let [Parsed { value: ProbedContent::Table(probed), .. }] = &probe::read(&slice, hint)[..]
+    let [Parsed { value: ProbedContent::Table(probed), .. }] = &probe::read(&slice, hint).found[..]
     else {
         panic!("one table")
     };

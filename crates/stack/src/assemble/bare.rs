@@ -1,8 +1,8 @@
 //! Disks on which nothing was found: empty, or of unknown content.
 
-use format::ProblemKind;
 use format::blank;
 use format::image::ImageLayout;
+use format::{Problem, ProblemKind};
 
 use crate::graph::Stack;
 use crate::layer::{Bare, Layer, LayerKind};
@@ -39,9 +39,12 @@ fn is_encrypted(layer: &Layer) -> bool {
 
 /// A partition table that lists nothing.
 fn tabled(layer: &Layer, kind: &str) -> Bare {
-    match layer.problems.iter().find(|problem| problem.kind != ProblemKind::Unsupported) {
-        Some(problem) => Bare::Unknown(problem.detail.clone()),
-        None => Bare::Empty(format!("the {kind} partition table lists no partition")),
+    let known = |problem: &&Problem| problem.kind != ProblemKind::Unsupported;
+    let reason = format!("the {kind} partition table lists no partition");
+    match (layer.problems.iter().find(known), layer.also.first()) {
+        (Some(problem), _) => Bare::Unknown(problem.detail.clone()),
+        (None, Some(other)) => Bare::Unknown(format!("{reason}, but a signature is left: {other}")),
+        (None, None) => Bare::Empty(reason),
     }
 }
 

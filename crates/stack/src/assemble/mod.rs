@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity, Files};
-use format::named::Class;
-use format::probe::{Hint, ProbedContent};
+use format::probe::{Hint, ProbedContent, Reading};
 use format::table::PartitionRole;
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
@@ -97,7 +96,7 @@ struct LookedAt {
     tables: TablesInForce,
     depth: usize,
     /// The contents of the bytes, where they were looked at already.
-    found: Option<Vec<Parsed<ProbedContent>>>,
+    found: Option<Reading>,
 }
 
 impl LookedAt {
@@ -276,22 +275,18 @@ impl Assembler<'_> {
             self.unsupported(job.id, detail);
             return;
         }
-        let mut container = None;
-        let mut rest = Vec::new();
-        for found in self.probe(&mut job) {
-            match found.value {
-                ProbedContent::Table(_) | ProbedContent::FileSystem(_) => rest.push(found),
-                ProbedContent::Named(entry) if entry.class == Class::Table => {
-                    self.named(job.id, entry);
-                }
-                _ if container.is_none() => container = Some(found),
-                other => self.also(job.id, &describe(&other), "another container was found first"),
-            }
+        let reading = self.probe(&mut job);
+        for left in &reading.left_over {
+            self.also(job.id, &left.content.words(), &left.why);
         }
-        if let Some(container) = container {
-            self.contain(&job, container, &rest);
-        } else {
-            self.spread(&job, rest);
+        if let Some(contest) = reading.contest {
+            let layer = self.stack.layer_mut(job.id);
+            layer.contest = Some(contest.detail.clone());
+            layer.problems.push(contest);
+        }
+        match reading.container {
+            Some(container) => self.contain(&job, container),
+            None => self.spread(&job, reading.found),
         }
     }
 
@@ -301,7 +296,7 @@ impl Assembler<'_> {
     }
 
     /// Everything that is on the bytes of a job.
-    fn probe(&mut self, job: &mut LookedAt) -> Vec<Parsed<ProbedContent>> {
+    fn probe(&mut self, job: &mut LookedAt) -> Reading {
         match job.found.take() {
             Some(found) => {
                 self.work.keep_facts(&found);
@@ -315,23 +310,8 @@ impl Assembler<'_> {
         self.stack.layer_mut(id).also.push(format!("{what}; {why}"));
     }
 
-    /// A member or container was found; what else is there is seen through it, or is a leftover.
-    fn contain(
-        &mut self,
-        job: &LookedAt,
-        found: Parsed<ProbedContent>,
-        rest: &[Parsed<ProbedContent>],
-    ) {
-        // RAID 1 with its superblock at the end shows the array's content at the same place.
-        let transparent = matches!(&found.value,
-            ProbedContent::Md(member) if member.data_offset_bytes == 0);
-        if !transparent {
-            let what = describe(&found.value);
-            for other in rest {
-                let why = format!("{what} is in force");
-                self.also(job.id, &describe(&other.value), &why);
-            }
-        }
+    /// A member or container is in force.
+    fn contain(&mut self, job: &LookedAt, found: Parsed<ProbedContent>) {
         match found.value {
             ProbedContent::Md(member) => self.md_member(job, member, found.problems),
             ProbedContent::Lvm(volume) => self.lvm_physical(job, volume, found.problems),
@@ -341,15 +321,6 @@ impl Assembler<'_> {
             ProbedContent::Named(entry) => self.named(job.id, entry),
             ProbedContent::Table(_) | ProbedContent::FileSystem(_) => {}
         }
-    }
-
-    /// Looks at tables and file systems alone, where a container turned out to be another's.
-    fn spread_again(&mut self, job: &LookedAt) {
-        let found = self.work.probe(&job.disk, job.hint()).into_iter();
-        let plain = |found: &Parsed<ProbedContent>| {
-            matches!(found.value, ProbedContent::Table(_) | ProbedContent::FileSystem(_))
-        };
-        self.spread(job, found.filter(plain).collect());
     }
 
     /// Tables and file systems, side by side.
@@ -374,23 +345,10 @@ impl Assembler<'_> {
                         self.file_system(job, system, found.problems);
                     }
                 }
+                ProbedContent::Named(entry) => self.named(job.id, entry),
                 _ => {}
             }
         }
-    }
-}
-
-/// Returns what was found, in a few words.
-fn describe(content: &ProbedContent) -> String {
-    match content {
-        ProbedContent::Table(table) => format!("{} partition table", table.kind.word()),
-        ProbedContent::Md(_) => "md RAID member".to_owned(),
-        ProbedContent::Lvm(_) => "LVM physical volume".to_owned(),
-        ProbedContent::Luks(luks) => format!("LUKS{}", luks.version),
-        ProbedContent::Bcache(_) => "bcache".to_owned(),
-        ProbedContent::Integrity(_) => "dm-integrity".to_owned(),
-        ProbedContent::FileSystem(system) => system.kind.to_owned(),
-        ProbedContent::Named(entry) => entry.what.to_owned(),
     }
 }
 

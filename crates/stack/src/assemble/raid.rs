@@ -38,13 +38,6 @@ const PLACE_BYTES: u64 = 24;
 
 impl Assembler<'_> {
     pub(super) fn md_member(&mut self, job: &LookedAt, member: MdMember, problems: Vec<Problem>) {
-        if member.belongs_here() == Some(false) {
-            // A superblock at the end of a disk's last partition is seen on the disk as well.
-            let why = "it belongs to a device that ends here but starts elsewhere";
-            self.also(job.id, &format!("md member of {}", array_name(&member)), why);
-            self.spread_again(job);
-            return;
-        }
         let is_same = |&below: &LayerId| match &self.stack.layer(below).kind {
             LayerKind::MdArray(other) => other.array_id == member.array_id,
             _ => false,

@@ -9,9 +9,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use device::{Disk, ReadError, disk};
-use format::Parsed;
 use format::member::lvm::{SegmentKind, VolumeGroup};
-use format::probe::{self, Hint, ProbedContent};
+use format::probe::{self, Hint, ProbedContent, Reading};
 
 /// Bytes that each start adds to what may be used.
 const START_BYTES: u64 = 24 << 20;
@@ -38,7 +37,7 @@ impl WorkLimit {
     }
 
     /// Everything that is on `disk`, counted.
-    pub(super) fn probe(&mut self, disk: &Rc<dyn Disk>, hint: Hint) -> Vec<Parsed<ProbedContent>> {
+    pub(super) fn probe(&mut self, disk: &Rc<dyn Disk>, hint: Hint) -> Reading {
         let counted = Counted { below: disk.as_ref(), read_bytes: Cell::new(0) };
         let found = probe::read(&counted, hint);
         let read = counted.read_bytes.get().saturating_sub(FREE_BYTES);
@@ -47,9 +46,12 @@ impl WorkLimit {
         found
     }
 
-    /// Counts what `found` takes.
-    pub(super) fn keep_facts(&mut self, found: &[Parsed<ProbedContent>]) {
-        let facts = found.iter().map(facts).fold(0, u64::saturating_add);
+    /// Counts what `reading` takes.
+    pub(super) fn keep_facts(&mut self, reading: &Reading) {
+        let found = reading.container.iter().chain(&reading.found);
+        let problems = found.map(|found| found.problems.len()).fold(0, usize::saturating_add);
+        let facts = reading.contents().map(facts).fold(problems, usize::saturating_add);
+        let facts = u64::try_from(facts).unwrap_or(u64::MAX);
         self.keep(facts.saturating_mul(FACT_BYTES));
     }
 
@@ -59,9 +61,9 @@ impl WorkLimit {
     }
 }
 
-/// Returns how many things `found` keeps.
-fn facts(found: &Parsed<ProbedContent>) -> u64 {
-    let content = match &found.value {
+/// Returns how many things `content` keeps.
+fn facts(content: &ProbedContent) -> usize {
+    match content {
         ProbedContent::Table(table) => table.partitions.len() + table.hybrid.len(),
         ProbedContent::Lvm(volume) => volume.group.as_ref().map_or(0, pieces),
         ProbedContent::Luks(luks) => luks.segments.len(),
@@ -70,8 +72,7 @@ fn facts(found: &Parsed<ProbedContent>) -> u64 {
         | ProbedContent::Bcache(_)
         | ProbedContent::Integrity(_)
         | ProbedContent::Named(_) => 1,
-    };
-    u64::try_from(content + found.problems.len()).unwrap_or(u64::MAX)
+    }
 }
 
 /// The volumes of a group, their segments, and what those lie on.

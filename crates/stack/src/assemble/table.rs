@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use device::{Disk, Window};
-use format::probe::{self, Hint, ProbedContent};
+use format::Problem;
+use format::probe::{self, Hint, Reading};
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
-use format::{Parsed, Problem};
 use units::{ByteRange, Known, SectorSize, Source};
 
 use super::{Assembler, LookedAt, TablesInForce, holds_data};
@@ -47,7 +47,7 @@ impl Assembler<'_> {
         job: &LookedAt,
         partition: Partition,
         info: PartitionTableInfo,
-        found: Option<Vec<Parsed<ProbedContent>>>,
+        found: Option<Reading>,
     ) {
         let range = partition.range;
         let role = partition.role;
@@ -129,7 +129,7 @@ struct Right {
 }
 
 /// Finds on one partition.
-type Looked = (ByteRange, Vec<Parsed<ProbedContent>>);
+type Looked = (ByteRange, Reading);
 
 /// Returns whether there are partitions, and all end within the disk.
 fn fits(job: &LookedAt, table: &PartitionTable) -> bool {

@@ -159,6 +159,16 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             remedy::typed(layer)
         ))];
     }
+    if layer.contest.is_some() {
+        // What repairs the table writes over the member.
+        return vec![Remedy::tell(match kind {
+            ProblemKind::Overlap => {
+                "find out which of the two holds the data in use, before any tool writes; then, \
+                 with a backup, remove only the signature of the other"
+            }
+            _ => "first do the fix of ST404, then run this check again",
+        })];
+    }
     let is_image = matches!(layer.kind, LayerKind::ImageFormat(_)) && layer.tables.is_empty();
     if kind == ProblemKind::Outside && is_image {
         return vec![whole_file()];

@@ -291,7 +291,9 @@ pub const RULES: &[Rule] = &[
         code: "ST410",
         title: "several signatures",
         why: "An older signature was not wiped. Different tools use different signatures, and \
-              automatic mounting may refuse.",
+              automatic mounting may refuse. straddle judges the one that the kernel, libblkid \
+              and the format's own tool use: sector 0 and primary copies before backups and \
+              secondary headers. Where these tools disagree, the verdict is unknown (ST404).",
         fix: "wipefs DEVICE lists them and changes nothing. Remove one only when you know what \
               it was, with a backup: wipefs --backup -o OFFSET ERASES it.",
     },

@@ -29,8 +29,8 @@ pub(crate) fn contents(disk: FileDisk, length_bytes: u64) -> Contents {
 pub(crate) fn signatures(disk: &dyn Disk) -> Vec<String> {
     let sector = SectorSize::new(512).expect("512 is a sector's length");
     let hint = Hint { sector, start_bytes: 0, tables: true };
-    let known = probe::read(disk, hint);
-    let known = known.iter().map(|found| words(&found.value));
+    let reading = probe::read(disk, hint);
+    let known = reading.contents().map(words);
     let image = image::read(disk).map(|found| {
         let kind = title::kind_of(found.value.kind, &found.value.version);
         format!("a disk image ({kind})")

@@ -36,7 +36,9 @@ pub(crate) fn title(layer: &Layer) -> String {
             vec![kind.clone(), "not read".to_owned()]
         }
         LayerKind::Mounted(kind) => vec![kind.clone(), BY_KERNEL.to_owned()],
-        LayerKind::MdMember(member) => vec![format!("{} member", metadata(member)), role(member)],
+        LayerKind::MdMember(member) => {
+            vec![format!("{} member", member.version.words()), role(member)]
+        }
         LayerKind::MdArray(member) => array_words(member),
         LayerKind::LvmPhysical(volume) => match &volume.group {
             Some(group) => vec![format!("LVM PV of {}", group.name)],
@@ -153,19 +155,6 @@ fn partition_words(partition: &Partition, kind: TableKind) -> Vec<String> {
         PartitionRole::Ordinary => partition.type_name.unwrap_or(&partition.type_code),
     };
     vec![format!("{}{name}", kind.word()), role.to_owned()]
-}
-
-fn metadata(member: &MdMember) -> &'static str {
-    use format::member::md::MdVersion;
-    match member.version {
-        MdVersion::V090 => "md 0.90",
-        MdVersion::V10 => "md 1.0",
-        MdVersion::V11 => "md 1.1",
-        MdVersion::V12 => "md 1.2",
-        MdVersion::Imsm => "IMSM",
-        MdVersion::Ddf => "DDF",
-        MdVersion::Other => "md",
-    }
 }
 
 fn role(member: &MdMember) -> String {

@@ -36,6 +36,22 @@ pub enum MdVersion {
     Other,
 }
 
+impl MdVersion {
+    /// The words for the metadata.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            MdVersion::V090 => "md 0.90",
+            MdVersion::V10 => "md 1.0",
+            MdVersion::V11 => "md 1.1",
+            MdVersion::V12 => "md 1.2",
+            MdVersion::Imsm => "IMSM",
+            MdVersion::Ddf => "DDF",
+            MdVersion::Other => "md",
+        }
+    }
+}
+
 /// Facts that one member stores of its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MdMember {

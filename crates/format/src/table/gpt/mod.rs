@@ -42,6 +42,8 @@ pub(super) struct WeighedGpt {
     pub(super) table: Parsed<PartitionTable>,
     /// True if an MBR entry of type 0xEE protects it: what the kernel and libblkid insist on.
     pub(super) is_protected: bool,
+    /// True if it was read from the primary copy, whose checksums hold.
+    pub(super) is_primary_sound: bool,
     /// Place where the header lies that the table was read from.
     pub(super) at_bytes: u64,
 }
@@ -175,7 +177,12 @@ impl GptCopies {
             hybrid: protective.hybrid,
         };
         let table = Parsed { value, problems };
-        WeighedGpt { table, is_protected: protective.is_present, at_bytes: chosen.at_bytes }
+        WeighedGpt {
+            table,
+            is_protected: protective.is_present,
+            is_primary_sound: self.primary.as_ref().is_some_and(Copy::is_sound),
+            at_bytes: chosen.at_bytes,
+        }
     }
 }
 

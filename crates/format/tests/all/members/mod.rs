@@ -4,7 +4,7 @@
 mod agree_luks;
 mod agree_md;
 mod agree_others;
-mod encode;
+pub(crate) mod encode;
 mod hostile;
 mod integrity;
 mod luks;

@@ -11,6 +11,7 @@ mod interrupted_output;
 mod kept;
 mod labels;
 mod leaf;
+mod left_over;
 mod media;
 mod monitor_examples;
 pub(crate) mod monitors;

@@ -1,0 +1,244 @@
+//! Decides which of several things on the same bytes is in force.
+//!
+//! Sector 0 and primary copies come before backups and secondary headers. The rows of the table:
+//!
+//! | member | beside a table that Linux uses | beside a file system |
+//! |---|---|---|
+//! | md 0.90 and 1.0, firmware RAID | member: the table is the array's | member |
+//! | the same, where the table ends after the superblock | undecided | member |
+//! | md 1.1 and 1.2, dm-integrity, sound LUKS | undecided: its own tool opens it | member |
+//! | LVM, bcache | table: LVM refuses the disk, libblkid reports the table | member |
+//! | bad checksum, damaged or secondary LUKS2 header | table | file system |
+//!
+//! A protected GPT that Linux does not use (its primary copy is damaged) decides nothing: then the
+//! disk is undecided. A GPT that no MBR protects, and an MBR that lists nothing, yield to a file
+//! system and to a sound member, and are undecided against a damaged member.
+//!
+//! Source: cryptsetup `lib/luks2/luks2_disk_metadata.c` (a secondary header is used only where
+//! libblkid finds nothing else); lvm2 `lib/device/dev-type.c` (`dev_is_partitioned`); util-linux
+//! `libblkid/src/probe.c` (`blkid_probe_use_wiper`); Linux `block/partitions/{efi,msdos}.c`; mdadm
+//! `Create.c` (an old table stays in sector 0 of a new 1.2 member).
+
+use units::prefix::Exact;
+
+use crate::member::luks::Luks;
+use crate::member::md::{MdMember, MdVersion};
+use crate::probe::{ProbedContent, Reading};
+use crate::table::choice::{Choice, TableWeight};
+use crate::table::{PartitionRole, PartitionTable, TableKind};
+use crate::{Parsed, Problem, ProblemKind};
+
+type Find = Parsed<ProbedContent>;
+
+/// Finds on the same bytes.
+pub(crate) struct Finds {
+    /// Members and containers, the outer one first.
+    pub(crate) members: Vec<Find>,
+    /// The partition table.
+    pub(crate) table: Option<Choice>,
+    /// File systems, the likeliest first.
+    pub(crate) systems: Vec<Find>,
+    /// Length of the bytes.
+    pub(crate) disk_bytes: u64,
+}
+
+/// A member's claim on bytes that a table or a file system claims too, the strongest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    /// Its superblock is at the end, so a table at the start is its array's.
+    Outer,
+    /// Its own tool opens it, whatever sector 0 holds.
+    Firm,
+    /// Its own tool refuses a disk with partitions.
+    Unpartitioned,
+    /// Its own tool opens it only where nothing else is recognized.
+    Last,
+}
+
+/// Returns what is in force among `finds`, with what is left over.
+pub(crate) fn decide(finds: Finds) -> Reading {
+    let Finds { members, table, systems, disk_bytes } = finds;
+    let mut reading = Reading::default();
+    let mut claimed: Vec<(Claim, Find)> = Vec::new();
+    for found in members {
+        match owner(&found.value, table.as_ref(), disk_bytes) {
+            Some(owner) => reading.leave([found], &owner),
+            None => claimed.push((claim(&found, table.as_ref(), disk_bytes), found)),
+        }
+    }
+    claimed.sort_by_key(|(claim, _)| *claim);
+    let strongest = claimed.first().map(|(claim, _)| *claim);
+    let outcome = outcome(strongest, table.as_ref(), !systems.is_empty());
+    let is_stale = outcome.is_table_stale(table.as_ref());
+    let table = table.map(|choice| choice.table.map(ProbedContent::Table));
+    let (table, stale) = if is_stale { (None, table) } else { (table, None) };
+    // An MBR that lists nothing is the boot sector of what is in force, most often.
+    let stale = stale.filter(|table| !lists_nothing(&table.value));
+    let mut members = claimed.into_iter().map(|(_, found)| found);
+    reading.container = if outcome == Outcome::Member { members.next() } else { None };
+    let others: Vec<Find> = members.collect();
+    let rest: Vec<Find> = table.into_iter().chain(systems).collect();
+    if outcome == Outcome::Undecided
+        && let (Some(member), Some(table)) = (others.first(), rest.first())
+    {
+        reading.contest = Some(contest(&member.value, &table.value));
+        let why = format!("{} is here too", table.value.words());
+        reading.leave(others, &why);
+        reading.found = rest;
+        return reading;
+    }
+    let winner = reading.container.iter().chain(&rest).next();
+    let why = winner.map(|winner| format!("{} is in force", winner.value.words()));
+    let why = why.unwrap_or_default();
+    let is_seen_through = matches!(reading.container.as_ref().map(|found| &found.value),
+        Some(ProbedContent::Md(member)) if is_at_end(member));
+    reading.leave(others, &why);
+    if reading.container.is_some() && !is_seen_through {
+        reading.leave(rest, &why);
+    } else {
+        reading.found = rest;
+    }
+    reading.leave(stale.filter(|_| !is_seen_through), &why);
+    reading
+}
+
+/// Returns whether a table is an MBR without entries.
+fn lists_nothing(content: &ProbedContent) -> bool {
+    matches!(content, ProbedContent::Table(table)
+        if table.kind == TableKind::Mbr && table.partitions.is_empty())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// The member.
+    Member,
+    /// The table, or the file systems, or both.
+    Rest,
+    /// The file systems, and not a weak table.
+    FileSystem,
+    /// Both the member and the table: tools disagree.
+    Undecided,
+}
+
+impl Outcome {
+    /// Returns whether a table is left over: too little speaks for it beside what is in force.
+    fn is_table_stale(self, table: Option<&Choice>) -> bool {
+        let is_weak = table.is_some_and(|choice| choice.weight == TableWeight::Weak);
+        is_weak && matches!(self, Outcome::Member | Outcome::FileSystem)
+    }
+}
+
+/// The table of this module's head: `claim` is the strongest claim of a member.
+fn outcome(claim: Option<Claim>, table: Option<&Choice>, is_system: bool) -> Outcome {
+    use TableWeight::{Doubtful, Strong, Weak};
+    let is_weak = table.is_none_or(|choice| choice.weight == Weak);
+    let rest = if is_weak && is_system { Outcome::FileSystem } else { Outcome::Rest };
+    let Some(claim) = claim else { return rest };
+    match (claim, table.map(|choice| choice.weight)) {
+        (Claim::Unpartitioned | Claim::Last, Some(Strong)) => rest,
+        (Claim::Last, _) if is_system => rest,
+        (Claim::Firm, Some(Strong))
+        | (Claim::Firm | Claim::Unpartitioned | Claim::Last, Some(Doubtful))
+        | (Claim::Last, Some(Weak)) => Outcome::Undecided,
+        (Claim::Outer, _)
+        | (Claim::Firm | Claim::Unpartitioned, Some(Weak))
+        | (Claim::Firm | Claim::Unpartitioned | Claim::Last, None) => Outcome::Member,
+    }
+}
+
+fn claim(found: &Find, table: Option<&Choice>, disk_bytes: u64) -> Claim {
+    let has = |kind| found.problems.iter().any(|problem| problem.kind == kind);
+    match &found.value {
+        ProbedContent::Md(member) if is_at_end(member) => {
+            match table.is_some_and(|table| reaches_past(table, member, disk_bytes)) {
+                true => Claim::Firm,
+                false => Claim::Outer,
+            }
+        }
+        ProbedContent::Md(_) | ProbedContent::Lvm(_) | ProbedContent::Bcache(_)
+            if has(ProblemKind::Checksum) =>
+        {
+            Claim::Last
+        }
+        ProbedContent::Lvm(_) | ProbedContent::Bcache(_) => Claim::Unpartitioned,
+        ProbedContent::Luks(_) if !is_primary_sound(found) => Claim::Last,
+        ProbedContent::Named(_) => Claim::Outer,
+        ProbedContent::Md(_)
+        | ProbedContent::Luks(_)
+        | ProbedContent::Integrity(_)
+        | ProbedContent::Table(_)
+        | ProbedContent::FileSystem(_) => Claim::Firm,
+    }
+}
+
+fn is_at_end(member: &MdMember) -> bool {
+    !matches!(member.version, MdVersion::V11 | MdVersion::V12)
+}
+
+/// Length of a LUKS2 header without its JSON, which a LUKS1 header is shorter than, in bytes.
+const LUKS_HEADER_BYTES: u64 = 4096;
+
+/// Returns whether nothing is wrong with the header at byte 0.
+fn is_primary_sound(found: &Find) -> bool {
+    use ProblemKind::{Checksum, Copies, Field};
+    found.problems.iter().all(|problem| {
+        problem.at_bytes >= LUKS_HEADER_BYTES || !matches!(problem.kind, Checksum | Copies | Field)
+    })
+}
+
+/// The owner of an md superblock that belongs to something smaller than the disk, as a reason;
+/// `None` where it is the disk's own.
+fn owner(content: &ProbedContent, table: Option<&Choice>, disk_bytes: u64) -> Option<String> {
+    let ProbedContent::Md(member) = content else { return None };
+    if member.belongs_here() == Some(false) {
+        return Some("it belongs to a device that ends here but starts elsewhere".to_owned());
+    }
+    // Only 0.90 does not say where it is: libblkid has it that a partition over it is the member.
+    let table = &table.filter(|_| member.version == MdVersion::V090)?.table.value;
+    let at = member.superblock_at_bytes;
+    let over = fitting(table, disk_bytes)?.partitions.iter().find(|partition| {
+        partition.role != PartitionRole::Extended
+            && partition.range.start_bytes() <= at
+            && at < partition.range.end_bytes()
+    })?;
+    Some(format!("it belongs to partition {}, which covers it", over.number))
+}
+
+/// Returns whether a table of this disk, and not of an array on it, ends after a superblock that is
+/// at the end.
+fn reaches_past(choice: &Choice, member: &MdMember, disk_bytes: u64) -> bool {
+    let is_used = choice.weight == TableWeight::Strong;
+    let Some(table) = Some(&choice.table.value).filter(|_| is_used) else { return false };
+    fitting(table, disk_bytes).is_some_and(|table| {
+        let ends = table.partitions.iter().map(|partition| partition.range).chain(table.usable);
+        ends.max_by_key(|range| range.end_bytes())
+            .is_some_and(|range| range.end_bytes() > member.superblock_at_bytes)
+    })
+}
+
+/// The table, where all of it is within the disk. That of an array of several disks is not.
+fn fitting(table: &PartitionTable, disk_bytes: u64) -> Option<&PartitionTable> {
+    let mut ranges = table.partitions.iter().map(|partition| partition.range).chain(table.usable);
+    ranges.all(|range| range.end_bytes() <= disk_bytes).then_some(table)
+}
+
+fn contest(member: &ProbedContent, table: &ProbedContent) -> Problem {
+    let (member_words, table) = (member.words(), table.words());
+    let detail = format!(
+        "{member_words} and {table} are both on it, and tools disagree on which one is in force"
+    );
+    let at_bytes = match member {
+        ProbedContent::Md(member) => member.superblock_at_bytes,
+        ProbedContent::Luks(luks) => luks.header_at_bytes,
+        _ => 0,
+    };
+    Problem::new(ProblemKind::Overlap, at_bytes, detail)
+}
+
+/// Returns the words for a LUKS header.
+pub(crate) fn luks_words(luks: &Luks) -> String {
+    match luks.header_at_bytes {
+        0 => format!("LUKS{}", luks.version),
+        at => format!("secondary LUKS{} header at {}", luks.version, Exact(at)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Left-over signatures: none hides a newer partition table, and no command writes over one.
+
+use std::path::{Path, PathBuf};
+
+use testkit::{Loop, Scratch, need_loops, need_tools, tool};
+
+use super::run::{Checked, NO_VERDICT, check, straddle, text};
+
+const MIB: u64 = 1 << 20;
+const AT_63: &str = "label: dos\nstart=63, type=83\n";
+const AT_1_MIB: &str = "label: dos\nstart=2048, type=83\n";
+const SHORT_GPT: &str = "label: gpt\ntable-length: 8\nstart=2048\n";
+const EXT4_AT_63: [&str; 5] = ["-q", "-F", "-b", "4096", "-E"];
+
+/// Writes a table and leaves all other signatures where they are.
+fn partition(image: &Path, script: &str) {
+    tool::run_with_input("sfdisk", &["-q", "--wipe", "never", text(image)], script);
+}
+
+fn put(image: &Path, at_bytes: u64, bytes: &[u8]) {
+    use std::os::unix::fs::FileExt as _;
+    let file = std::fs::OpenOptions::new().write(true).open(image).expect("the image opens");
+    file.write_all_at(bytes, at_bytes).expect("the image is writable");
+}
+
+/// An image whose LUKS2 has lost its first header, as a partitioner leaves it.
+fn with_second_header(scratch: &Scratch) -> PathBuf {
+    let image = scratch.image("disk.raw", 64 * MIB);
+    let fast = ["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"];
+    let format = ["luksFormat", "-q", "--type", "luks2", text(&image), "-"];
+    tool::run_with_input("cryptsetup", &[&format[..], &fast].concat(), "password");
+    put(&image, 0, &[0; 4096]);
+    image
+}
+
+/// A superblock 1.1 or 1.2 of a RAID 1 of two members, to be at `at_bytes`.
+fn md_superblock(at_bytes: u64) -> Vec<u8> {
+    let mut bytes = vec![0; 260];
+    let mut word = |at: usize, value: u32| {
+        bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    };
+    let place = u32::try_from(at_bytes / 512).expect("it is near the start");
+    for (at, value) in [
+        (0, 0xa92b_4efc),
+        (4, 1),
+        (16, 0xabab_abab),
+        (72, 1),
+        (80, 100_000),
+        (92, 2),
+        (128, 2048),
+        (136, 100_000),
+        (144, place),
+        (168, 0xcdcd_cdcd),
+        (200, 7),
+        (220, 2),
+        (256, 0x1_0000),
+    ] {
+        word(at, value);
+    }
+    let words = bytes.chunks(4).map(|word| {
+        let word: [u8; 4] = word.try_into().expect("a whole word");
+        u64::from(u32::from_le_bytes(word))
+    });
+    let sum: u64 = words.sum();
+    let folded = (sum & 0xffff_ffff) + (sum >> 32);
+    bytes[216..220].copy_from_slice(&u32::try_from(folded).expect("few words").to_le_bytes());
+    bytes
+}
+
+fn kinds(checked: &Checked) -> Vec<&str> {
+    let layers = checked.target["layers"].as_array().expect("layers are a list");
+    layers.iter().map(|layer| layer["kind"].as_str().expect("a word")).collect()
+}
+
+/// Asserts that both are named, that no part of the disk is called aligned, and that nothing plans
+/// or converts it.
+fn assert_undecided(image: &Path, member: &str) {
+    let checked = check(&[text(image)]);
+    assert!(checked.has("ST404", "warning"), "{:#}", checked.target);
+    let said = checked.target.to_string();
+    assert!(said.contains(member) && said.contains("partition table"), "{said}");
+    for layer in checked.target["layers"].as_array().expect("layers are a list") {
+        assert_ne!(layer["verdict"], "aligned", "{layer:#}");
+    }
+    assert!(!said.contains("sfdisk") && !said.contains("straddle plan"), "{said}");
+    for words in [&["plan"][..], &["convert", "--dry-run", "--sector", "4096"]] {
+        let ran = straddle(&[words, &[text(image)]].concat());
+        let code = if words.len() == 1 { NO_VERDICT } else { 3 };
+        assert_eq!(ran.status.code(), Some(code), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_second_luks2_header_never_hides_a_partition() {
+    need_tools!("cryptsetup", "sfdisk");
+    let scratch = Scratch::new();
+    let image = with_second_header(&scratch);
+    assert_eq!(kinds(&check(&[text(&image)])), ["image-file", "luks"], "it is all that is there");
+    partition(&image, AT_63);
+    let checked = check(&[text(&image)]);
+    assert_eq!(kinds(&checked), ["image-file", "partition"]);
+    assert_eq!(checked.verdict("partition", "#1"), "misaligned");
+    assert!(checked.has("ST410", "info"), "{:#}", checked.target);
+}
+
+#[test]
+fn a_plan_moves_nothing_down_over_what_is_left_before_the_first_partition() {
+    need_tools!("cryptsetup", "sfdisk", "mkfs.ext4");
+    let scratch = Scratch::new();
+    let image = with_second_header(&scratch);
+    partition(&image, AT_63);
+    let options = [&EXT4_AT_63[..], &["offset=32256", text(&image), "60000k"]].concat();
+    tool::run("mkfs.ext4", &options);
+    let ran = straddle(&["plan", "--json", text(&image)]);
+    let plan: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("a plan is JSON");
+    let said = plan.to_string();
+    assert!(said.contains("32768") && !said.contains("28672"), "{plan:#}");
+}
+
+#[test]
+fn a_table_without_partitions_over_a_second_luks2_header_is_not_empty() {
+    need_tools!("cryptsetup", "sfdisk");
+    let scratch = Scratch::new();
+    let image = with_second_header(&scratch);
+    partition(&image, "label: dos\n");
+    let checked = check(&[text(&image)]);
+    assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
+}
+
+#[test]
+fn an_md_superblock_at_the_start_and_a_table_are_unknown_and_the_table_is_shown() {
+    need_tools!("sfdisk");
+    for (at_bytes, member) in [(0, "md 1.1"), (4096, "md 1.2")] {
+        for (script, verdict) in
+            [(AT_63, "misaligned"), (AT_1_MIB, "unknown"), (SHORT_GPT, "unknown")]
+        {
+            let scratch = Scratch::new();
+            let image = scratch.image("disk.raw", 64 * MIB);
+            partition(&image, script);
+            put(&image, at_bytes, &md_superblock(at_bytes));
+            assert_undecided(&image, member);
+            let checked = check(&[text(&image)]);
+            assert_eq!(checked.target["verdict"], verdict, "{member}: {:#}", checked.target);
+            assert_eq!(checked.verdict("partition", "#1"), verdict, "{member}, {script}");
+        }
+    }
+}
+
+#[test]
+fn an_md_superblock_under_a_table_in_a_guests_disk_is_unknown_too() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = scratch.image("disk.raw", 64 * MIB);
+    partition(&raw, AT_1_MIB);
+    put(&raw, 4096, &md_superblock(4096));
+    let image = scratch.path().join("disk.qcow2");
+    tool::run("qemu-img", &["convert", "-O", "qcow2", text(&raw), text(&image)]);
+    assert_eq!(check(&[text(&image)]).target["verdict"], "unknown");
+}
+
+#[test]
+fn a_loop_device_shows_the_partition_that_the_kernel_has_over_what_is_left() {
+    need_tools!("cryptsetup", "sfdisk", "partx");
+    need_loops!();
+    let scratch = Scratch::new();
+    let image = with_second_header(&scratch);
+    partition(&image, AT_63);
+    let disk = Loop::attach(&image, 512);
+    let part = disk.partition(1);
+    let name = part.file_name().and_then(|name| name.to_str()).expect("a device's name");
+    let checked = check(&[text(disk.path())]);
+    assert_eq!(checked.verdict("partition", name), "misaligned");
+    assert!(!kinds(&checked).contains(&"luks"), "{:#}", checked.target);
+}
