@@ -29,7 +29,7 @@ impl ResultLine {
     }
 }
 
-/// What the executables of one run printed, read line by line.
+/// Printed lines of the executables of one run, read one by one.
 #[derive(Debug, Default)]
 pub(super) struct HarnessOutput {
     /// Lines of the executable that runs.
@@ -99,7 +99,7 @@ fn failed(lines: &[String]) -> Vec<FailedTest> {
 mod tests {
     use super::*;
 
-    /// As the harness of Rust 1.95 printed it, with a test that prints like the harness.
+    /// Lines that the harness of Rust 1.95 printed, of a test that prints like the harness.
     const TWO_FAILED: &str = "
 running 4 tests
 test a::good ... ok
