@@ -1,5 +1,6 @@
 //! Loop devices over scratch files, detached when dropped.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -12,6 +13,8 @@ static NUMBERS: RwLock<()> = RwLock::new(());
 /// Number of times that losetup is asked for a free device, and the pause between.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(100);
+/// Number of times that partitions are taken off a device.
+const GONE_TRIES: u32 = 100;
 
 /// Returns whether loop devices can be made here: root, losetup, and a control device.
 #[must_use]
@@ -112,6 +115,14 @@ impl Loop {
         PathBuf::from(format!("{}p{number}", scratch::text(&self.path)))
     }
 
+    /// Returns whether the kernel knows of partitions on it.
+    fn has_partitions(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default();
+        let entries = std::fs::read_dir(Path::new("/sys/block").join(name));
+        let mut names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.any(|entry| entry.as_bytes().starts_with(name.as_bytes()))
+    }
+
     /// The device's node.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -121,9 +132,15 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        // Partitions that the kernel was told of outlive the file behind them.
-        if tool::find("partx").is_some() {
-            let _ = tool::output("partx", &["--delete", scratch::text(&self.path)]);
+        // Partitions that the kernel was told of outlive the file behind them, and whoever still
+        // has one open keeps it: a loop device over it that goes with its last user.
+        for _ in 0..GONE_TRIES {
+            if !self.has_partitions() || tool::find("partx").is_none() {
+                break;
+            }
+            if !tool::output("partx", &["--delete", scratch::text(&self.path)]).status.success() {
+                std::thread::sleep(PAUSE);
+            }
         }
         let _ = tool::output("losetup", &["--detach", scratch::text(&self.path)]);
     }

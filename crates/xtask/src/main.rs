@@ -35,8 +35,9 @@ usage: cargo xtask CHORE
 
   test [--no-install] [ARGUMENT...]
                                 list the missing tools' packages and install them (Debian, root),
-                                run every test, count the skipped ones, look for leftovers; other
-                                arguments go to cargo test
+                                run every test, those that measure last and one at a time; count
+                                skipped and flaky ones, look for leftovers; other arguments go to
+                                cargo test
   fuzz [--seconds N] [TARGET]   run every fuzz target, or one, for N seconds each (5)
   seeds DIRECTORY               make packed disk heads with the real tools
   pack FILE PACKED [BYTES]      pack the first BYTES (all) of a disk or image

@@ -1,12 +1,21 @@
 //! Every test, with the skipped ones counted and nothing left behind.
+//!
+//! Tests that measure run one at a time, after all others. One of those that fails runs once more,
+//! alone: where it then passes it is called flaky, and both outputs are shown.
 
-use std::collections::BTreeSet;
+mod harness_output;
+mod test_counts;
+mod test_run;
+
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::Context as _;
 
+use self::harness_output::{FailedTest, HarnessOutput};
+use self::test_counts::TestCounts;
+use self::test_run::TestRun;
 use crate::cargo::cargo;
 use crate::guest;
 use crate::leftovers::RunDirectory;
@@ -29,46 +38,107 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
     let room = RunDirectory::new()?;
     let notes = tempfile::tempdir().context("cannot make a directory for notes")?;
     let skips = notes.path().join("skips");
-    let threads = std::env::var("RUST_TEST_THREADS").unwrap_or_else(|_| threads().to_string());
-    let guests = if arguments.is_empty() { guest::results() } else { Vec::new() };
-    let mut child = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"])
-        .args(&arguments)
-        .env("STRADDLE_TESTS", "full")
-        .env("STRADDLE_SKIPS", &skips)
-        .env("TMPDIR", room.path())
-        .env("RUST_TEST_THREADS", threads)
-        .envs(guests)
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot start cargo")?;
-    let output = child.stdout.take().context("cargo's output is piped")?;
+    let (runs, guests) = match &arguments[..] {
+        [] => (TestRun::all()?, guest::results()),
+        asked => (vec![TestRun::asked(asked)], Vec::new()),
+    };
+    let mut cargo = CargoTests { directory: room.path(), skips: &skips, guests };
     let mut counts = TestCounts::default();
-    for line in BufReader::new(output).lines() {
-        let line = line.context("cannot read cargo's output")?;
-        println!("{line}");
-        if counts.add(&line) {
-            counts.skips(&skips);
-        }
-    }
-    let status = child.wait().context("cannot wait for cargo")?;
-    counts.skips(&skips);
-    if !status.success() && counts.failed == 0 {
-        println!("\ncargo test failed outside a test: {status}");
-        counts.failed = 1;
+    for run in &runs {
+        counted(&mut cargo, run, &mut counts, &skips)?;
     }
     let left = room.leftovers()?;
     for line in &left {
         println!("LEFT BEHIND: {line}");
     }
-    if !left.is_empty() {
+    counts.failed += u64::from(!left.is_empty());
+    println!("\n{}", counts.text());
+    Ok(counts.failed == 0)
+}
+
+/// Runs tests. Cargo does; a test of this file pretends to.
+trait TestRunner {
+    /// Runs tests and hands on each line that they print; returns whether all was well.
+    fn run(&mut self, run: &TestRun, line: &mut dyn FnMut(&str)) -> anyhow::Result<bool>;
+}
+
+/// Adds the tests of `run` to `counts`.
+fn counted(
+    runner: &mut dyn TestRunner,
+    run: &TestRun,
+    counts: &mut TestCounts,
+    skips: &Path,
+) -> anyhow::Result<()> {
+    let failed_before = counts.failed;
+    let mut output = HarnessOutput::default();
+    let is_good = runner.run(run, &mut |line| {
+        println!("{line}");
+        if let Some(result) = output.read(line) {
+            counts.add(&result);
+            counts.skips(skips);
+        }
+    })?;
+    counts.skips(skips);
+    if !is_good && (counts.failed == failed_before || output.unfinished() > 0) {
+        println!("\ncargo test failed outside a test");
         counts.failed += 1;
     }
-    println!();
-    for reason in &counts.reasons {
-        println!("skipped: {reason}");
+    for test in output.failed.iter().filter(|_| run.is_retried) {
+        if is_flaky(runner, run, test)? {
+            counts.forgive(&test.name);
+            counts.skips(skips);
+        }
     }
-    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
-    Ok(counts.failed == 0 && status.success())
+    Ok(())
+}
+
+/// Returns whether `test`, which failed in `run`, passes when it runs alone; shows both outputs if
+/// so.
+fn is_flaky(runner: &mut dyn TestRunner, run: &TestRun, test: &FailedTest) -> anyhow::Result<bool> {
+    let FailedTest { name, output: first } = test;
+    println!("\n{name} failed: once more, alone");
+    let (mut second, mut passed) = (String::new(), 0);
+    let mut output = HarnessOutput::default();
+    let is_good = runner.run(&run.alone(name), &mut |line| {
+        second += &format!("{line}\n");
+        passed += output.read(line).map_or(0, |result| result.passed);
+    })?;
+    let is_flaky = is_good && passed > 0;
+    match is_flaky {
+        true => println!("FLAKY {name}\n---- failed ----\n{first}\n---- passed ----\n{second}"),
+        false => println!("{second}\n{name} failed twice"),
+    }
+    Ok(is_flaky)
+}
+
+/// Cargo, which runs the project's tests.
+struct CargoTests<'a> {
+    /// Directory for temporary files.
+    directory: &'a Path,
+    /// File in which tests note that they were skipped.
+    skips: &'a Path,
+    /// Results of guests, with the variables that name them.
+    guests: Vec<(&'static str, PathBuf)>,
+}
+
+impl TestRunner for CargoTests<'_> {
+    fn run(&mut self, run: &TestRun, line: &mut dyn FnMut(&str)) -> anyhow::Result<bool> {
+        let mut command = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
+        command.args(&run.cargo).arg("--").args(&run.harness);
+        command.env("STRADDLE_TESTS", "full").env("STRADDLE_SKIPS", self.skips);
+        command.env("TMPDIR", self.directory).envs(self.guests.iter().cloned());
+        match run.is_serial {
+            true => command.env("RUST_TEST_THREADS", "1"),
+            false if std::env::var_os("RUST_TEST_THREADS").is_some() => &mut command,
+            false => command.env("RUST_TEST_THREADS", threads().to_string()),
+        };
+        let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+        let output = child.stdout.take().context("cargo's output is piped")?;
+        for read in BufReader::new(output).split(b'\n') {
+            line(&String::from_utf8_lossy(&read.context("cannot read cargo's output")?));
+        }
+        Ok(child.wait().context("cannot wait for cargo")?.success())
+    }
 }
 
 /// Returns how many tests of a program run at once: two for each processor, since half of a test's
@@ -77,69 +147,95 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, |processors| processors.get() * 2)
 }
 
-/// Results counted so far.
-#[derive(Debug, Default)]
-struct TestCounts {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-    /// Each skipped test and why.
-    reasons: Vec<String>,
-    /// Lines of the file of skips that are counted already.
-    seen: usize,
-}
-
-impl TestCounts {
-    /// Adds a result line of the test harness; whether it was one.
-    fn add(&mut self, line: &str) -> bool {
-        let Some(result) = line.strip_prefix("test result: ") else { return false };
-        let count = |what: &str| -> u64 {
-            let number = result.split([';', '.']).find_map(|part| part.trim().strip_suffix(what));
-            number.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
-        };
-        self.passed += count("passed");
-        self.failed += count("failed");
-        self.skipped += count("ignored");
-        true
-    }
-
-    /// Counts what was added to the file of skips. A test that skipped counts as passed for the
-    /// harness, so it is taken off there; one that named several reasons is one test.
-    fn skips(&mut self, file: &Path) {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let mut tests = BTreeSet::new();
-        for line in text.lines().skip(self.seen) {
-            self.seen += 1;
-            let (test, reason) = line.split_once('\t').unwrap_or((line, "no reason given"));
-            tests.insert(test.to_owned());
-            self.reasons.push(format!("{test}: {reason}"));
-        }
-        let skipped = u64::try_from(tests.len()).unwrap_or(0);
-        self.skipped += skipped;
-        self.passed = self.passed.saturating_sub(skipped);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn results_are_summed_and_skips_are_taken_off() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("skips");
+    /// Prints what was planned, one text and one ending for each run.
+    struct PlannedTests {
+        answers: Vec<(String, bool)>,
+        asked: Vec<TestRun>,
+    }
+
+    impl TestRunner for PlannedTests {
+        fn run(&mut self, run: &TestRun, line: &mut dyn FnMut(&str)) -> anyhow::Result<bool> {
+            self.asked.push(run.clone());
+            let (text, is_good) = self.answers.remove(0);
+            text.lines().for_each(line);
+            Ok(is_good)
+        }
+    }
+
+    fn failing(names: &[&str]) -> (String, bool) {
+        let output: String =
+            names.iter().map(|name| format!("---- {name} stdout ----\nit was slow\n\n")).collect();
+        let list: String = names.iter().map(|name| format!("    {name}\n")).collect();
+        let failed = names.len();
+        let text = format!(
+            "running 3 tests\n\nfailures:\n\n{output}\nfailures:\n{list}\n\
+             test result: FAILED. {} passed; {failed} failed; 0 ignored; finished in 0.1s",
+            3 - failed
+        );
+        (text, false)
+    }
+
+    fn passing(count: u64) -> (String, bool) {
+        let text = format!(
+            "running {count} tests\n\ntest result: ok. {count} passed; 0 failed; 0 ignored; x"
+        );
+        (text, true)
+    }
+
+    /// Returns the last lines after `answers`, and the harness's words of each run.
+    fn result(line: &[&str], answers: Vec<(String, bool)>) -> (String, Vec<String>) {
+        let mut runner = PlannedTests { answers, asked: Vec::new() };
         let mut counts = TestCounts::default();
-        assert!(!counts.add("test a ... ok"));
-        assert!(
-            counts.add("test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered")
-        );
-        std::fs::write(&file, "a\tneeds x\na\tneeds y\nb\tneeds x\n").unwrap();
-        counts.skips(&file);
-        counts.skips(&file);
-        assert!(
-            counts.add("test result: FAILED. 10 passed; 2 failed; 0 ignored; finished in 0.1s")
-        );
-        assert_eq!((counts.passed, counts.failed, counts.skipped), (13, 2, 3));
-        assert_eq!(counts.reasons, ["a: needs x", "a: needs y", "b: needs x"]);
+        let skips = Path::new("/nonexistent/skips");
+        counted(&mut runner, &TestRun::asked(line), &mut counts, skips).unwrap();
+        assert!(runner.answers.is_empty(), "all were asked for");
+        let asked = runner.asked.iter().map(|run| run.harness.join(" ")).collect();
+        (counts.text(), asked)
+    }
+
+    const MEASURE: [&str; 2] = ["--test", "measure"];
+
+    #[test]
+    fn a_test_that_fails_once_is_flaky_and_passes() {
+        let (text, asked) = result(&MEASURE, vec![failing(&["a::b"]), passing(1)]);
+        assert_eq!(text, "flaky: a::b\n3 passed, 0 failed, 0 skipped");
+        assert_eq!(asked, ["", "--exact a::b --show-output"]);
+    }
+
+    #[test]
+    fn a_test_that_fails_twice_fails() {
+        let answers = vec![failing(&["a", "b"]), failing(&["a"]), passing(1)];
+        let (text, asked) = result(&MEASURE, answers);
+        assert_eq!(text, "flaky: b\n2 passed, 1 failed, 0 skipped");
+        assert_eq!(asked.len(), 3);
+    }
+
+    #[test]
+    fn a_second_try_that_finds_no_test_or_crashes_is_a_failure() {
+        for second in [passing(0), ("running 1 test".to_owned(), false)] {
+            let (text, _) = result(&MEASURE, vec![failing(&["a"]), second]);
+            assert_eq!(text, "2 passed, 1 failed, 0 skipped");
+        }
+    }
+
+    #[test]
+    fn an_executable_that_crashes_is_a_failure_and_does_not_run_again() {
+        let crash = || ("running 9 tests\ntest a ... ok".to_owned(), false);
+        let (text, _) = result(&MEASURE, vec![crash()]);
+        assert_eq!(text, "0 passed, 1 failed, 0 skipped");
+        let both = (format!("{}\n{}", failing(&["a"]).0, crash().0), false);
+        let (text, _) = result(&MEASURE, vec![both, passing(1)]);
+        assert_eq!(text, "flaky: a\n3 passed, 1 failed, 0 skipped");
+    }
+
+    #[test]
+    fn no_other_test_gets_a_second_try() {
+        let (text, asked) = result(&["--test", "all"], vec![failing(&["a"])]);
+        assert_eq!(text, "2 passed, 1 failed, 0 skipped");
+        assert_eq!(asked.len(), 1);
     }
 }

@@ -126,6 +126,19 @@ impl Machine {
         group.cloned().unwrap_or_else(|| vec![id])
     }
 
+    /// The same machine, in which nothing lies beneath a loop device.
+    #[must_use]
+    pub fn ending_at_loops(mut self) -> Machine {
+        for node in &mut self.nodes {
+            node.above.clear();
+            if matches!(node.kind, NodeKind::Loop { .. }) {
+                node.below.clear();
+            }
+        }
+        self.link_above();
+        self
+    }
+
     fn link_above(&mut self) {
         for id in 0..self.nodes.len() {
             for below in self.nodes[id].below.clone() {
@@ -337,6 +350,26 @@ mod tests {
         assert!(matches!(node("loop0").kind, NodeKind::Loop { .. }));
         assert_eq!(node("loop1").number, Some(Number { major: 7, minor: 1 }));
         assert_eq!(node("loop1").length_bytes.value(), Some(&0));
+    }
+
+    #[test]
+    fn a_loop_device_on_a_partition_can_be_taken_for_a_disk_of_its_own() {
+        let tree = MemoryTree::new()
+            .with_file("/sys/block/sda/sda1/start", "63")
+            .with_file("/sys/block/sda/sda1/partition", "1")
+            .with_file("/sys/block/loop0/size", "1000")
+            .with_file("/sys/block/loop0/loop/backing_file", "/dev/sda1")
+            .with_file("/sys/block/loop0/loop0p1/start", "8")
+            .with_file("/sys/block/loop0/loop0p1/partition", "1");
+        let machine = Machine::read(&tree).unwrap();
+        let names = |machine: &Machine, of: &str| -> Vec<String> {
+            let joined = machine.joined(machine.named(of).unwrap());
+            joined.iter().map(|&id| machine.node(id).name.clone()).collect()
+        };
+        assert_eq!(names(&machine, "loop0p1"), ["loop0", "loop0p1", "sda", "sda1"]);
+        let machine = machine.ending_at_loops();
+        assert_eq!(names(&machine, "loop0p1"), ["loop0", "loop0p1"]);
+        assert_eq!(names(&machine, "sda1"), ["sda", "sda1"]);
     }
 
     #[test]

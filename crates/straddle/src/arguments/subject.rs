@@ -22,7 +22,8 @@ pub(crate) struct Subject {
     /// Separate several values by commas: 512e,origin=3584. iu=16K, also granule=16K, is the unit
     /// that the drive maps; qlc-16k and qlc-64k name QLC drives with such units. The origin is the
     /// byte where the first granule starts. A stripe is chunk x data disks; add +1 or +2 for
-    /// parity: stripe=64Kx3+1. Sizes may end in K, M or G (powers of 1024).
+    /// parity: stripe=64Kx3+1. Sizes may end in K, M or G (powers of 1024). A loop device, also
+    /// under a mount, is judged as this disk, whatever its backing file is on.
     #[arg(long, value_name = "DISK", help_heading = "Judging")]
     pub(crate) on: Option<Condition>,
 

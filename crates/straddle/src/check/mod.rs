@@ -60,6 +60,7 @@ pub(crate) fn run_to(
     let check = again.as_ref().unwrap_or(check);
     let inspected = InspectedMachine::at(check.subject.sysroot.tree.as_deref())?;
     let inspected = inspected.ignoring_measured(check.subject.measured.is_ignored);
+    let inspected = inspected.specified(check.subject.on.as_ref());
     let targets = targets(check, &inspected, baseline.as_ref().filter(|_| again.is_some()));
     // Formats for machines hold no colors that would have to be taken out again.
     let people = matches!(check.chosen(), Format::Table | Format::Picture);

@@ -60,6 +60,7 @@ pub(super) fn assembled(
             let mut assembled = assemble::assemble(starts, &beside(check, members), told);
             if let [CheckTarget { what: What::File(path) | What::Again { path, .. }, .. }] = members
                 && !inspected.is_captured
+                && told.is_none()
                 && let Some(&root) = assembled.roots.first()
             {
                 assembled.stack.layer_mut(root).host = Some(hosts.of(path));

@@ -34,6 +34,7 @@ use script::PlannedDisk;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(plan.measured.is_ignored);
+    let inspected = inspected.specified(plan.on.as_ref());
     if plan.new && !plan.document.json && plan.output.is_none() {
         return new_disk::run(plan, &inspected);
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use device::{Disk, KernelTree};
 use host::{FileDisk, HeadCache, ImageFiles, Inquiry, LiveTree};
+use stack::Condition;
 use stack::assemble::{Devices, Start, StartKind, World};
 use stack::drive::{Answers, KernelDrive};
 use stack::kernel::{Listed, Machine, NodeId, PartitionedDisk};
@@ -27,6 +28,8 @@ pub(crate) struct InspectedMachine {
     measured: Option<Store>,
     /// Measurements of models; `None` where they are to be left out.
     table: Option<DriveTable>,
+    /// True if a loop device is the disk that the user specified, whatever lies beneath it here.
+    pub(crate) ends_at_loops: bool,
 }
 
 impl InspectedMachine {
@@ -50,7 +53,8 @@ impl InspectedMachine {
     fn of(tree: host::sysroot::Tree, is_captured: bool) -> InspectedMachine {
         let measured = Store::of_environment();
         let table = Some(DriveTable::built_in());
-        InspectedMachine { tree, machine: OnceLock::new(), is_captured, measured, table }
+        let machine = OnceLock::new();
+        InspectedMachine { tree, machine, is_captured, measured, table, ends_at_loops: false }
     }
 
     /// The same, where what was measured of drives and their models before is left out if `ignores`
@@ -59,10 +63,20 @@ impl InspectedMachine {
         if ignores { InspectedMachine { measured: None, table: None, ..self } } else { self }
     }
 
+    /// The same, whose loop devices are disks of their own where the user specified a disk with
+    /// `--on`: a loop device is then judged like the image file behind it.
+    pub(crate) fn specified(self, on: Option<&Condition>) -> InspectedMachine {
+        InspectedMachine { ends_at_loops: on.is_some(), ..self }
+    }
+
     /// Its block devices, as they were when they were first asked for; `Err` says why they are not
     /// known.
     pub(crate) fn machine(&self) -> Result<&Machine, &String> {
-        self.machine.get_or_init(|| machine(self.tree.as_ref())).as_ref()
+        let read = || {
+            let machine = machine(self.tree.as_ref())?;
+            Ok(if self.ends_at_loops { machine.ending_at_loops() } else { machine })
+        };
+        self.machine.get_or_init(read).as_ref()
     }
 
     /// The files of its kernel.
@@ -75,7 +89,7 @@ impl InspectedMachine {
         &self,
         machine: &Machine,
         nodes: &[NodeId],
-        told: Option<&stack::Condition>,
+        told: Option<&Condition>,
     ) -> stack::assemble::Assembled {
         let world =
             World { machine, tree: self.tree(), devices: self, files: &ImageFiles::Directory };

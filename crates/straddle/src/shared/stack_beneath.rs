@@ -17,8 +17,12 @@ use crate::shared::tracer::{Traced, Tracer};
 const NAMES_MAX: usize = 8;
 
 /// `assembled` with what lies beneath its loop devices: the files behind them, and all that those
-/// lie on; or unknown, with the reason. A loop device over a file in memory stays where it is.
+/// lie on; or unknown, with the reason. A loop device over a file in memory stays where it is, and
+/// every loop device where it is the disk that the user specified.
 pub(crate) fn of_loops(inspected: &InspectedMachine, assembled: Assembled) -> Assembled {
+    if inspected.ends_at_loops {
+        return assembled;
+    }
     let is_loop = |layer: &Layer| match &layer.kind {
         LayerKind::Drive(drive) => drive.backing_file.is_some(),
         _ => false,

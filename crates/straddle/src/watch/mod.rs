@@ -68,6 +68,7 @@ fn step(second_ns: u64, now_ns: u64, until_ns: u64) -> Duration {
 
 pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let inspected = InspectedMachine::live().ignoring_measured(watch.measured.is_ignored);
+    let inspected = inspected.specified(watch.on.as_ref());
     let own = run::run(Timestamp::now(), &inspected);
     let prepared = WatchedScope::of(watch).and_then(|scope| {
         textfile::has_a_place(watch.textfile.directory.as_deref())?;

@@ -1,33 +1,38 @@
 //! Asking about disks under a watch, and disks that differ from another in one byte.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::time::Duration;
 
 use device::{Disk, MemoryDisk, ReadError, disk};
 use format::ProblemKind;
 use stack::hostile::{self, HostileAnswer};
 use stack::{Layer, LayerId};
 use testkit::memory;
-use testkit::running_program::cpu_time;
 
 const MEMORY_BYTES_MAX: usize = 64 << 20;
-/// An answer that takes longer hangs: the slowest takes half a second where nothing else runs.
-const HANG: Duration = Duration::from_secs(30);
+/// The most reads of one answer, and the most bytes that they ask for: five times as many as the
+/// largest answer takes. A time would depend on what else the machine does.
+const READS_MAX: u64 = 4_000_000;
+const READ_BYTES_MAX: u64 = 3 << 30;
 
 /// Bytes of an image file.
 pub(crate) type Bytes = Rc<dyn Disk>;
 
-/// The answer about `disks`; fails with `what` when there is none, or when it hangs or takes too much
-/// memory.
+/// The answer about `disks`; fails with `what` when there is none, or when it reads too much or
+/// takes too much memory.
 pub(crate) fn answer(disks: &[Bytes], what: impl Fn() -> String) -> HostileAnswer {
-    let start = cpu_time();
-    let ask = || catch_unwind(AssertUnwindSafe(|| hostile::answer(disks.to_vec(), None)));
+    let counts = Rc::new(ReadCounts::default());
+    let counted = disks.iter().map(|disk| -> Bytes {
+        Rc::new(Counted { below: Rc::clone(disk), counts: Rc::clone(&counts) })
+    });
+    let counted: Vec<Bytes> = counted.collect();
+    let ask = || catch_unwind(AssertUnwindSafe(|| hostile::answer(counted, None)));
     let (result, peak_bytes) = memory::peak_of(ask);
-    let time = cpu_time().saturating_sub(start);
     assert!(peak_bytes <= MEMORY_BYTES_MAX, "{}: {peak_bytes} bytes of memory", what());
-    assert!(time < HANG, "{}: {time:?}", what());
+    let (reads, bytes) = (counts.reads.get(), counts.bytes.get());
+    let is_much = reads > READS_MAX || bytes > READ_BYTES_MAX;
+    assert!(!is_much, "{}: {bytes} bytes in {reads} reads", what());
     result.unwrap_or_else(|_| panic!("{}: panicked", what()))
 }
 
@@ -49,6 +54,32 @@ pub(crate) fn few_instead_of(before: u8) -> Vec<u8> {
     let mut values = vec![0x00, 0xff, before ^ 0x01, before ^ 0x80];
     values.retain(|value| *value != before);
     values
+}
+
+/// Reads of some disks, and the bytes that they asked for.
+#[derive(Default)]
+struct ReadCounts {
+    reads: Cell<u64>,
+    bytes: Cell<u64>,
+}
+
+/// A disk whose reads are counted.
+struct Counted {
+    below: Bytes,
+    counts: Rc<ReadCounts>,
+}
+
+impl Disk for Counted {
+    fn length_bytes(&self) -> u64 {
+        self.below.length_bytes()
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let ReadCounts { reads, bytes } = &*self.counts;
+        reads.set(reads.get() + 1);
+        bytes.set(bytes.get().saturating_add(disk::length_of(buffer)));
+        self.below.read_at(offset_bytes, buffer)
+    }
 }
 
 /// A disk with one byte changed.

@@ -18,6 +18,7 @@ pub(crate) mod monitors;
 mod names;
 mod recognized;
 pub(crate) mod run;
+mod specified_disk;
 mod stale;
 mod stripes;
 mod together;
