@@ -9,9 +9,9 @@ use super::disk::MadePart;
 /// Contents, and the least MiB of each; some are more frequent than others. A conversion refuses
 /// those before [`SECTOR_BOUND`] less often.
 const KINDS: [(&str, u64); 18] = [
-    ("blank", 1),
-    ("blank", 1),
-    ("blank", 1),
+    BLANK,
+    BLANK,
+    BLANK,
     ("unknown", 1),
     ("ext4", 3),
     ("ext4", 3),
@@ -29,6 +29,7 @@ const KINDS: [(&str, u64); 18] = [
     ("xfs", 20),
 ];
 const SECTOR_BOUND: usize = 13;
+const BLANK: (&str, u64) = ("blank", 1);
 /// The most sectors that partitions may reach.
 const SECTORS_MAX: u64 = 80 << 11;
 
@@ -54,7 +55,8 @@ pub(super) struct Layout {
 impl Layout {
     /// Decides where partitions are.
     pub(super) fn new(random: &mut Random) -> Layout {
-        let style = *random.choose(&[Style::Odd, Style::Unmoved, Style::Even]);
+        let style =
+            *random.choose(&[Style::Odd, Style::Unmoved, Style::Unmoved, Style::Even, Style::Even]);
         let is_gpt = random.below(2) == 0;
         let count = 1 + random.below(5);
         let primary = if is_gpt { count } else { (1 + random.below(3)).min(count) };
@@ -66,7 +68,11 @@ impl Layout {
         let mut layout = Layout { style, is_gpt, parts: Vec::new(), extended: None };
         let mut at = first;
         for index in 0..count {
-            let (kind, least) = *random.choose(kinds);
+            let is_logical = index >= primary;
+            let (kind, least) = match style {
+                Style::Unmoved if is_logical && random.below(2) == 0 => BLANK,
+                _ => *random.choose(kinds),
+            };
             let grain = match (style, kind) {
                 (Style::Even, _) => 8,
                 (Style::Unmoved, _) if kind != "blank" => 2048,
@@ -75,7 +81,7 @@ impl Layout {
             let gap = *random.choose(&[0, 1, 70, 3000]);
             let from = (at + random.below(gap + 1)).next_multiple_of(grain);
             let mut start = from;
-            if index >= primary {
+            if is_logical {
                 layout.extended.get_or_insert((from, 0));
                 start = (from + 1 + random.below(gap + 1)).next_multiple_of(grain);
             }
@@ -88,9 +94,9 @@ impl Layout {
             at = start + sectors;
         }
         let end = layout.end();
-        let is_logical = !is_gpt && layout.parts.iter().any(|part| part.number > 4);
+        let has_logical = !is_gpt && layout.parts.iter().any(|part| part.number > 4);
         layout.extended =
-            layout.extended.filter(|_| is_logical).map(|(from, _)| (from, end - from));
+            layout.extended.filter(|_| has_logical).map(|(from, _)| (from, end - from));
         layout
     }
 
@@ -143,7 +149,7 @@ fn length(random: &mut Random, kind: &str, least: u64, style: Style) -> (u64, u6
         "blank" | "unknown" | "md" => 0,
         _ => *random.choose(&[0, few, many]),
     };
-    let is_even = style == Style::Even && random.below(5) != 0;
+    let is_even = style == Style::Even && random.below(8) != 0;
     let sectors = if is_even { (content + slack).next_multiple_of(8) } else { content + slack };
     let content = match kind {
         "blank" | "unknown" => 0,

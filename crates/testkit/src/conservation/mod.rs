@@ -13,9 +13,7 @@ mod ways;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::{Scratch, scratch};
-
-pub use oracle::{Loss, Side};
+use crate::Scratch;
 
 /// Ways that a disk goes, in the order of [`ConservedDisk::fates`].
 pub const WAYS: [&str; 6] = ["script", "apply", "undo", "convert", "convert back", "in place"];
@@ -36,6 +34,8 @@ pub enum Fate {
 /// A disk after all ways.
 #[derive(Clone, Debug)]
 pub struct ConservedDisk {
+    /// Its seed.
+    pub seed: u64,
     /// Fate in each of [`WAYS`].
     pub fates: [Fate; 6],
     /// Bytes that were lost, wrong refusals and failed checks.
@@ -54,10 +54,9 @@ pub fn conserved(program: &Path, directory: &Path, seed: u64) -> Result<Conserve
     let disk =
         disk::MadeDisk::new(&scratch, seed).map_err(|error| format!("seed {seed}: {error}"))?;
     let described = format!("seed {seed}: {}", disk.described());
-    let ways = ways::Ways::new(program, &scratch, &disk);
-    let (fates, faults) =
-        ways.and_then(ways::Ways::run).map_err(|error| format!("{described}: {error}"))?;
-    Ok(ConservedDisk { fates, faults, described })
+    let (fates, faults) = (ways::Ways::new(program, &scratch, &disk).run())
+        .map_err(|error| format!("{described}: {error}"))?;
+    Ok(ConservedDisk { seed, fates, faults, described })
 }
 
 /// Counts of many disks.
@@ -66,7 +65,8 @@ pub struct ConservedCounts {
     disks: u64,
     changed: [u64; 6],
     idle: [u64; 6],
-    refused: [BTreeMap<String, u64>; 6],
+    /// Of each way and reason: the number of disks, and the least seed.
+    refused: [BTreeMap<String, (u64, u64)>; 6],
     /// Number of disks with a fault.
     pub faulty: usize,
 }
@@ -81,7 +81,8 @@ impl ConservedCounts {
                 Fate::Changed => self.changed[way] += 1,
                 Fate::Idle => self.idle[way] += 1,
                 Fate::Refused(reason) => {
-                    *self.refused[way].entry(reason.clone()).or_default() += 1;
+                    let seen = self.refused[way].entry(reason.clone()).or_insert((0, disk.seed));
+                    *seen = (seen.0 + 1, seen.1.min(disk.seed));
                 }
                 Fate::Untried => {}
             }
@@ -100,23 +101,15 @@ impl ConservedCounts {
     pub fn table(&self) -> String {
         let mut text = format!("{:14}{:>9}{:>9}{:>9}\n", "way", "changed", "idle", "refused");
         for (way, name) in WAYS.iter().enumerate() {
-            let refused: u64 = self.refused[way].values().sum();
+            let refused: u64 = self.refused[way].values().map(|(count, _)| count).sum();
             let (changed, idle) = (self.changed[way], self.idle[way]);
             text += &format!("{name:14}{changed:9}{idle:9}{refused:9}\n");
         }
         for (way, name) in WAYS.iter().enumerate() {
-            for (reason, count) in &self.refused[way] {
-                text += &format!("{name} refused {count}: {reason}\n");
+            for (reason, (count, seed)) in &self.refused[way] {
+                text += &format!("{name} refused {count}, as seed {seed}: {reason}\n");
             }
         }
         text
     }
-}
-
-/// Reads an image with its table.
-///
-/// # Errors
-/// When sfdisk cannot read the table.
-pub fn side(image: &Path, sector: u64) -> Result<Side, String> {
-    Side::of(image, sector).map_err(|error| format!("{}: {error}", scratch::text(image)))
 }

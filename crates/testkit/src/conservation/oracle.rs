@@ -26,35 +26,35 @@ const EXTENDED: [&str; 3] = ["5", "f", "85"];
 
 /// A partition, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(super) struct Place {
     /// Its number in the table.
-    pub number: u64,
+    pub(super) number: u64,
     /// Its bytes.
-    pub range: Range<u64>,
+    pub(super) range: Range<u64>,
 }
 
 /// A disk with its table.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub(super) struct Side {
     /// The whole disk.
-    pub bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// Partitions in the order of the table, without an extended one.
-    pub places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     /// Bytes of the table, in order.
-    pub table: Vec<Range<u64>>,
+    pub(super) table: Vec<Range<u64>>,
     /// Starts of the records of logical partitions, in the order of their chain.
-    pub records: Vec<u64>,
+    pub(super) records: Vec<u64>,
 }
 
 /// Bytes that are not where they must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub(super) struct Loss {
     /// The first of them, on the old disk.
-    pub at: u64,
+    pub(super) at: u64,
     /// Number of blocks of 512 bytes with lost bytes.
-    pub blocks: u64,
+    pub(super) blocks: u64,
     /// Their place on the old disk, and what became of them.
-    pub words: String,
+    pub(super) words: String,
 }
 
 impl Side {
@@ -154,8 +154,7 @@ impl Side {
     }
 
     /// Bytes of this disk that `new` has lost; those in `ignored` may be anything.
-    #[must_use]
-    pub fn losses(&self, new: &Side, ignored: &[Range<u64>]) -> Vec<Loss> {
+    pub(super) fn losses(&self, new: &Side, ignored: &[Range<u64>]) -> Vec<Loss> {
         let partitions = self.places.iter().filter_map(|old| {
             let place = new.place(old.number).map(|place| place.range.clone());
             let name = format!("partition {}", old.number);

@@ -4,8 +4,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
-
 use super::Fate;
 use super::disk::{MadeDisk, MadePart};
 use super::oracle::Side;
@@ -16,12 +14,17 @@ use crate::{Scratch, scratch};
 /// Exit code of the commands that refuse.
 const REFUSED: [i32; 2] = [3, 5];
 
+/// Reasons for which `apply` leaves a change to the script although no data moves.
+const DOCUMENTED: [&str; 2] = ["a power cut after", "it writes into partition"];
+
 /// A disk, and what was seen of it so far.
 pub(super) struct Ways<'a> {
     program: &'a Path,
     scratch: &'a Scratch,
     disk: &'a MadeDisk,
     faults: Vec<String>,
+    /// True if the script moved a partition that is not blank.
+    is_data_moved: bool,
 }
 
 /// A copy before a change, which may have another sector size afterwards.
@@ -34,19 +37,15 @@ struct Step<'a> {
 }
 
 impl<'a> Ways<'a> {
-    pub(super) fn new(
-        program: &'a Path,
-        scratch: &'a Scratch,
-        disk: &'a MadeDisk,
-    ) -> Tried<Ways<'a>> {
-        Ok(Ways { program, scratch, disk, faults: Vec::new() })
+    pub(super) fn new(program: &'a Path, scratch: &'a Scratch, disk: &'a MadeDisk) -> Ways<'a> {
+        Ways { program, scratch, disk, faults: Vec::new(), is_data_moved: false }
     }
 
     /// Goes every way; the fates, and what was wrong.
     pub(super) fn run(mut self) -> Tried<([Fate; 6], Vec<String>)> {
         let script = self.script()?;
         let [apply, undo] = self.applied("apply", &["plan", "apply.raw", "-o", "apply.json"])?;
-        self.agreed(&script, &apply)?;
+        self.compare(&script, &apply);
         let [convert, back] = self.converted()?;
         let words = ["convert", "place.raw", "--sector", "4096", "--plan", "place.json"];
         let [place, _] = self.applied("place", &words)?;
@@ -117,7 +116,12 @@ impl<'a> Ways<'a> {
         }
         let step =
             Step { way: "script", image: &copy, sector: self.planned_sector(), is_rebuilt: false };
-        self.judge(&self.disk.side, &step)?;
+        let new = self.judge(&self.disk.side, &step)?;
+        self.is_data_moved = self.disk.side.places.iter().any(|old| {
+            let is_moved =
+                new.place(old.number).is_some_and(|new| new.range.start != old.range.start);
+            is_moved && self.disk.side.part(&old.range).iter().any(|&byte| byte != 0)
+        });
         Ok(Fate::Changed)
     }
 
@@ -183,8 +187,8 @@ impl<'a> Ways<'a> {
         Ok([Fate::Changed, Fate::Changed])
     }
 
-    /// Compares the disk after a step with `old`.
-    fn judge(&mut self, old: &Side, step: &Step<'_>) -> Tried<()> {
+    /// Compares the disk after a step with `old`, and returns it.
+    fn judge(&mut self, old: &Side, step: &Step<'_>) -> Tried<Side> {
         let new = Side::of(step.image, step.sector)?;
         let way = step.way;
         for loss in old.losses(&new, &self.ignored(old, step)) {
@@ -229,7 +233,7 @@ impl<'a> Ways<'a> {
                 self.faults.push(format!("{way}: partition {} has other files", part.number));
             }
         }
-        Ok(())
+        Ok(new)
     }
 
     /// Bytes that may change within partitions: fields that hold the start, and FAT file systems
@@ -260,13 +264,16 @@ impl<'a> Ways<'a> {
     }
 
     /// Compares what the script and `apply` made of a disk on which no data moves.
-    fn agreed(&mut self, script: &Fate, apply: &Fate) -> Tried<()> {
-        let ran = self.straddle(&["plan", "disk.raw", "--json"]);
-        let moved = serde_json::from_str::<Value>(&ran.out).map(|plan| plan["moved_bytes"].clone());
-        if moved.is_ok_and(|moved| moved == 0) && script != apply {
-            self.fault("script and apply", format!("they disagree: {script:?}, {apply:?}"));
+    fn compare(&mut self, script: &Fate, apply: &Fate) {
+        let is_documented = |why: &str| DOCUMENTED.iter().any(|known| why.contains(known));
+        match (script, apply) {
+            (Fate::Refused(_), Fate::Refused(_)) => {}
+            (_, Fate::Refused(why)) if self.is_data_moved || is_documented(why) => {}
+            _ if script != apply => {
+                self.fault("script and apply", format!("they disagree: {script:?}, {apply:?}"));
+            }
+            _ => {}
         }
-        Ok(())
     }
 }
 
