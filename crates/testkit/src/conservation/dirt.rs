@@ -20,7 +20,7 @@ pub(super) fn spread(random: &mut Random, side: &Side, parts: &[MadePart]) -> Ve
     random.shuffle(&mut spots);
     let count = *random.choose(&[0, 1, 3, spots.len().div_euclid(2)]);
     spots.truncate(count);
-    spots.into_iter().map(|(name, at)| bytes(random, name, at)).collect()
+    spots.into_iter().map(|(name, at)| bytes(random, &name, at)).collect()
 }
 
 /// All places, by name: boot code, and the first, a middle and the last sector of each gap and of
@@ -46,15 +46,15 @@ fn places(random: &mut Random, side: &Side, parts: &[MadePart]) -> Vec<(String, 
     spots
 }
 
-fn bytes(random: &mut Random, name: String, at: u64) -> Dirt {
-    let bytes = match random.below(4) {
-        _ if name == "boot-code" => noise(random, 440),
-        0 => noise(random, 512),
-        1 => format!("KEEP {}", at.div_euclid(512)).into_bytes(),
-        2 => [vec![0; 511], vec![1]].concat(),
-        _ => vec![0xff; 512],
+fn bytes(random: &mut Random, name: &str, at: u64) -> Dirt {
+    let (form, bytes) = match random.below(4) {
+        _ if name == "boot-code" => ("noise", noise(random, 440)),
+        0 => ("noise", noise(random, 512)),
+        1 => ("text", format!("KEEP {}", at.div_euclid(512)).into_bytes()),
+        2 => ("last-byte", [vec![0; 511], vec![1]].concat()),
+        _ => ("ones", vec![0xff; 512]),
     };
-    Dirt { name, at, bytes }
+    Dirt { name: format!("{name}:{form}"), at, bytes }
 }
 
 /// Bytes of which none is 0.

@@ -11,6 +11,7 @@ mod oracle;
 mod ways;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::Scratch;
@@ -48,14 +49,13 @@ pub struct ConservedDisk {
 /// every way of the binary `program`.
 ///
 /// # Errors
-/// When a tool that makes the disk or looks at it fails.
+/// When a tool that makes the disk fails.
 pub fn conserved(program: &Path, directory: &Path, seed: u64) -> Result<ConservedDisk, String> {
     let scratch = Scratch::within(directory);
     let disk =
         disk::MadeDisk::new(&scratch, seed).map_err(|error| format!("seed {seed}: {error}"))?;
     let described = format!("seed {seed}: {}", disk.described());
-    let (fates, faults) = (ways::Ways::new(program, &scratch, &disk).run())
-        .map_err(|error| format!("{described}: {error}"))?;
+    let (fates, faults) = ways::Ways::new(program, &scratch, &disk).run();
     Ok(ConservedDisk { seed, fates, faults, described })
 }
 
@@ -103,11 +103,11 @@ impl ConservedCounts {
         for (way, name) in WAYS.iter().enumerate() {
             let refused: u64 = self.refused[way].values().map(|(count, _)| count).sum();
             let (changed, idle) = (self.changed[way], self.idle[way]);
-            text += &format!("{name:14}{changed:9}{idle:9}{refused:9}\n");
+            let _ = writeln!(text, "{name:14}{changed:9}{idle:9}{refused:9}");
         }
         for (way, name) in WAYS.iter().enumerate() {
             for (reason, (count, seed)) in &self.refused[way] {
-                text += &format!("{name} refused {count}, as seed {seed}: {reason}\n");
+                let _ = writeln!(text, "{name} refused {count}, as seed {seed}: {reason}");
             }
         }
         text

@@ -42,14 +42,22 @@ impl<'a> Ways<'a> {
     }
 
     /// Goes every way; the fates, and what was wrong.
-    pub(super) fn run(mut self) -> Tried<([Fate; 6], Vec<String>)> {
-        let script = self.script()?;
-        let [apply, undo] = self.applied("apply", &["plan", "apply.raw", "-o", "apply.json"])?;
-        self.compare(&script, &apply);
-        let [convert, back] = self.converted()?;
+    pub(super) fn run(mut self) -> ([Fate; 6], Vec<String>) {
+        let mut fates = [const { Fate::Untried }; 6];
+        if let Err(fault) = self.go(&mut fates) {
+            self.faults.push(fault);
+        }
+        (fates, self.faults)
+    }
+
+    fn go(&mut self, fates: &mut [Fate; 6]) -> Tried<()> {
+        fates[0] = self.script()?;
+        [fates[1], fates[2]] = self.applied("apply", &["plan", "apply.raw", "-o", "apply.json"])?;
+        self.compare(&fates[0], &fates[1]);
+        [fates[3], fates[4]] = self.converted()?;
         let words = ["convert", "place.raw", "--sector", "4096", "--plan", "place.json"];
-        let [place, _] = self.applied("place", &words)?;
-        Ok(([script, apply, undo, convert, back, place], self.faults))
+        [fates[5], _] = self.applied("in place", &words)?;
+        Ok(())
     }
 
     fn straddle(&self, words: &[&str]) -> Ran {
@@ -129,9 +137,9 @@ impl<'a> Ways<'a> {
     fn applied(&mut self, way: &'static str, words: &[&str]) -> Tried<[Fate; 2]> {
         let is_rebuilt = words[0] == "convert";
         let sector = if is_rebuilt { 4096 } else { self.planned_sector() };
-        let name = format!("{way}.raw");
-        let copy = self.copy(&name)?;
-        let plan = format!("{way}.json");
+        let name = words[1];
+        let copy = self.copy(name)?;
+        let plan = name.replace(".raw", ".json");
         let ran = self.straddle(words);
         if ran.status != Some(0) {
             return Ok([self.refused(way, &ran, &copy)?, Fate::Untried]);
@@ -139,7 +147,7 @@ impl<'a> Ways<'a> {
         if !self.file(&plan).exists() {
             return Ok([Fate::Idle, Fate::Untried]);
         }
-        let ran = self.straddle(&["apply", &plan, "--confirm", &name]);
+        let ran = self.straddle(&["apply", &plan, "--confirm", name]);
         if ran.status != Some(0) {
             return Ok([self.refused(way, &ran, &copy)?, Fate::Untried]);
         }
@@ -147,7 +155,7 @@ impl<'a> Ways<'a> {
             return Ok([Fate::Idle, Fate::Untried]);
         }
         self.judge(&self.disk.side, &Step { way, image: &copy, sector, is_rebuilt })?;
-        let ran = self.straddle(&["apply", "--undo", &format!("{plan}.undo"), "--confirm", &name]);
+        let ran = self.straddle(&["apply", "--undo", &format!("{plan}.undo"), "--confirm", name]);
         if ran.status != Some(0) {
             let reason = reason(&ran);
             self.fault(way, format!("undo is refused: {}", ran.errors.trim()));
@@ -167,13 +175,14 @@ impl<'a> Ways<'a> {
             self.fault("convert", "the source changed");
         }
         let new = self.file("new.raw");
-        if ran.status != Some(0) || !new.exists() {
-            let fate = if ran.status == Some(0) {
-                Fate::Idle
-            } else {
-                self.refused("convert", &ran, &copy)?
-            };
-            return Ok([fate, Fate::Untried]);
+        if ran.status != Some(0) {
+            if new.exists() {
+                self.fault("convert", "refused, but there is a new image");
+            }
+            return Ok([self.refused("convert", &ran, &copy)?, Fate::Untried]);
+        }
+        if !new.exists() {
+            return Ok([Fate::Idle, Fate::Untried]);
         }
         let step = Step { way: "convert", image: &new, sector: 4096, is_rebuilt: true };
         self.judge(&self.disk.side, &step)?;
@@ -192,16 +201,8 @@ impl<'a> Ways<'a> {
         let new = Side::of(step.image, step.sector)?;
         let way = step.way;
         for loss in old.losses(&new, &self.ignored(old, step)) {
-            self.fault(
-                way,
-                format!(
-                    "LOST {} blocks from byte {} (sector {}): {}",
-                    loss.blocks,
-                    loss.at,
-                    loss.at.div_euclid(512),
-                    loss.words
-                ),
-            );
+            let (sector, blocks, words) = (loss.at.div_euclid(512), loss.blocks, loss.words);
+            self.fault(way, format!("LOST {blocks} blocks from sector {sector} on: {words}"));
         }
         let exact: Vec<u64> = self.disk.exact().collect();
         for number in exact {
@@ -209,7 +210,8 @@ impl<'a> Ways<'a> {
                 |side: &Side| side.place(number).map(|place| place.range.end - place.range.start);
             let (before, after) = (length(old), length(&new));
             if before != after {
-                self.fault(way, format!("partition {number} has bytes at its end, and its length changed: {before:?} to {after:?}"));
+                let lengths = format!("{before:?} to {after:?}");
+                self.fault(way, format!("partition {number} ends with bytes, and went {lengths}"));
             }
         }
         let file = open(step.image)?;
@@ -224,13 +226,13 @@ impl<'a> Ways<'a> {
                 _ => place.end - place.start,
             };
             if let Err(said) = content::checked(self.scratch, kind, &file, place.start, length) {
-                self.faults.push(format!("{way}: partition {} is damaged: {said}", part.number));
+                self.fault(way, format!("partition {} is damaged: {said}", part.number));
             }
             if part.is_fat()
                 && self.files(&self.disk.image, part.start * 512)?
                     != self.files(step.image, place.start)?
             {
-                self.faults.push(format!("{way}: partition {} has other files", part.number));
+                self.fault(way, format!("partition {} has other files", part.number));
             }
         }
         Ok(new)
