@@ -11,7 +11,7 @@ macro_rules! need_disks {
     () => {
         need_loops!();
         need_tools!("sfdisk", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mkfs.fat", "mkfs.exfat");
-        need_tools!("mkfs.ntfs", "ntfsfix", "mkswap", "mdadm", "mcopy", "fsck.fat", "fsck.exfat");
+        need_tools!("mkfs.ntfs", "mkswap", "mdadm", "mcopy", "fsck.fat");
     };
 }
 

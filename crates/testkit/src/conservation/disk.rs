@@ -88,7 +88,7 @@ impl MadeDisk {
         Ok(MadeDisk { image, on, parts, side, table, dirt })
     }
 
-    /// What the disk is made of.
+    /// Describes the table, the contents and the dirt.
     pub(super) fn described(&self) -> String {
         let table = self.table.trim_end().replace('\n', "\\n");
         let sectors = self.side.length().div_euclid(512);

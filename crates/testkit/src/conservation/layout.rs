@@ -33,7 +33,7 @@ const BLANK: (&str, u64) = ("blank", 1);
 /// The most sectors that partitions may reach.
 const SECTORS_MAX: u64 = 80 << 11;
 
-/// What is off on a disk.
+/// Misalignment of a disk: the places that are off.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// Starts and ends.

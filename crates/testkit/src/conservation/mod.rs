@@ -19,7 +19,7 @@ use crate::Scratch;
 /// Ways that a disk goes, in the order of [`ConservedDisk::fates`].
 pub const WAYS: [&str; 6] = ["script", "apply", "undo", "convert", "convert back", "in place"];
 
-/// What came of a disk in one way.
+/// Result of one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The disk is another one.
@@ -45,8 +45,8 @@ pub struct ConservedDisk {
     pub described: String,
 }
 
-/// Makes the disk of `seed` in a directory of its own in `directory`, and takes copies of it through
-/// every way of the binary `program`.
+/// Makes the disk of `seed` in a directory of its own in `directory`, and takes copies of it
+/// through every way of the binary `program`.
 ///
 /// # Errors
 /// When a tool that makes the disk fails.

@@ -130,7 +130,7 @@ impl Side {
         held.extend(self.table.iter().cloned());
         held.sort_by_key(|range| range.start);
         let (mut at, mut gaps) = (0, Vec::new());
-        for range in held.into_iter().chain([self.length()..self.length()]) {
+        for range in held.into_iter().chain(std::iter::once(self.length()..self.length())) {
             if at < range.start {
                 gaps.push(at..range.start);
             }
@@ -253,7 +253,7 @@ mod tests {
         Side {
             bytes: bytes.collect(),
             places: places.iter().map(place).collect(),
-            table: vec![446..510],
+            table: std::iter::once(446..510).collect(),
             records: Vec::new(),
         }
     }
