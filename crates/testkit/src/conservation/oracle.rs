@@ -182,7 +182,7 @@ impl Side {
         let mut lost: Option<Loss> = None;
         let mut at = range.start;
         while at < range.end {
-            let block = at..(at + BLOCK).min(range.end);
+            let block = at..(at + 1).next_multiple_of(BLOCK).min(range.end);
             let (from, end) = (to.start + (at - range.start), block.end - at);
             at = block.end;
             let old = self.part(&block);
