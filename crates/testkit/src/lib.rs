@@ -1,6 +1,7 @@
 //! Shared parts of tests: the field's real tools, scratch images that vanish, loop devices that
 //! detach, and skips that are counted aloud. Used by tests and benchmarks only.
 
+pub mod conservation;
 pub mod disks;
 pub mod fuse;
 pub mod latency_series;

@@ -87,6 +87,10 @@ usage: cargo xtask CHORE
                                 seeds 1 to N (1000)
   soak plan [DIR] [OPTION...]   type the scripts of plans on copies of made disks: --disks N (1000),
                                 --seed N, --program PATH
+  soak conservation [DIR] [OPTION...]
+                                take copies of made disks, with bytes outside of file systems,
+                                through plan, apply, undo and convert, and look for each byte:
+                                --disks N (200), --seed N, --program PATH
   soak names [DIR] [OPTION...]  check names of a megabyte, and a directory of N images: --disks N
                                 (100000), --program PATH
   soak races [--count N]        race claims and scratch files N times (10000)

@@ -6,6 +6,7 @@ mod apply;
 mod atomic;
 mod captured;
 mod check;
+mod conservation;
 mod convert;
 mod docs;
 mod draw;

@@ -1,6 +1,7 @@
 //! Disks with data, made from a seed by the field's own tools, and what a plan for one must hold:
 //! the script is typed on a copy, and everything is compared afterwards.
 
+pub(crate) mod content;
 mod make;
 
 use std::fs::{File, OpenOptions};
@@ -65,14 +66,14 @@ pub struct TrialCounts {
     pub refusals: u64,
 }
 
-type Tried<T> = Result<T, String>;
+pub(crate) type Tried<T> = Result<T, String>;
 
-fn output(command: &mut Command) -> Tried<Output> {
+pub(crate) fn output(command: &mut Command) -> Tried<Output> {
     command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))
 }
 
 /// Runs a tool that must succeed, and returns its output.
-fn ran(name: &str, arguments: &[&str]) -> Tried<String> {
+pub(crate) fn ran(name: &str, arguments: &[&str]) -> Tried<String> {
     let output = output(tool::command(name).args(arguments))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
@@ -286,23 +287,7 @@ impl<'a> Trial<'a> {
         let (before, after) = (bytes("old_length_bytes")?, bytes("new_length_bytes")?);
         let parts = self.parts.iter().filter(|part| part.kind != "extended");
         let part = parts.into_iter().nth(index).ok_or("a partition too many")?;
-        let masked: Vec<(u64, u64)> = match part.kind {
-            "vfat" => vec![(0x1c, 0x20)],
-            "fat32" => vec![(0x1c, 0x20), (0xc1c, 0xc20)],
-            "ntfs" => {
-                let last = part.sectors * 512 - 512;
-                vec![(0x1c, 0x20), (last + 0x1c, last + 0x20)]
-            }
-            "exfat" => {
-                vec![
-                    (64, 72),
-                    (11 * 512, 12 * 512),
-                    (12 * 512 + 64, 12 * 512 + 72),
-                    (23 * 512, 24 * 512),
-                ]
-            }
-            _ => Vec::new(),
-        };
+        let masked = content::masked(part.kind, part.sectors);
         let (old, new) = (open(old)?, open(new)?);
         let length = before.min(after);
         let mut at = 0;
@@ -329,36 +314,7 @@ impl<'a> Trial<'a> {
         if told != to {
             return Err(format!("{} says that it starts at {told}, not {to}", part.kind));
         }
-        self.checked(part.kind, &new, to, after)
-    }
-
-    /// Runs the content's own checker and returns its output.
-    fn checked(&self, kind: &str, disk: &File, at: u64, length: u64) -> Tried<()> {
-        let file = self.scratch.image("checked.img", length);
-        let target =
-            OpenOptions::new().write(true).open(&file).map_err(|error| error.to_string())?;
-        let mut done = 0;
-        while done < length {
-            let run = (length - done).min(1 << 20);
-            let bytes = read(disk, at + done, run)?;
-            if bytes.iter().any(|&byte| byte != 0) {
-                target.write_all_at(&bytes, done).map_err(|error| error.to_string())?;
-            }
-            done += run;
-        }
-        let path = scratch::text(&file);
-        match kind {
-            "ext4" | "ext4-1k" => ran("e2fsck", &["-fn", path]),
-            "xfs" => ran("xfs_repair", &["-n", "-o", "force_geometry", path]),
-            "btrfs" => ran("btrfs", &["check", path]),
-            "vfat" | "fat32" => ran("fsck.fat", &["-n", path]),
-            "exfat" => ran("fsck.exfat", &["-n", path]),
-            "ntfs" => ran("ntfsfix", &["-n", path]),
-            "luks1" | "luks2" => ran("cryptsetup", &["isLuks", path]),
-            "md" => ran("mdadm", &["--examine", path]),
-            _ => Ok(String::new()),
-        }
-        .map(drop)
+        content::checked(&self.scratch, part.kind, &new, to, after)
     }
 
     /// The table without places and sizes.
@@ -375,17 +331,17 @@ impl<'a> Trial<'a> {
     }
 }
 
-fn open(path: &Path) -> Tried<File> {
+pub(crate) fn open(path: &Path) -> Tried<File> {
     File::open(path).map_err(|error| error.to_string())
 }
 
-fn read(file: &File, at: u64, length: u64) -> Tried<Vec<u8>> {
+pub(crate) fn read(file: &File, at: u64, length: u64) -> Tried<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(length).map_err(|error| error.to_string())?];
     file.read_exact_at(&mut bytes, at).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 
-fn number(bytes: &[u8]) -> u64 {
+pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
 }
 

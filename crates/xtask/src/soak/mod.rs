@@ -7,12 +7,14 @@
 //! | `drives` | what the built-in profiles say of their drives |
 //! | `tails` | the quantiles of series that are computed |
 //! | `plan` | the content of disks that are made, which no plan may change |
+//! | `conservation` | every byte of disks that are made, which no change of a table may lose |
 //! | `names` | how much memory and time a name of a megabyte may take |
 //! | `races` | what is on a device, and which file system a directory is on |
 //! | `bench` | identical arms of this machine's disk do not differ |
 //!
 //! Everything printed comes from the one run that prints it.
 
+mod conservation;
 mod drives;
 mod identical_arms;
 mod models;
@@ -45,12 +47,13 @@ type SoakFunction = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
 /// Options of those that write on this machine's disk.
 const PLACE: &[&str] = &[DIRECTORY, "--seed", "--program"];
 
-const SOAKS: [Soak; 8] = [
+const SOAKS: [Soak; 9] = [
     soak(COMPUTED, "models", ("--seeds", 200), &[], models::run),
     soak(COMPUTED, "probe", ("--seeds", 200), &["--drive"], drives::run_exact),
     soak(COMPUTED, "drives", ("--seeds", 200), &["--drive"], drives::run),
     soak(COMPUTED, "tails", ("--seeds", 1000), &[], tails::run),
     soak(OF_PRODUCT, "plan", ("--disks", 1000), PLACE, plan::run),
+    soak(OF_PRODUCT, "conservation", ("--disks", 200), PLACE, conservation::run),
     soak(OF_PRODUCT, "names", ("--disks", 100_000), PLACE, names::run),
     soak(OF_PRODUCT, "races", ("--count", 10_000), &[], races::run),
     soak(OF_PRODUCT, "bench", ("--runs", 200), PLACE, identical_arms::run),
