@@ -190,7 +190,8 @@ fn length(
     let now = piece.range.length_bytes();
     let limit = piece.blank_until(start, limit);
     let most = limit.checked_sub(start)?;
-    let fits = |length: &u64| (piece.least..=most).contains(length) && *length > 0;
+    let longest = most.min(piece.most.max(now));
+    let fits = |length: &u64| (piece.least..=longest).contains(length) && *length > 0;
     let end = start.checked_add(now)?;
     let whole = |end: Option<u64>| end.and_then(|end| end.checked_sub(start)).filter(fits);
     let is_even = |length: u64| room.ends.holds(start + length);

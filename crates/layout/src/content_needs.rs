@@ -14,6 +14,7 @@
 use device::{Disk, ReadError, disk};
 use format::blank;
 use format::filesystem::{FileSystem, VolumeEnd, volume_end};
+use format::member::luks::Luks;
 use format::member::md::MdVersion;
 use format::named::Class;
 use stack::{LayerId, LayerKind, Stack};
@@ -38,6 +39,7 @@ const INNER: &str = "its content may be found from its end";
 const FOLLOWED: &str = "bytes after its content are not zero";
 const UNREADABLE: &str = "its end cannot be read";
 const UNREAD: &str = "not all of it was read";
+const UNTOLD: &str = "nothing tells how much of it is used";
 
 /// Content of a partition, as far as the partition's length depends on it.
 #[derive(Clone, Debug)]
@@ -46,6 +48,9 @@ pub(crate) struct ContentNeeds {
     pub(crate) content: Option<String>,
     /// The bytes that it needs; never more than the partition has.
     pub(crate) least: u64,
+    /// The most bytes that it may get: from then on nothing tells how much of them it uses, so that
+    /// nobody could take them back.
+    pub(crate) most: u64,
     /// Why the partition's length must stay; `None` where it need not.
     pub(crate) exact: Option<&'static str>,
 }
@@ -55,13 +60,15 @@ struct Recognized {
     word: String,
     /// The bytes that it uses from the start on; `None` where that is not known.
     used: Option<u64>,
+    /// True if it uses all that it gets.
+    is_greedy: bool,
     exact: Option<&'static str>,
 }
 
 impl ContentNeeds {
     /// The content of a partition of `length` bytes, with what the bytes of its `volume` say. Where
-    /// none is given they are taken for zeros. Without content, a multiple of `end_unit` bytes stays:
-    /// only another length is worth reading the whole partition.
+    /// none is given they are taken for zeros. Without content, a multiple of `end_unit` bytes
+    /// stays: only another length is worth reading the whole partition.
     pub(crate) fn new(
         stack: &Stack,
         id: LayerId,
@@ -78,21 +85,28 @@ impl ContentNeeds {
                 None if length.is_multiple_of(end_unit) => volume.map(|_| UNREAD),
                 None => volume.and_then(kept_unless_blank),
             };
-            return ContentNeeds { content, least: length, exact };
+            return ContentNeeds { content, least: length, most: u64::MAX, exact };
         };
-        let Recognized { word, used, exact } = recognized(&stack.layer(only).kind, length);
+        let Recognized { word, used, is_greedy, exact } =
+            recognized(&stack.layer(only).kind, length);
         let content = Some(word);
         let is_alone = stack.layer(id).also.is_empty();
         let (least, exact) = match exact.or((!is_alone).then_some(SEVERAL)) {
             Some(why) => (length, Some(why)),
             None => with_zeros(used, length, volume),
         };
-        ContentNeeds { content, least, exact }
+        let most = if is_greedy { length } else { u64::MAX };
+        ContentNeeds { content, least, most, exact }
     }
 }
 
 fn recognized(kind: &LayerKind, length: u64) -> Recognized {
-    let all = |word: &str, exact| Recognized { word: word.to_owned(), used: Some(length), exact };
+    let all = |word: &str, exact| Recognized {
+        word: word.to_owned(),
+        used: None,
+        is_greedy: true,
+        exact,
+    };
     match kind {
         LayerKind::FileSystem(system) | LayerKind::Swap(system) => file_system(system, length),
         LayerKind::MdMember(member) => {
@@ -101,10 +115,11 @@ fn recognized(kind: &LayerKind, length: u64) -> Recognized {
         }
         LayerKind::LvmPhysical(volume) => {
             let size = Some(volume.device_bytes).filter(|size| (1..=length).contains(size));
-            Recognized { used: size, ..all("LVM physical volume", None) }
+            Recognized { used: size, is_greedy: false, ..all("LVM physical volume", None) }
         }
         LayerKind::Luks(luks) => {
-            Recognized { used: None, ..all(&format!("LUKS{}", luks.version), None) }
+            let used = whole_sectors(luks, length);
+            Recognized { used, ..all(&format!("LUKS{}", luks.version), None) }
         }
         LayerKind::Integrity(_) => all(kind.word(), None),
         LayerKind::Named(entry) if entry.class == Class::Raid => {
@@ -124,7 +139,16 @@ fn file_system(system: &FileSystem, length: u64) -> Recognized {
         VolumeEnd::Superblock => Some(FOUND_FROM_END),
         VolumeEnd::Unknown => Some(INNER),
     };
-    Recognized { word: system.kind.to_owned(), used, exact }
+    Recognized { word: system.kind.to_owned(), used, is_greedy: false, exact }
+}
+
+/// Returns the bytes that a LUKS container of `length` bytes with sectors longer than 512 bytes
+/// uses: dm-crypt leaves out what is no whole sector. `None` for other containers, which use all.
+fn whole_sectors(luks: &Luks, length: u64) -> Option<u64> {
+    let [segment] = &luks.segments[..] else { return None };
+    let is_long = segment.sector_bytes > 512 && segment.length_bytes.is_none();
+    let data = length.checked_sub(segment.offset_bytes).filter(|_| is_long)?;
+    length.checked_sub(data.checked_rem(segment.sector_bytes)?)
 }
 
 /// Returns the least length of a partition of `length` bytes whose content uses the first `used`,
@@ -134,14 +158,11 @@ fn with_zeros(
     length: u64,
     volume: Option<&dyn Disk>,
 ) -> (u64, Option<&'static str>) {
-    let least = used.unwrap_or(length);
-    let Some(volume) = volume else { return (least, None) };
-    // Where the content may need all of it, the end itself tells whether anything is there.
-    let after = used.map_or(length, |used| length - used);
+    let Some(used) = used else { return (length, volume.map(|_| UNTOLD)) };
+    let Some(volume) = volume else { return (used, None) };
+    let after = length - used;
     match zeros_at_end(volume, after.min(END_BYTES_MAX)) {
-        // A longer one could not be undone: nothing tells that its content did not grow since.
-        Ok(_) if used.is_none() => (length, Some(INNER)),
-        Ok(zeros) if zeros >= after.min(NEAR_END_BYTES) => (least.max(length - zeros), None),
+        Ok(zeros) if zeros >= after.min(NEAR_END_BYTES) => (used.max(length - zeros), None),
         Ok(_) => (length, Some(FOLLOWED)),
         Err(_) => (length, Some(UNREADABLE)),
     }
@@ -214,7 +235,7 @@ mod tests {
         for back in [1, 512, 4096 - 60, NEAR_END_BYTES] {
             let near = with_byte(LENGTH - back);
             assert_eq!(with_zeros(used, LENGTH, Some(&near)), (LENGTH, Some(FOLLOWED)));
-            assert_eq!(with_zeros(None, LENGTH, Some(&near)), (LENGTH, Some(INNER)));
+            assert_eq!(with_zeros(None, LENGTH, Some(&near)), (LENGTH, Some(UNTOLD)));
             assert_eq!(with_zeros(Some(LENGTH), LENGTH, Some(&near)), (LENGTH, None));
         }
     }

@@ -16,8 +16,6 @@ use crate::partition_needs::{InTheWay, PartitionNeeds};
 
 /// The most that is read at once, in bytes.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// The most zeros by which a disk is known again, in bytes.
-const ZEROS_MAX: u64 = 64 << 20;
 /// The most times that other places are looked for. After that nothing moves for which something
 /// was in the way, and after twice as many nothing moves at all.
 const ROUNDS_MAX: usize = 16;
@@ -65,15 +63,11 @@ impl<'a> FreeSpace<'a> {
         self.held.iter().chain(&self.blank).fold(vec![range], cut)
     }
 
-    /// Runs of zeros that were read, by which the disk is known again: up to 64 MiB of them.
-    pub(crate) fn zeros(&self) -> Vec<(u64, Vec<u8>)> {
-        let mut left = ZEROS_MAX;
-        let runs = self.blank.iter().map(|range| {
-            let length = range.length_bytes().min(left);
-            left -= length;
-            (range.start_bytes(), vec![0; usize::try_from(length).unwrap_or(0)])
-        });
-        runs.filter(|(_, zeros)| !zeros.is_empty()).collect()
+    /// The free space in `taken`, which was found to be blank.
+    pub(crate) fn blank_in(&self, taken: impl Iterator<Item = ByteRange>) -> Vec<ByteRange> {
+        let parts = taken
+            .flat_map(|range| self.blank.iter().filter_map(move |blank| blank.intersection(range)));
+        parts.filter(|part| part.length_bytes() > 0).collect()
     }
 
     /// The free space that `piece` takes at `new`, with its record.

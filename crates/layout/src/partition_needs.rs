@@ -73,6 +73,8 @@ pub(crate) struct PartitionNeeds {
     pub(crate) wants: bool,
     /// The bytes that its content needs; never more than its length.
     pub(crate) least: u64,
+    /// The most bytes that it may have.
+    pub(crate) most: u64,
     /// Why its length must stay: something is found from its end, or may be. `None` where the end
     /// may move.
     pub(crate) exact: Option<&'static str>,
@@ -150,7 +152,7 @@ impl PartitionNeeds {
         let volume = bytes.map(|bytes| Window::new(bytes, partition.range));
         let volume = volume.as_ref().map(|volume| volume as &dyn Disk);
         let length = partition.range.length_bytes();
-        let ContentNeeds { content, least, exact } =
+        let ContentNeeds { content, least, most, exact } =
             ContentNeeds::new(stack, layer, length, volume, end_grid(marks).unit);
         let (grids, unmet) = grids(case, layer, marks);
         let wants = matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
@@ -164,6 +166,7 @@ impl PartitionNeeds {
             grids,
             wants,
             least,
+            most,
             exact,
             content,
             kept: kept(partition.range.start_bytes(), marks, &unmet),

@@ -15,7 +15,7 @@ use crate::best_places::{self, NewRange};
 use crate::free_space::{self, FreeSpace};
 use crate::moves::{self, Move};
 use crate::new_table_bytes::{self, Placed, Region, Sectors};
-use crate::old_table_bytes::TableBytes;
+use crate::old_table_bytes::{RECORD_BYTES, TableBytes};
 use crate::partition_needs::{PartitionNeeds, StartUnit};
 use crate::refusal::{self, NoPlan};
 use crate::start_fields;
@@ -55,6 +55,8 @@ pub struct DiskPlan {
     pub known_table: Vec<(u64, Vec<u8>)>,
     /// Other runs by which the disk is known again before anything is written.
     pub known_content: Vec<(u64, Vec<u8>)>,
+    /// Free space that partitions take, which must still be blank then.
+    pub blank_space: Vec<ByteRange>,
     /// Free space that is to be blanked, since superblocks that have moved would be found there.
     pub leftovers: Vec<ByteRange>,
     /// Misalignments that no move mends.
@@ -231,8 +233,9 @@ impl SurveyedDisk<'_> {
                 count(one.new.length, sectors.new)
             )
         }));
-        let (known_table, mut known_content) = self.witnesses(&moves, &rows);
-        known_content.extend(free.zeros());
+        let (known_table, known_content) = self.witnesses(&moves, &rows);
+        let records = placed.iter().filter_map(|one| ByteRange::new(one.record_at?, RECORD_BYTES));
+        let blank_space = free.blank_in(rows.iter().map(|row| row.new).chain(records));
         let written =
             |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
         let taken = rows.iter().map(|row| row.new).chain(regions.iter().filter_map(written));
@@ -251,6 +254,7 @@ impl SurveyedDisk<'_> {
             regions,
             known_table,
             known_content,
+            blank_space,
             leftovers,
             unmended,
             afterwards,

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use format::table::MARK;
 use sha2::{Digest as _, Sha256};
+use units::ByteRange;
 use units::prefix::{Exact, in_one_unit};
 use units::text::escape;
 
@@ -65,6 +66,7 @@ pub fn script(plan: &DiskPlan, source: &NamedDisk) -> String {
     text.push_str("chunk=${STRADDLE_CHUNK_BYTES:-67108864}\n\n");
     text += &function("known_table", &known(&plan.known_table));
     text += &function("known_content", &known(&plan.known_content));
+    text += &function("blank_space", &blank(&plan.blank_space));
     text += &steps.functions;
     text += &function("all_steps", &steps.lines);
     let afterwards: Vec<String> =
@@ -168,7 +170,7 @@ impl Steps {
                 to_save.push(format!("read_at {at} {}", range.length_bytes()));
             }
             for fix in &one.fix_ups {
-                let within = |range: &&units::ByteRange| {
+                let within = |range: &&ByteRange| {
                     (range.start_bytes()..range.end_bytes()).contains(&fix.at_bytes)
                 };
                 let Some(index) = one.aside.iter().position(|range| within(&range)) else {
@@ -285,6 +287,14 @@ fn function(name: &str, lines: &[String]) -> String {
 /// Lines that print runs of the disk.
 fn known(runs: &[(u64, Vec<u8>)]) -> Vec<String> {
     runs.iter().map(|(at, bytes)| format!("read_at {at} {}", bytes.len())).collect()
+}
+
+/// Lines that fail where a range is no longer blank.
+fn blank(ranges: &[ByteRange]) -> Vec<String> {
+    let line = |range: &ByteRange| {
+        format!("is_blank {} {} || return 1", range.start_bytes(), range.length_bytes())
+    };
+    ranges.iter().map(line).collect()
 }
 
 /// Number of bytes kept in the directory beside a chunk.

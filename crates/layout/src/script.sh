@@ -146,6 +146,9 @@ same() {
     sync "$work/$1"
 }
 
+# is_blank OFFSET LENGTH: whether the disk holds only zeros there.
+is_blank() { read_at "$1" "$2" | cmp -s -n "$2" - /dev/zero; }
+
 # here NAME OFFSET: whether the disk holds the kept bytes.
 here() { read_at "$2" "$(wc -c <"$work/$1")" | cmp -s - "$work/$1"; }
 
@@ -397,6 +400,9 @@ same identifier (such as a clone), or it changed since" \
             "straddle plan $(word "$disk") --script"
         [ "$(known_content | hash)" = "$content_hash" ] || refuse \
             "$disk does not have the content of this plan: another disk, or changed since" \
+            "straddle plan $(word "$disk") --script"
+        blank_space || refuse \
+            "$disk holds data in the free space that this plan takes: another disk, or changed since" \
             "straddle plan $(word "$disk") --script"
     fi
 }

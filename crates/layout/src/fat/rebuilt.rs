@@ -44,7 +44,10 @@ impl RebuiltFat {
         let is_wide = old.shape.kind == FatKind::Fat32;
         let room = |shape: &Shape| disk::length_of(&root.entries) <= shape.root().1;
         let need = |cluster: u64| clusters_of(&root, cluster);
-        let shape = old.shape.rescaled(sector_bytes, need)?;
+        let kept = after_clusters(volume.as_ref(), &old.shape)?;
+        // What is kept must not be in a cluster, which the next file would take.
+        let end = kept.map_or(u64::MAX, |kept| kept.start_bytes());
+        let shape = old.shape.rescaled(sector_bytes, end, need)?;
         if shape.kind != FatKind::Fat32 && is_wide && !room(&shape) {
             return Err("its root directory holds too many files".to_owned());
         }
@@ -55,12 +58,7 @@ impl RebuiltFat {
         let first = writer.root(root);
         writer.finish(&old.boot, first);
         let Writer { mut parts, files, bytes, .. } = writer;
-        if let Some(kept) = after_clusters(volume.as_ref(), &old.shape)? {
-            if parts.iter().any(|(range, _)| range.overlaps(kept)) {
-                return Err("bytes after its last cluster are in the way of its files".to_owned());
-            }
-            parts.push((kept, Part::Old(kept.start_bytes())));
-        }
+        parts.extend(kept.map(|kept| (kept, Part::Old(kept.start_bytes()))));
         parts.sort_by_key(|(range, _)| range.start_bytes());
         let mut sources = old.sources;
         sources.extend(parts.iter().filter_map(|(range, part)| match part {
@@ -297,8 +295,9 @@ fn boot_sector(shape: &Shape, old: &[u8], root: u32) -> Vec<u8> {
     if is_wide == was_wide {
         boot[code..510].copy_from_slice(&old[code..510]);
     } else {
-        // A loop: it is not started.
+        // A loop: it is not started. What the other kind's code leaves room for stays.
         boot[code..code + 2].copy_from_slice(&[0xeb, 0xfe]);
+        boot[92..510].copy_from_slice(&old[92..510]);
     }
     boot[510..].copy_from_slice(&[0x55, 0xaa]);
     boot

@@ -120,12 +120,19 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The shape for sectors of `sector` bytes in the space of `self`, with clusters as near to
-    /// those of `self` as possible, in which `need` (clusters, for their length in bytes) fits.
+    /// The shape for sectors of `sector` bytes in the space of `self` up to byte `end`, with
+    /// clusters as near to those of `self` as possible, in which `need` (clusters, for their length
+    /// in bytes) fits.
     ///
     /// # Errors
     /// When it fits in none.
-    pub(super) fn rescaled(&self, sector: u64, need: impl Fn(u64) -> u64) -> Result<Shape, String> {
+    pub(super) fn rescaled(
+        &self,
+        sector: u64,
+        end: u64,
+        need: impl Fn(u64) -> u64,
+    ) -> Result<Shape, String> {
+        let end = end.min(self.sectors * self.sector);
         let least = self.cluster_bytes().clamp(sector, CLUSTER_BYTES_MAX.max(sector));
         let halves = std::iter::successors(Some(least), |&bytes| {
             Some(bytes / 2).filter(|&half| half >= sector)
@@ -134,7 +141,7 @@ impl Shape {
             .take_while(|&bytes| bytes <= CLUSTER_BYTES_MAX);
         for cluster in halves.chain(doubles) {
             for kind in [FatKind::Fat32, FatKind::Fat16, FatKind::Fat12] {
-                let found = self.of_kind(kind, sector, cluster);
+                let found = self.of_kind(kind, sector, cluster, end);
                 if let Some(found) = found.filter(|found| need(cluster) <= found.clusters) {
                     return Ok(found);
                 }
@@ -143,7 +150,7 @@ impl Shape {
         Err(format!("its files do not fit in a FAT of {sector}-byte sectors"))
     }
 
-    fn of_kind(&self, kind: FatKind, sector: u64, cluster: u64) -> Option<Shape> {
+    fn of_kind(&self, kind: FatKind, sector: u64, cluster: u64, end: u64) -> Option<Shape> {
         let per_cluster = cluster.div_euclid(sector);
         let per_root = sector.div_euclid(ENTRY_BYTES);
         let root_entries = match (kind, self.root_entries) {
@@ -152,7 +159,7 @@ impl Shape {
             (_, old) => old.next_multiple_of(per_root),
         };
         let reserved = if kind == FatKind::Fat32 { 32 } else { 1 };
-        let sectors = (self.sectors * self.sector).div_euclid(sector);
+        let sectors = end.div_euclid(sector);
         let most = sectors.checked_sub(reserved)?.div_euclid(per_cluster) + 2;
         let table_sectors = (most * kind.bits()).div_ceil(8).div_ceil(sector);
         let mut found = Shape {

@@ -41,21 +41,37 @@ pub(super) fn after_clusters(
 /// # Errors
 /// When there are such bytes, or they cannot be read.
 pub(super) fn reject_reserved(volume: &dyn Disk, boot: &[u8], shape: &Shape) -> Result<(), String> {
-    let copy = number(boot, 50, 2);
-    let own = match shape.kind {
-        FatKind::Fat32 => vec![number(boot, 48, 2), 1, 2, copy, copy + 1, copy + 2, WINDOWS_CODE],
-        _ => Vec::new(),
-    };
-    let others = (0..shape.reserved).filter(|sector| !own.contains(sector));
-    for sector in others {
+    for sector in 0..shape.reserved {
         let skipped = if sector == 0 { disk::length_of(boot) } else { 0 };
-        let at = sector * shape.sector + skipped;
-        let bytes = read(volume, at, shape.sector - skipped)?;
-        if bytes.iter().any(|&byte| byte != 0) {
+        let bytes = read(volume, sector * shape.sector + skipped, shape.sector - skipped)?;
+        let is_own = shape.kind == FatKind::Fat32 && is_own(boot, sector, &bytes);
+        if !is_own && !is_zero(&bytes) {
             return Err(format!(
                 "something unknown is in its reserved sector {sector}: a boot loader, perhaps"
             ));
         }
     }
     Ok(())
+}
+
+/// Returns whether `bytes` are those that FAT32 or its boot code has in reserved sector `sector`.
+fn is_own(boot: &[u8], sector: u64, bytes: &[u8]) -> bool {
+    let (info, copy) = (number(boot, 48, 2), number(boot, 50, 2));
+    let head = bytes.len().min(512);
+    let (head, rest) = bytes.split_at(head);
+    let is_signed = head.ends_with(&[0x55, 0xaa]) && is_zero(rest);
+    if sector == info || sector == copy + 1 {
+        let reserved = [4..484, 496..508].map(|range| head.get(range).is_some_and(is_zero));
+        return is_signed && head.starts_with(b"RRaA") && reserved == [true; 2];
+    }
+    match sector {
+        _ if sector == copy => is_signed && head[3..11] == boot[3..11],
+        _ if sector == 2 || sector == copy + 2 => is_signed,
+        WINDOWS_CODE => boot[3..11] == *b"MSDOS5.0" && is_zero(rest),
+        _ => false,
+    }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
 }

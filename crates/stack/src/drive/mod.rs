@@ -79,6 +79,8 @@ pub struct KernelDrive {
     pub slaves: Vec<String>,
     /// The file behind a loop device.
     pub backing_file: Option<DiskText>,
+    /// Byte of that file at which a loop device starts; 0 of any other device.
+    pub loop_offset_bytes: u64,
     /// The rest of what the kernel says of its queue.
     pub queue: Queue,
     /// The drive's identity.
@@ -152,6 +154,7 @@ impl KernelDrive {
             zone_bytes: files.scaled("queue/chunk_sectors", 512),
             slaves: tree.list(&format!("{}/slaves", files.base)).unwrap_or_default(),
             backing_file: files.some_text("loop/backing_file"),
+            loop_offset_bytes: files.number("loop/offset").value().copied().unwrap_or(0),
             queue: Queue::read(&files),
             identity: DriveIdentity::read(&files, &said),
             said,
@@ -197,7 +200,7 @@ impl KernelDrive {
             measured::put(table, Source::DriveTable, &mut units);
         }
         if let Some(told) = told {
-            put_told(&mut units, told);
+            put_told(&mut units, told, self.loop_offset_bytes);
         }
         if let Some(measured) = &self.measured {
             measured::put(measured, Source::Measured, &mut units);
@@ -219,24 +222,30 @@ pub fn image_units(told: Option<&Condition>) -> Units {
     );
     granule::put_assumed(&mut units, "set it with --on");
     if let Some(told) = told {
-        put_told(&mut units, told);
+        put_told(&mut units, told, 0);
     }
     units
 }
 
-fn put_told(units: &mut Units, told: &Condition) {
+/// Puts the units of the disk `told`, as counted from its byte `offset_bytes` on.
+fn put_told(units: &mut Units, told: &Condition, offset_bytes: u64) {
+    let shifted = |origin: u64, unit: u64| match unit {
+        0 => origin,
+        unit => (origin % unit + unit - offset_bytes % unit) % unit,
+    };
     if let Some(sector) = told.sector {
         units.put_used(UnitKind::LogicalSector, sector.bytes(), Source::Told, "--on");
     }
     if let Some(granule) = told.granule {
         let (bytes, origin) = (granule.length_bytes(), granule.origin_bytes());
+        let origin = shifted(origin, bytes);
         units.put_used_from(UnitKind::Granule, bytes, origin, Source::Told, "--on");
     }
     if let Some(stripe) = told.stripe {
         // What shifts the granules of a drive shifts the chunks that are made of them.
         let origin = told.granule.map_or(0, Unit::origin_bytes);
         let mut put = |kind, bytes| {
-            units.put_used_from(kind, bytes, origin, Source::Told, "--on");
+            units.put_used_from(kind, bytes, shifted(origin, bytes), Source::Told, "--on");
         };
         put(UnitKind::Chunk, stripe.chunk_bytes());
         put(UnitKind::FullStripe, stripe.full_bytes());

@@ -14,7 +14,9 @@ use crate::shared::printer::shown;
 use crate::shared::qcow2_image::QCOW2;
 use crate::shared::table_document;
 
-/// Bytes at the start and at the end of a range that are read here; `apply` reads all of it.
+/// The longest range that is read in full here; `apply` reads all of any.
+const WHOLE_BYTES: u64 = 16 << 30;
+/// Bytes at the start and at the end of a longer one that are read, and bytes that are read at once.
 const ENDS_BYTES: u64 = 1 << 20;
 
 /// Returns the writes of a plan; nothing where it changes nothing.
@@ -52,12 +54,22 @@ pub(super) fn table_change(
 }
 
 fn seems_blank(disk: &dyn Disk, range: ByteRange) -> Result<bool, String> {
-    let length = ENDS_BYTES.min(range.length_bytes());
-    let is_zero = |at| -> Result<bool, String> {
-        let bytes = disk::read_vec(disk, at, length).map_err(|error| error.to_string())?;
-        Ok(bytes.iter().all(|&byte| byte == 0))
+    let (start, end) = (range.start_bytes(), range.end_bytes());
+    let zeros = vec![0; usize::try_from(ENDS_BYTES).unwrap_or(0)];
+    let is_zero = |at: u64| -> Result<bool, String> {
+        let bytes = disk::read_vec(disk, at, ENDS_BYTES.min(end - at));
+        Ok(zeros.starts_with(&bytes.map_err(|error| error.to_string())?))
     };
-    Ok(is_zero(range.start_bytes())? && is_zero(range.end_bytes() - length)?)
+    let last = end.saturating_sub(ENDS_BYTES).max(start);
+    let step = if range.length_bytes() > WHOLE_BYTES { last - start } else { ENDS_BYTES };
+    let mut at = start;
+    while at < end {
+        if !is_zero(at)? {
+            return Ok(false);
+        }
+        at += step.max(ENDS_BYTES);
+    }
+    Ok(true)
 }
 
 /// Returns what to type to carry it out.

@@ -41,7 +41,7 @@ fn a_plan_that_moves_data_is_for_the_script() {
         disk.plan(&[]);
         refused(&disk, "holds data");
     }
-    // An end on which nobody looks when the plan is made.
+    // In the middle, far from all that is recognized.
     let disk = Disk::new("label: gpt\nfirst-lba: 34\nstart=63, size=30001\n");
     put(&disk.image, 15_000 * 512, b"data");
     disk.plan(&[]);

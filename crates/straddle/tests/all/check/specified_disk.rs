@@ -78,6 +78,33 @@ fn a_mount_directly_on_a_loop_device_is_judged_like_the_image() {
 }
 
 #[test]
+fn a_loop_device_that_starts_inside_its_file_is_counted_from_the_start_of_the_file() {
+    need_tools!("sfdisk", "mkfs.ext4", "mount");
+    need_loops!();
+    let scratch = Scratch::new();
+    for (sector, bytes) in [(40, "20480"), (32, "16384")] {
+        let table = format!("label: dos\nstart={sector},type=83\n");
+        let image = partitioned(&scratch, "disk.raw", 64 * MIB, &table);
+        let offset = format!("offset={bytes}");
+        tool::run("mkfs.ext4", &["-q", "-F", "-b", "4096", "-E", &offset, text(&image), "60M"]);
+        let path = tool::run("losetup", &["--find", "--show", "-o", bytes, text(&image)]);
+        let device = Loop::taken(path.trim());
+        let mount = Mount::new("ext4", "", text(device.path()), &scratch.path().join("mount"));
+        for on in ["granule=16K", "granule=16K,origin=4096", "granule=64K", "stripe=16Kx3+1"] {
+            let verdict = |target: &Path| {
+                check(&[text(target), "--on", on]).target["verdict"].as_str().map(str::to_owned)
+            };
+            for target in [device.path(), mount.path()] {
+                assert_eq!(verdict(target), verdict(&image), "{} {sector} on {on}", text(target));
+            }
+        }
+        drop(mount);
+        drop(device);
+        std::fs::remove_file(&image).expect("it is removed");
+    }
+}
+
+#[test]
 fn a_volume_group_on_a_loop_device_is_judged_like_the_image() {
     need_tools!("lvm");
     need_loops!();

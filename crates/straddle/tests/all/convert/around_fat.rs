@@ -43,7 +43,7 @@ impl Disk {
         straddle(self.scratch.path(), words)
     }
 
-    /// Whether `image` has [`WORD`] at byte `at`, and a sound FAT with its file.
+    /// Returns whether `image` has [`WORD`] at byte `at`, and a sound FAT with its file.
     fn holds(&self, image: &str, at: u64) -> bool {
         let image = self.scratch.path().join(image);
         let volume = format!("{}@@{}", scratch::text(&image), START * 512);
@@ -84,11 +84,31 @@ fn what_follows_a_fat_in_its_partition_is_kept_in_its_place() {
 }
 
 #[test]
+fn what_follows_the_last_cluster_is_in_no_cluster_of_the_rebuilt_fat() {
+    need_tools!("sfdisk", "mkfs.fat", "mcopy", "mtype");
+    // Clusters of 32 KiB leave bytes after the last one.
+    let (kib, words) = (20_480, ["-a", "-F", "12", "-s", "64", "-R", "1"]);
+    let at = START * 512 + (kib << 10) - 9000;
+    let disk = disk("gpt", kib, &words);
+    put(&disk.image, at, WORD);
+    for (from, to, sector) in [("disk.raw", "4k.raw", "4096"), ("4k.raw", "back.raw", "512")] {
+        let ran = disk.run(&["convert", from, "--sector", sector, "-o", to]);
+        assert_eq!(ran.status, Some(0), "{to}: {ran:?}");
+        assert!(disk.holds(to, at), "{to}");
+    }
+}
+
+#[test]
 fn a_fat_with_something_unknown_in_its_reserved_sectors_is_left_alone() {
     need_tools!("sfdisk", "mkfs.fat", "mcopy");
     for (words, sector) in [
         (&["-F", "16", "-R", "16"][..], 1),
         (&["-F", "16", "-R", "16"], 15),
+        // The reserved part of FSInfo, code that is none, and a sector without a use.
+        (&["-F", "32", "-s", "1"], 1),
+        (&["-F", "32", "-s", "1"], 2),
+        (&["-F", "32", "-s", "1"], 8),
+        (&["-F", "32", "-s", "1"], 12),
         (&["-F", "32", "-s", "1"], 16),
     ] {
         let disk = disk("dos", 40_000, words);

@@ -1,7 +1,9 @@
 //! Free space: bytes outside of all partitions may be anything, and only zeros are taken.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use testkit::running_program::Ran;
 use testkit::{Scratch, need_tools, scratch, tool};
 
 use super::{plan, scratch_in_memory, straddle, typed};
@@ -119,6 +121,27 @@ fn the_script_refuses_a_disk_on_which_the_free_space_was_written_since() {
     let ran = typed(&disk, &changed, &scratch, &[]);
     assert_eq!(ran.status, Some(3), "{ran:?}");
     assert!(before == bytes(&changed));
+}
+
+#[test]
+fn the_script_reads_all_of_the_free_space_that_it_takes() {
+    need_tools!("sfdisk", "mkfs.ext4");
+    let scratch = scratch_in_memory();
+    let disk = scratch.image("disk.raw", 400 << 20);
+    let name = scratch::text(&disk);
+    tool::run_with_input("sfdisk", &["-q", name], "label: dos\nstart=2048, size=400000\n");
+    ext4(&disk, 2048, 20_000);
+    let script = scratch.path().join("plan.sh");
+    let words = ["plan", name, "--on", "granule=128M", "--script", "-o", scratch::text(&script)];
+    assert_eq!(straddle(&words).status, Some(0));
+    // 104 MiB after the partition's old end, in its new place.
+    put(&disk, 300 << 20, b"a text");
+    let before = bytes(&disk);
+    let work = scratch.path().join("work");
+    let ran = Ran::of(Command::new("sh").args([&script, &disk, &work]));
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.errors.contains("holds data in the free space that this plan takes"), "{ran:?}");
+    assert!(before == bytes(&disk));
 }
 
 #[test]
