@@ -16,7 +16,7 @@ use crate::shared::table_document;
 
 /// The longest range that is read in full here; `apply` reads all of any.
 const WHOLE_BYTES: u64 = 16 << 30;
-/// Bytes at the start and at the end of a longer one that are read, and bytes that are read at once.
+/// Bytes at the start and at the end of a longer one that are read; no more are read at once.
 const ENDS_BYTES: u64 = 1 << 20;
 
 /// Returns the writes of a plan; nothing where it changes nothing.
