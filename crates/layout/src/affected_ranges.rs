@@ -10,6 +10,7 @@ use format::table::Partition;
 use units::ByteRange;
 
 use crate::moves::without;
+use crate::old_table_bytes::RECORD_BYTES;
 use crate::table_change::{Side, TableChange, TableWrite};
 use crate::table_check::{is_container, of_number};
 
@@ -94,9 +95,10 @@ fn written(change: &TableChange) -> Vec<ByteRange> {
     change.writes.iter().filter_map(TableWrite::range).collect()
 }
 
-/// The ranges of the two tables.
+/// The ranges of the two tables that may be in a partition: all that is written, and records.
 pub(crate) fn table_sectors(change: &TableChange) -> Vec<ByteRange> {
-    [written(change), change.known.clone()].concat()
+    let records = change.known.iter().filter(|run| run.length_bytes() == RECORD_BYTES);
+    written(change).into_iter().chain(records.copied()).collect()
 }
 
 /// The partitions of a table that hold data.

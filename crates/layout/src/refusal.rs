@@ -37,6 +37,10 @@ pub(crate) fn reject_unsound(
     table: &PartitionTable,
 ) -> Result<(), NoPlan> {
     let layer = case.stack.layer(disk);
+    if let Some(contest) = &layer.contest {
+        let hint = "find out first which of them is in use: straddle check TARGET".to_owned();
+        return Err(NoPlan { is_damage: true, ..NoPlan::new(contest.clone(), Some(hint)) });
+    }
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
         let script = case.stack.bytes(disk).map(|disk| resume_script(disk.as_ref()));

@@ -14,6 +14,9 @@ use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 
+/// Advice where the fix itself depends on what is in force.
+const AFTER_ST404: &str = "first do the fix of ST404, then run this check again";
+
 /// Code of each kind of problem, and how much it matters.
 const KINDS: [(ProblemKind, &str, Severity); 10] = [
     (ProblemKind::Checksum, "ST401", Severity::Warning),
@@ -60,16 +63,21 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     found
 }
 
-/// Takes the remedies from what lies on a half moved disk, where each of them would lose data.
+/// Takes the remedies from what lies on a half moved disk, where each of them would lose data, and
+/// from what lies on a disk of which nobody can tell what is in force.
 pub(super) fn withhold(case: &RuleInput<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
-        if layer.problems.iter().all(|problem| problem.kind != ProblemKind::HalfMoved) {
-            continue;
-        }
         let over = case.stack.over(disk);
-        let others = found.iter_mut().filter(|one| one.rule.code != "ST412");
-        for one in others.filter(|one| one.layer == disk || over.contains(&one.layer)) {
-            one.remedies = vec![Remedy::tell("finish the move first: ST412")];
+        if layer.problems.iter().any(|problem| problem.kind == ProblemKind::HalfMoved) {
+            let others = found.iter_mut().filter(|one| one.rule.code != "ST412");
+            for one in others.filter(|one| one.layer == disk || over.contains(&one.layer)) {
+                one.remedies = vec![Remedy::tell("finish the move first: ST412")];
+            }
+        }
+        if layer.contest.is_some() {
+            for one in found.iter_mut().filter(|one| over.contains(&one.layer)) {
+                one.remedies = vec![Remedy::tell(AFTER_ST404)];
+            }
         }
     }
 }
@@ -166,7 +174,7 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
                 "find out which of the two holds the data in use, before any tool writes; then, \
                  with a backup, remove only the signature of the other"
             }
-            _ => "first do the fix of ST404, then run this check again",
+            _ => AFTER_ST404,
         })];
     }
     let is_image = matches!(layer.kind, LayerKind::ImageFormat(_)) && layer.tables.is_empty();

@@ -147,6 +147,24 @@ fn an_md_superblock_at_the_start_and_a_table_are_unknown_and_the_table_is_shown(
 }
 
 #[test]
+fn nothing_on_an_undecided_disk_is_recreated_before_it_is_decided() {
+    need_tools!("sfdisk", "mkfs.ext4");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 64 * MIB);
+    partition(&image, AT_1_MIB);
+    let words = ["-q", "-F", "-b", "1024", "-E", "offset=1048576", text(&image), "60M"];
+    tool::run("mkfs.ext4", &words);
+    assert!(check(&[text(&image)]).target.to_string().contains("ERASES"));
+    put(&image, 4096, &md_superblock(4096));
+    assert_undecided(&image, "md 1.2");
+    let said = check(&[text(&image)]).target.to_string();
+    assert!(said.contains("first do the fix of ST404") && !said.contains("ERASES"), "{said}");
+    let ran = straddle(&["plan", text(&image)]);
+    let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(errors.contains("find out first which of them is in use"), "{errors}");
+}
+
+#[test]
 fn an_md_superblock_under_a_table_in_a_guests_disk_is_unknown_too() {
     need_tools!("sfdisk", "qemu-img");
     let scratch = Scratch::new();
