@@ -20,6 +20,7 @@ pub mod named;
 mod precedence;
 pub mod probe;
 pub mod problem;
+mod reading;
 pub mod signature;
 pub mod table;
 

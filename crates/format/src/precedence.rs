@@ -19,11 +19,8 @@
 //! `libblkid/src/probe.c` (`blkid_probe_use_wiper`); Linux `block/partitions/{efi,msdos}.c`; mdadm
 //! `Create.c` (an old table stays in sector 0 of a new 1.2 member).
 
-use units::prefix::Exact;
-
-use crate::member::luks::Luks;
 use crate::member::md::{MdMember, MdVersion};
-use crate::probe::{ProbedContent, Reading};
+use crate::reading::{ProbedContent, Reading};
 use crate::table::choice::{Choice, TableWeight};
 use crate::table::{PartitionRole, PartitionTable, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
@@ -233,12 +230,4 @@ fn contest(member: &ProbedContent, table: &ProbedContent) -> Problem {
         _ => 0,
     };
     Problem::new(ProblemKind::Overlap, at_bytes, detail)
-}
-
-/// Returns the words for a LUKS header.
-pub(crate) fn luks_words(luks: &Luks) -> String {
-    match luks.header_at_bytes {
-        0 => format!("LUKS{}", luks.version),
-        at => format!("secondary LUKS{} header at {}", luks.version, Exact(at)),
-    }
 }

@@ -3,38 +3,19 @@
 use device::Disk;
 use units::SectorSize;
 
-use crate::filesystem::{self, FileSystem};
+use crate::Parsed;
+use crate::filesystem;
 use crate::heads::Heads;
 use crate::member::{bcache, integrity, luks, lvm, md};
-use crate::named::{self, Class, Named};
+use crate::named::{self, Class};
 use crate::precedence::{self, Finds};
 use crate::table::choice::{self, TableWeight};
 use crate::table::{PartitionTable, TableKind};
-use crate::{Parsed, Problem};
+
+pub use crate::reading::{LeftOver, ProbedContent, Reading};
 
 /// The type of an MBR's entries on a dynamic disk.
 const LDM: &str = "0x42";
-
-/// One thing that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProbedContent {
-    /// A partition table.
-    Table(PartitionTable),
-    /// A member of an md array.
-    Md(md::MdMember),
-    /// An LVM2 physical volume.
-    Lvm(lvm::PhysicalVolume),
-    /// A LUKS container.
-    Luks(luks::Luks),
-    /// A bcache device.
-    Bcache(bcache::Bcache),
-    /// A dm-integrity device.
-    Integrity(integrity::Integrity),
-    /// A file system or swap.
-    FileSystem(FileSystem),
-    /// A member of an array, or a partition table, that is named and not read.
-    Named(&'static Named),
-}
 
 /// Place where the bytes are that are probed.
 #[derive(Clone, Copy, Debug)]
@@ -46,78 +27,6 @@ pub struct Hint {
     /// True if a partition table may be there; false in an ordinary partition, where one is not
     /// looked for.
     pub tables: bool,
-}
-
-/// Everything that was found, and which of it is in force.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
-    /// The member or container in force.
-    pub container: Option<Parsed<ProbedContent>>,
-    /// The partition table, then the file systems. Where there is a container, they are its
-    /// array's, and are to be read there.
-    pub found: Vec<Parsed<ProbedContent>>,
-    /// All that is not in force.
-    pub left_over: Vec<LeftOver>,
-    /// The reason why nobody can tell what is in force: `found` then holds the table, and
-    /// `left_over` the member.
-    pub contest: Option<Problem>,
-}
-
-impl Reading {
-    /// Returns whether nothing was found.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.contents().next().is_none()
-    }
-
-    /// All that was found, in force or not.
-    pub fn contents(&self) -> impl Iterator<Item = &ProbedContent> {
-        let in_force = self.container.iter().chain(&self.found).map(|found| &found.value);
-        in_force.chain(self.left_over.iter().map(|left| &left.content))
-    }
-
-    /// Adds finds that are not in force for the reason `why`.
-    pub(crate) fn leave(
-        &mut self,
-        finds: impl IntoIterator<Item = Parsed<ProbedContent>>,
-        why: &str,
-    ) {
-        let left = finds.into_iter().map(|found| LeftOver::new(&found.value, why));
-        self.left_over.extend(left);
-    }
-}
-
-/// One thing that was found and is not in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOver {
-    /// The thing.
-    pub content: ProbedContent,
-    /// The reason.
-    pub why: String,
-}
-
-impl LeftOver {
-    pub(crate) fn new(content: &ProbedContent, why: &str) -> LeftOver {
-        LeftOver { content: content.clone(), why: why.to_owned() }
-    }
-}
-
-impl ProbedContent {
-    /// Returns what it is, in a few words.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            ProbedContent::Table(table) if table.is_backup() => "backup GPT at the end".to_owned(),
-            ProbedContent::Table(table) => format!("{} partition table", table.kind.word()),
-            ProbedContent::Md(member) => format!("{} RAID member", member.version.words()),
-            ProbedContent::Lvm(_) => "LVM physical volume".to_owned(),
-            ProbedContent::Luks(luks) => precedence::luks_words(luks),
-            ProbedContent::Bcache(_) => "bcache".to_owned(),
-            ProbedContent::Integrity(_) => "dm-integrity".to_owned(),
-            ProbedContent::FileSystem(system) => system.kind.to_owned(),
-            ProbedContent::Named(entry) => entry.what.to_owned(),
-        }
-    }
 }
 
 /// Everything that is on `disk`, and what of it is in force: members and containers (the outer one

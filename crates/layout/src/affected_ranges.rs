@@ -6,13 +6,12 @@
 //! blank: [`TableChange::standing`] and [`TableChange::old_hash`] tell that nothing else is there.
 
 use device::disk;
-use format::table::Partition;
+use format::table::{Partition, PartitionRole};
 use units::ByteRange;
 
 use crate::moves::without;
 use crate::old_table_bytes::RECORD_BYTES;
 use crate::table_change::{Side, TableChange, TableWrite};
-use crate::table_check::{is_container, of_number};
 
 /// Reason for which a range must be blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,4 +138,12 @@ fn covers_data(change: &TableChange, range: ByteRange) -> bool {
         disk::length_of(&write.old) > 0 && within.any(|(_, &byte)| byte != 0)
     };
     change.writes.iter().any(is_over_data)
+}
+
+pub(crate) fn is_container(partition: &Partition) -> bool {
+    partition.role == PartitionRole::Extended
+}
+
+pub(crate) fn of_number(table: &[Partition], number: u32) -> Option<&Partition> {
+    table.iter().find(|one| one.number == number)
 }

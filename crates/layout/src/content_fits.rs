@@ -10,11 +10,11 @@ use stack::{Condition, LayerId, LayerKind, Stack};
 use units::prefix::in_one_unit;
 use units::{ByteRange, SectorSize};
 
-use crate::affected_ranges::{outside, table_sectors};
+use crate::affected_ranges::{is_container, of_number, outside, table_sectors};
 use crate::content_needs::ContentNeeds;
-use crate::free_space::used_byte;
+use crate::in_the_way::used_byte;
 use crate::table_change::{Side, TableChange};
-use crate::table_check::{Case, is_container, of_number};
+use crate::table_check::Case;
 
 /// Checks that every partition of `disk` whose length `change` changes, carried out towards `to`,
 /// has a content that allows that.

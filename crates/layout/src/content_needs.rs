@@ -20,7 +20,7 @@ use format::named::Class;
 use stack::{LayerId, LayerKind, Stack};
 use units::ByteRange;
 
-use crate::free_space::used_byte;
+use crate::in_the_way::used_byte;
 
 /// Length of the end that has to be zeros where content could follow, in bytes: all formats that
 /// are found from an end are within it.

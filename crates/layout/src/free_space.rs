@@ -9,13 +9,12 @@ use device::{Disk, disk};
 use units::ByteRange;
 
 use crate::best_places::{self, NewRange, PartitionRoom};
+use crate::in_the_way::{InTheWay, used_byte};
 use crate::moves::without;
 use crate::new_table_bytes::Region;
 use crate::old_table_bytes::{RECORD_BYTES, TableBytes};
-use crate::partition_needs::{InTheWay, PartitionNeeds};
+use crate::partition_needs::PartitionNeeds;
 
-/// The most that is read at once, in bytes.
-const CHUNK_BYTES: u64 = 1 << 20;
 /// The most times that other places are looked for. After that nothing moves for which something
 /// was in the way, and after twice as many nothing moves at all.
 const ROUNDS_MAX: usize = 16;
@@ -128,27 +127,6 @@ pub(crate) fn settled(
             let found = piece.in_the_way.first().copied().unwrap_or(last);
             piece.fixed.get_or_insert_with(|| found.words());
         }
-    }
-    None
-}
-
-/// The first byte of `range` that is not zero or cannot be read; the last one where `from_end`.
-pub(crate) fn used_byte(bytes: &dyn Disk, range: ByteRange, from_end: bool) -> Option<InTheWay> {
-    let (mut start, mut end) = (range.start_bytes(), range.end_bytes());
-    while start < end {
-        let length = CHUNK_BYTES.min(end - start);
-        let at = if from_end { end - length } else { start };
-        let Ok(now) = disk::read_vec(bytes, at, length) else {
-            let at_bytes = if from_end { end - 1 } else { start };
-            return Some(InTheWay { at_bytes, is_read: false });
-        };
-        // The compiler makes an OR of many bytes one step; a search goes byte by byte.
-        if now.iter().fold(0, |all, byte| all | byte) != 0 {
-            let mut places = (at..).zip(&now).filter(|&(_, &byte)| byte != 0);
-            let found = if from_end { places.last() } else { places.next() };
-            return found.map(|(at_bytes, _)| InTheWay { at_bytes, is_read: true });
-        }
-        if from_end { end = at } else { start += length }
     }
     None
 }

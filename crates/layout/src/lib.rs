@@ -13,6 +13,7 @@
 //! | `grid` | addresses at which a partition may start |
 //! | `best_places` | the best places for all of them |
 //! | `boot_gap` | the space between an MBR and the first partition |
+//! | `in_the_way` | bytes that are not zero where nothing may be |
 //! | `free_space` | space that no partition has |
 //! | `new_table_bytes` | the table's new bytes |
 //! | `start_fields` | fields of file systems that hold their start |
@@ -44,6 +45,7 @@ mod fat;
 mod free_space;
 mod grid;
 mod immovable;
+mod in_the_way;
 mod moves;
 mod new_disk_advice;
 mod new_table;

@@ -11,6 +11,7 @@ use units::{ByteRange, Source};
 use crate::content_needs::ContentNeeds;
 use crate::grid::{Grid, lcm};
 use crate::immovable;
+use crate::in_the_way::InTheWay;
 
 /// The longest unit that starts are put on.
 const UNIT_MAX: u64 = 1 << 30;
@@ -35,24 +36,6 @@ impl StartUnit {
     /// The addresses on its boundaries.
     pub(crate) fn grid(&self) -> Grid {
         Grid { unit: self.unit, remainder: (self.unit - self.behind % self.unit) % self.unit }
-    }
-}
-
-/// The first byte in the way of a partition, as seen from where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct InTheWay {
-    /// Its place on the disk.
-    pub(crate) at_bytes: u64,
-    /// False where it cannot be read.
-    pub(crate) is_read: bool,
-}
-
-impl InTheWay {
-    /// A reason, to follow "partition 1 stays: ".
-    pub(crate) fn words(self) -> String {
-        let what =
-            if self.is_read { "bytes that are not zero" } else { "bytes that cannot be read" };
-        format!("{what} are in the way, at byte {}", self.at_bytes)
     }
 }
 

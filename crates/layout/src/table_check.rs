@@ -2,10 +2,10 @@
 //! edited by hand.
 
 use device::Disk;
-use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
+use format::table::{Partition, PartitionTable, TableKind};
 use units::{ByteRange, SectorSize};
 
-use crate::affected_ranges::affected;
+use crate::affected_ranges::{affected, is_container, of_number};
 use crate::old_table_bytes::{TableBytes, entry_at};
 use crate::table_change::{SECTOR, Side, TableChange, TableState, TableWrite};
 
@@ -84,14 +84,6 @@ fn places(change: &TableChange, disk: &dyn Disk) -> Result<(), String> {
 pub(crate) struct Case<'a> {
     pub(crate) change: &'a TableChange,
     pub(crate) disk: &'a dyn Disk,
-}
-
-pub(crate) fn is_container(partition: &Partition) -> bool {
-    partition.role == PartitionRole::Extended
-}
-
-pub(crate) fn of_number(table: &[Partition], number: u32) -> Option<&Partition> {
-    table.iter().find(|one| one.number == number)
 }
 
 impl Case<'_> {

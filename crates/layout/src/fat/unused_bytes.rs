@@ -10,7 +10,7 @@ use device::{Disk, disk};
 use units::ByteRange;
 
 use super::shape::{FatKind, Shape, read};
-use crate::free_space::used_byte;
+use crate::in_the_way::used_byte;
 use crate::old_table_bytes::number;
 
 /// Sector in which Windows continues its boot code.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use units::random::Random;
 
-use super::disk::MadePart;
+use super::made_part::MadePart;
 use super::oracle::Side;
 
 /// Bytes at a place of the disk.

@@ -9,6 +9,7 @@ use units::random::Random;
 
 use super::dirt::{self, Dirt};
 use super::layout::Layout;
+use super::made_part::MadePart;
 use super::oracle::Side;
 use crate::disks::{Tried, content, ran};
 use crate::{Scratch, scratch};
@@ -26,22 +27,6 @@ const MARKS: [(&[u8], u64); 6] = [
 const CONDITIONS: [&str; 6] = ["", "", "512e", "granule=16K", "granule=64K", "4Kn"];
 /// The fewest sectors of a disk.
 const SECTORS_MIN: u64 = 24 << 11;
-
-/// A partition as it was made.
-pub(super) struct MadePart {
-    pub(super) number: u64,
-    pub(super) kind: &'static str,
-    pub(super) start: u64,
-    pub(super) sectors: u64,
-    /// Sectors that its content knows of.
-    pub(super) content: u64,
-}
-
-impl MadePart {
-    pub(super) fn is_fat(&self) -> bool {
-        matches!(self.kind, "vfat" | "fat32")
-    }
-}
 
 /// A disk as it was made.
 pub(super) struct MadeDisk {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use units::random::Random;
 
-use super::disk::MadePart;
+use super::made_part::MadePart;
 
 /// Contents, and the least MiB of each; some are more frequent than others. A conversion refuses
 /// those before [`SECTOR_BOUND`] less often.

@@ -7,6 +7,7 @@
 mod dirt;
 mod disk;
 mod layout;
+mod made_part;
 mod oracle;
 mod ways;
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Fate;
-use super::disk::{MadeDisk, MadePart};
+use super::disk::MadeDisk;
+use super::made_part::MadePart;
 use super::oracle::Side;
 use crate::disks::{Tried, content, open, ran};
 use crate::running_program::Ran;

@@ -1,0 +1,46 @@
+//! Bytes that are not zero, or cannot be read, where nothing may be.
+
+use device::{Disk, disk};
+use units::ByteRange;
+
+/// The most that is read at once, in bytes.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// The first byte in the way of a partition, as seen from where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InTheWay {
+    /// Its place on the disk.
+    pub(crate) at_bytes: u64,
+    /// False where it cannot be read.
+    pub(crate) is_read: bool,
+}
+
+impl InTheWay {
+    /// A reason, to follow "partition 1 stays: ".
+    pub(crate) fn words(self) -> String {
+        let what =
+            if self.is_read { "bytes that are not zero" } else { "bytes that cannot be read" };
+        format!("{what} are in the way, at byte {}", self.at_bytes)
+    }
+}
+
+/// The first byte of `range` that is not zero or cannot be read; the last one where `from_end`.
+pub(crate) fn used_byte(bytes: &dyn Disk, range: ByteRange, from_end: bool) -> Option<InTheWay> {
+    let (mut start, mut end) = (range.start_bytes(), range.end_bytes());
+    while start < end {
+        let length = CHUNK_BYTES.min(end - start);
+        let at = if from_end { end - length } else { start };
+        let Ok(now) = disk::read_vec(bytes, at, length) else {
+            let at_bytes = if from_end { end - 1 } else { start };
+            return Some(InTheWay { at_bytes, is_read: false });
+        };
+        // The compiler makes an OR of many bytes one step; a search goes byte by byte.
+        if now.iter().fold(0, |all, byte| all | byte) != 0 {
+            let mut places = (at..).zip(&now).filter(|&(_, &byte)| byte != 0);
+            let found = if from_end { places.last() } else { places.next() };
+            return found.map(|(at_bytes, _)| InTheWay { at_bytes, is_read: true });
+        }
+        if from_end { end = at } else { start += length }
+    }
+    None
+}
