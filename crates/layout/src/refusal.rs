@@ -139,7 +139,7 @@ pub(crate) fn inexpressible(piece: &PartitionNeeds, sector: u64) -> NoPlan {
         (what, piece.exact.or(piece.fixed.as_deref()), "change it")
     } else {
         let what = format!("partition {number} starts at byte {start}");
-        (what, piece.fixed.as_deref().or(piece.exact), "move it")
+        (what, piece.fixed.as_deref(), "move it")
     };
     let lack = || match piece.in_the_way.first() {
         Some(found) => found.words(),
