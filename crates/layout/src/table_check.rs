@@ -14,7 +14,7 @@ pub type IsBlank<'a> = dyn Fn(ByteRange) -> Result<bool, String> + 'a;
 
 /// Checks that `change`, carried out on `disk` towards table `to`, changes places and sizes of
 /// partitions and nothing else; that no partition with data moves or is written over; that what
-/// partitions lose or gain is blank ([`crate::affected`]); and that after each single write every
+/// partitions lose or gain is blank (`affected_ranges`); and that after each single write every
 /// partition is in the table, in its old or its new place.
 ///
 /// `disk` must be in one of the states of `change`: [`TableChange::standing`] and
