@@ -70,10 +70,10 @@ impl Interrupt {
         i32::try_from(signal).ok().filter(|&signal| signal != 0)
     }
 
-    /// Acts as if `signal` had come.
-    #[cfg(test)]
-    pub(crate) fn raise(&self, signal: i32) {
-        self.signal.store(usize::try_from(signal).unwrap(), Ordering::SeqCst);
+    /// Acts as if the signal with this number had come: in a world whose signals are simulated.
+    /// Negative numbers are no signals, and count as 0.
+    pub fn raise(&self, signal: i32) {
+        self.signal.store(usize::try_from(signal).unwrap_or(0), Ordering::SeqCst);
         self.raised.store(true, Ordering::SeqCst);
     }
 }

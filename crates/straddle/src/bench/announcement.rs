@@ -1,7 +1,6 @@
 //! Announcement of what is going to be written, and for how long; what cannot be is refused first.
 
 use host::Pinned;
-use host::scratch::Scratch;
 use measure::Role;
 use units::prefix::Size;
 
@@ -12,21 +11,23 @@ use super::session::Session;
 use super::work::ArmWork;
 use crate::shared::halt::{Halt, no_file};
 use crate::shared::measured_bytes::MeasuredBytes;
-use crate::shared::printer::{self, shown};
+use crate::shared::printer::shown;
+use crate::world::World;
 
 /// For how long making ready may take beside the comparisons, in seconds.
 const READY_SECONDS: u64 = 5;
 
 /// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that
 /// is known without writing.
-pub(super) fn possible(
+pub(super) fn possible<W: World>(
     session: &Session<'_>,
+    world: &W,
     way: &DirectoryMethod,
     directory: &Pinned,
 ) -> Result<(), Halt> {
     session.afford(session.scratch_bytes(), "the scratch file")?;
     let plan = session.scratch_plan();
-    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
+    let filesystem = world.possible(directory, plan).map_err(|error| no_file(&error))?;
     // File systems of the suite lie on whole devices, each aligned or not as a whole.
     if !matches!(way, DirectoryMethod::Suite(_)) {
         scratch_file::shiftable(&filesystem, &shown(directory.given()))?;
@@ -35,17 +36,18 @@ pub(super) fn possible(
 }
 
 /// Says on standard error what is going to be written in `directory`, before it is.
-pub(super) fn announce(
+pub(super) fn announce<W: World>(
     session: &Session<'_>,
+    world: &W,
     way: &DirectoryMethod,
     directory: &Pinned,
 ) -> Result<(), Halt> {
-    possible(session, way, directory)?;
+    possible(session, world, way, directory)?;
     let titles = match way {
         DirectoryMethod::Inside => titles(session, None)?,
         other => other.experiments(session.bench),
     };
-    printer::note(&format!(
+    session.printer.note(&format!(
         "writes at most {} in {}; {}",
         Size(session.bytes_left()),
         shown(directory.given()),
@@ -56,7 +58,7 @@ pub(super) fn announce(
 
 /// Says on standard error what of a device is going to be overwritten, before it is.
 pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, titles: &[String]) {
-    printer::note(&format!(
+    session.printer.note(&format!(
         "overwrites the first {} of {name}; {}",
         Size(bytes),
         duration(session, titles)

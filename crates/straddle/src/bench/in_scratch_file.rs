@@ -10,28 +10,31 @@ use super::session::{Results, Session};
 use super::timed_arms::{self, ArmSetting};
 use super::work::ArmWork;
 use crate::shared::halt::Halt;
+use crate::world::{ScratchSpace as _, World};
 
 /// Compares all that was asked for.
-pub(crate) fn run(
+pub(crate) fn run<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
     found: &mut Results,
 ) -> Result<(), Halt> {
     let size = plan::operation_bytes(session.bench.size, ground.place.unit)?;
     let arms = ground.arms(session, u64::from(size))?;
-    on_scratch(session, ground, &ArmWork::all(session.bench, size), &arms, found)
+    on_scratch(session, world, ground, &ArmWork::all(session.bench, size), &arms, found)
 }
 
 /// Compares `arms` under `works` in the scratch file.
-pub(crate) fn on_scratch(
+pub(crate) fn on_scratch<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
     works: &[ArmWork],
     arms: &[PlannedArm],
     found: &mut Results,
 ) -> Result<(), Halt> {
-    each(session, works, arms, found, |access| {
-        let opened = ground.scratch.open(access, true);
+    each(session, world, works, arms, found, |access| {
+        let opened = ground.scratch.open(access);
         let file = opened?;
         let moved = || ground.moved();
         Ok((file, &ground.place, Box::new(moved) as Box<dyn Fn() -> Option<String> + '_>))
@@ -39,19 +42,17 @@ pub(crate) fn on_scratch(
 }
 
 /// Ground of one comparison: the open file, where it lies, and whether it still lies there.
-pub(crate) type OpenFile<'a> = (
-    std::os::fd::OwnedFd,
-    &'a crate::shared::measured_bytes::MeasuredBytes,
-    Box<dyn Fn() -> Option<String> + 'a>,
-);
+pub(crate) type OpenFile<'a, F> =
+    (F, &'a crate::shared::measured_bytes::MeasuredBytes, Box<dyn Fn() -> Option<String> + 'a>);
 
 /// Compares the arms under each workload, with the error and the bytes shared among them.
-pub(crate) fn each<'a>(
+pub(crate) fn each<'a, W: World>(
     session: &mut Session<'_>,
+    world: &W,
     works: &[ArmWork],
     arms: &[PlannedArm],
     found: &mut Results,
-    open: impl Fn(Access) -> Result<OpenFile<'a>, Halt>,
+    open: impl Fn(Access) -> Result<OpenFile<'a, W::File>, Halt>,
 ) -> Result<(), Halt> {
     let works: Vec<ArmWork> = works.iter().copied().filter(|work| suits(session, work)).collect();
     if works.is_empty() {
@@ -70,7 +71,7 @@ pub(crate) fn each<'a>(
         let (work, title) = (*work, work.title());
         let setting = ArmSetting { place, arms, work, title, alpha, bounds, moved: &*moved };
         let slots = timed_arms::slots(session, &setting)?;
-        let mut experiment = timed_arms::compare(session, &setting, vec![(file, slots)])?;
+        let mut experiment = timed_arms::compare(session, world, &setting, vec![(file, slots)])?;
         if asked.len() > 1
             && let Some(arm) = arms.iter().find(|arm| arm.role == Role::Shifted)
         {

@@ -39,9 +39,13 @@ mod suite;
 mod timed_arms;
 mod work;
 
-pub(crate) use file_system::installed;
+#[cfg(test)]
+mod verdict_tests;
 
-use host::{Interrupt, Pinned, PrivateMounts};
+pub(crate) use file_system::installed;
+pub(crate) use scratch_file::ScratchFile;
+
+use host::{Pinned, PrivateMounts};
 use report::bench::{bench_json, bench_plugin};
 
 use crate::arguments::{BenchFormat, SuiteSteps};
@@ -50,20 +54,20 @@ use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::shown;
+use crate::world::World;
 use directory_method::DirectoryMethod;
-use scratch_file::ScratchFile;
 use session::{Results, Session};
 
-pub(crate) fn run(bench: &SuiteSteps) -> anyhow::Result<CommandOutcome> {
-    let interrupt = Interrupt::install()?;
-    let mut session = Session::new(bench, interrupt.clone());
+pub(crate) fn run<W: World>(bench: &SuiteSteps, world: &W) -> anyhow::Result<CommandOutcome> {
+    let mut session = Session::new(bench, world)?;
+    let (interrupt, printer) = (session.interrupt.clone(), world.printer());
     let destination = Destination::of_result(destination::BENCH, &bench.printed)?;
     if bench.start.dry_run {
-        return preview::run(&mut session);
+        return preview::run(&mut session, world);
     }
     let mut found = Results::default();
     found.target.path = shown(&bench.target);
-    let refusal = measure(&mut session, &mut found).err().and_then(Halt::refusal);
+    let refusal = measure(&mut session, world, &mut found).err().and_then(Halt::refusal);
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
     let refusal = refusal.filter(|_| signal.is_none());
@@ -74,45 +78,56 @@ pub(crate) fn run(bench: &SuiteSteps) -> anyhow::Result<CommandOutcome> {
     let document = session.document(target, scratch, experiments, refusal);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&bench_json(&document)));
-    let said = show::result(bench, &document, signal)?;
+    let said = show::result(bench, &document, signal, &printer)?;
     kept?;
     if bench.printed.format() == BenchFormat::Nagios && signal.is_none() {
         let plugin = bench_plugin(&document).allowing_unknown(bench.unknown.is_allowed);
-        return Ok(exit::of_plugin(&plugin)?);
+        return Ok(exit::of_plugin(&plugin, &printer)?);
     }
+    let said = printer.said_or(said, "nothing was measured");
     Ok(show::outcome(&document, signal, said))
 }
 
-fn measure(session: &mut Session<'_>, found: &mut Results) -> Result<(), Halt> {
+fn measure<W: World>(
+    session: &mut Session<'_>,
+    world: &W,
+    found: &mut Results,
+) -> Result<(), Halt> {
     match directory_method::target(session.bench)? {
-        MeasureTarget::Directory(directory) => in_directory(session, &directory, found),
-        MeasureTarget::Device { node, number } => raw::run(session, &node, number, found),
+        MeasureTarget::Directory(directory) => in_directory(session, world, &directory, found),
+        MeasureTarget::Device { node, number } => raw::run(session, world, (&node, number), found),
     }
 }
 
-fn in_directory(
+fn in_directory<W: World>(
     session: &mut Session<'_>,
+    world: &W,
     directory: &Pinned,
     found: &mut Results,
 ) -> Result<(), Halt> {
     let way = DirectoryMethod::of(session)?;
     session.grant(way.budget(session.bench));
     let mounts = private_mounts(&way, session.bench)?;
-    announcement::announce(session, &way, directory)?;
-    let ground = prepare(session, directory, found)?;
+    announcement::announce(session, world, &way, directory)?;
+    let ground = prepare(session, world, directory, found)?;
     session.measures(&ground.place);
-    found.target.others_bytes_per_second = session.yield_to_others(&ground.place);
+    found.target.others_bytes_per_second = session.yield_to_others(world, &ground.place);
     match way {
-        DirectoryMethod::Inside => in_scratch_file::run(session, &ground, found),
-        DirectoryMethod::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
-        DirectoryMethod::Requests(path) => raidtest::run(session, &ground, &path, found),
+        DirectoryMethod::Inside => in_scratch_file::run(session, world, &ground, found),
+        DirectoryMethod::Job(file) => {
+            job::run(session, world, &ground, mounts.as_ref(), &file, found)
+        }
+        DirectoryMethod::Requests(path) => raidtest::run(session, world, &ground, &path, found),
         DirectoryMethod::Suite(lines) => match &mounts {
-            Some(mounts) => suite::run(session, &ground, mounts, &lines, found),
+            Some(mounts) => {
+                suite::run(session, shifted::file_of(world, &ground)?, mounts, &lines, found)
+            }
             None => Ok(()),
         },
         DirectoryMethod::Command => {
-            for asked in plan::questions(&command::arms(session, &ground)?) {
-                let experiment = command::run(session, &ground, mounts.as_ref(), &asked)?;
+            let file = shifted::file_of(world, &ground)?;
+            for asked in plan::questions(&command::arms(session, file)?) {
+                let experiment = command::run(session, file, mounts.as_ref(), &asked)?;
                 found.experiments.push(experiment);
                 if session.interrupt.is_raised() {
                     return Err(Halt::Interrupted);
@@ -135,13 +150,14 @@ fn private_mounts(
 }
 
 /// The scratch file, with what it says of the target.
-fn prepare(
+fn prepare<W: World>(
     session: &mut Session<'_>,
+    world: &W,
     directory: &Pinned,
     found: &mut Results,
-) -> Result<ScratchFile, Halt> {
+) -> Result<ScratchFile<W::Scratch>, Halt> {
     let wanted = plan::unit_kind(session.bench.unit);
-    let ground = ScratchFile::prepare(session, directory, wanted)?;
+    let ground = ScratchFile::prepare(session, world, directory, wanted)?;
     found.target = document::target(shown(directory.given()), Some(&ground.place));
     found.scratch = Some(ground.document());
     Ok(ground)

@@ -106,7 +106,7 @@ pub(crate) fn run(
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
         let left_ns = bounds.nanoseconds.saturating_sub(elapsed_ns);
         let share = session.share_percent.into();
-        busy::rest(&session.interrupt, times.iter().sum(), share, left_ns);
+        busy::rest((&*session.clock, &session.interrupt), times.iter().sum(), share, left_ns);
     };
     progress.clear();
     if let Some(reason) = timed.fault() {

@@ -16,8 +16,9 @@ use crate::shared::busy::SHARE_PERCENT;
 use crate::shared::halt::Halt;
 use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
-use crate::shared::printer::{self, shown};
+use crate::shared::printer::shown;
 use crate::shared::raw_claim;
+use crate::world::World;
 
 /// Source: `signal(7)`.
 const SIGINT: i32 = 2;
@@ -25,40 +26,48 @@ const SIGINT: i32 = 2;
 const LOOK_BYTES: u64 = 1 << 20;
 
 /// Prints the plan and does nothing.
-pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<CommandOutcome> {
-    let plan = match planned(session) {
+pub(super) fn run<W: World>(
+    session: &mut Session<'_>,
+    world: &W,
+) -> anyhow::Result<CommandOutcome> {
+    let printer = session.printer.clone();
+    let plan = match planned(session, world) {
         Ok(plan) => plan,
         Err(Halt::Refused(refusal)) => {
-            return Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal)));
+            return Ok(CommandOutcome::of_refusal(&refusal, printer.refusal(&refusal)));
         }
-        Err(Halt::Void(reason)) => return Ok(CommandOutcome::NoVerdict(printer::error(&reason))),
+        Err(Halt::Void(reason)) => return Ok(CommandOutcome::NoVerdict(printer.error(&reason))),
         Err(Halt::Interrupted) => {
             let signal = session.interrupt.signal().unwrap_or(SIGINT);
-            return Ok(CommandOutcome::Interrupted(signal, printer::interrupted()));
+            return Ok(CommandOutcome::Interrupted(signal, printer.interrupted()));
         }
     };
     let text = match session.bench.printed.format() {
         BenchFormat::Table | BenchFormat::Nagios => {
-            bench::dry_run_text(&plan, &printer::look(false))
+            bench::dry_run_text(&plan, &printer.look(false))
         }
         BenchFormat::Json | BenchFormat::FioJson => bench::dry_run_json(&plan),
     };
-    printer::print(&text)?;
+    printer.print(&text)?;
     Ok(CommandOutcome::Done)
 }
 
-fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
+fn planned<W: World>(session: &mut Session<'_>, world: &W) -> Result<DryRun, Halt> {
     match directory_method::target(session.bench)? {
-        MeasureTarget::Directory(directory) => in_directory(session, &directory),
+        MeasureTarget::Directory(directory) => in_directory(session, world, &directory),
         MeasureTarget::Device { node, number } => on_device(session, &node, number),
     }
 }
 
-fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun, Halt> {
+fn in_directory<W: World>(
+    session: &mut Session<'_>,
+    world: &W,
+    directory: &Pinned,
+) -> Result<DryRun, Halt> {
     let way = DirectoryMethod::of(session)?;
     session.grant(way.budget(session.bench));
     let scratch_bytes = session.scratch_bytes();
-    possible(session, &way, directory)?;
+    possible(session, world, &way, directory)?;
     let number = host::file_facts(&directory.path()).ok().map(|facts| facts.device);
     let place = number.map(|number| looked(session, number));
     if let Some(Err(reason)) = &place {

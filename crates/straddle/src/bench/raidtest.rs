@@ -17,14 +17,16 @@ use super::session::{Results, Session};
 use super::shifted;
 use crate::shared::halt::Halt;
 use crate::shared::printer::shown;
+use crate::world::World;
 
 /// Number of requests in flight, as the article compares them.
 const DEPTHS: [u16; 2] = [1, 64];
 
 /// Runs the file's requests at both depths.
-pub(crate) fn run(
+pub(crate) fn run<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
     path: &Path,
     found: &mut Results,
 ) -> Result<(), Halt> {
@@ -54,7 +56,7 @@ pub(crate) fn run(
     let depths = DEPTHS.into_iter().filter(|depth| *depth == 1 || !session.is_busy);
     for depth in depths.collect::<Vec<_>>() {
         let starts = arms.iter().map(|arm| region.start_bytes(arm.shift_bytes)).collect();
-        let replay = ReplayedRequests::new(ground, starts, all, depth, session.seed)?;
+        let replay = ReplayedRequests::new((world, ground), starts, all, depth, session.seed)?;
         let title = format!("{} requests of a file, {depth} at a time", all.len());
         found.experiments.push(compared(session, ground, &arms, replay, (&title, all, depth))?);
         if session.interrupt.is_raised() {
@@ -81,11 +83,11 @@ fn read(path: &Path) -> Result<Requests, Halt> {
 }
 
 /// Compares the arms on requests at one depth.
-pub(crate) fn compared(
+pub(crate) fn compared<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
+    ground: &ScratchFile<W::Scratch>,
     arms: &[PlannedArm],
-    mut replay: ReplayedRequests<'_>,
+    mut replay: ReplayedRequests<'_, W>,
     (title, requests, depth): (&str, &[RaidRequest], u16),
 ) -> Result<Experiment, Halt> {
     let plan = session.experiment(arms, plan::ALPHA);

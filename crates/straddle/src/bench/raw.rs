@@ -21,15 +21,16 @@ use crate::shared::measure_target::cannot;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim::claimed;
+use crate::world::World;
 
 /// Most bytes of a device that are read: enough that no cache holds it.
 const READ_BYTES: u64 = 16 << 30;
 
 /// Compares reads of a device, or writes to it.
-pub(crate) fn run(
+pub(crate) fn run<W: World>(
     session: &mut Session<'_>,
-    node: &Pinned,
-    number: (u32, u32),
+    world: &W,
+    (node, number): (&Pinned, (u32, u32)),
     found: &mut Results,
 ) -> Result<(), Halt> {
     let bench = session.bench;
@@ -66,7 +67,7 @@ pub(crate) fn run(
     } else if length_bytes < device_bytes {
         session.note(format!("reads only the first {} of {name}", Size(length_bytes)));
     }
-    found.target.others_bytes_per_second = session.yield_to_others(&place);
+    found.target.others_bytes_per_second = session.yield_to_others(world, &place);
     let size = plan::operation_bytes(bench.size, place.unit)?;
     let step = place.logical_sector_bytes.unwrap_or(512);
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit)?;
@@ -75,8 +76,8 @@ pub(crate) fn run(
         let titles = announcement::comparisons(session, &works, Some(&place))?;
         announcement::announce_device(session, &name, length_bytes, &titles);
     }
-    each(session, &works, &arms, found, |_| {
-        let file = opened(node, claim.as_ref())?;
+    each(session, world, &works, &arms, found, |_| {
+        let file = world.adopted(opened(node, claim.as_ref())?);
         Ok((file, &place, Box::new(|| None)))
     })
 }

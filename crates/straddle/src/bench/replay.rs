@@ -3,7 +3,7 @@
 //! may give an arm a speed of its own, which no coin evens out.
 
 use device::{Action, Completion, Durability, Operation, Queue};
-use host::engine::{Access, Buffers, SyncQueue, UringQueue};
+use host::engine::Access;
 use measure::Histogram;
 use units::number::real;
 use workload::raidtest::{RaidRequest, RequestKind};
@@ -12,20 +12,21 @@ use super::document::ArmRecord;
 use super::paired_loop::Timed;
 use super::scratch_file::ScratchFile;
 use crate::shared::halt::Halt;
+use crate::world::{BufferPlan, ScratchSpace as _, World};
 
 /// Number of requests an observation has for each slot.
 const REQUESTS_A_SLOT: usize = 8;
 
 /// A queue of either kind.
-enum Either {
-    One(Box<SyncQueue>),
-    Many(Box<UringQueue>),
+enum Either<W: World> {
+    One(Box<W::One>),
+    Many(Box<W::Many>),
 }
 
 /// The requests, and what each arm saw of them.
-pub(crate) struct ReplayedRequests<'a> {
-    ground: &'a ScratchFile,
-    queue: Either,
+pub(crate) struct ReplayedRequests<'a, W: World> {
+    ground: &'a ScratchFile<W::Scratch>,
+    queue: Either<W>,
     /// Place where each arm's medium starts in the file, in bytes.
     starts_bytes: Vec<u64>,
     requests: &'a [RaidRequest],
@@ -37,20 +38,20 @@ pub(crate) struct ReplayedRequests<'a> {
     busy_ns: Vec<u64>,
 }
 
-impl<'a> ReplayedRequests<'a> {
+impl<'a, W: World> ReplayedRequests<'a, W> {
     /// `requests` on a medium that starts at each of `starts_bytes` of the scratch file, `depth` at
     /// a time, past the page cache.
     pub(crate) fn new(
-        ground: &'a ScratchFile,
+        (world, ground): (&W, &'a ScratchFile<W::Scratch>),
         starts_bytes: Vec<u64>,
         requests: &'a [RaidRequest],
         depth: u16,
         seed: u64,
-    ) -> Result<ReplayedRequests<'a>, Halt> {
+    ) -> Result<ReplayedRequests<'a, W>, Halt> {
         let longest = requests.iter().map(|request| request.length_bytes).max().unwrap_or(1);
         Ok(ReplayedRequests {
             ground,
-            queue: queue(ground, depth, longest, seed)?,
+            queue: queue(world, ground, BufferPlan { depth, slot_bytes: longest, seed })?,
             requests,
             next: 0,
             block: (usize::from(depth) * REQUESTS_A_SLOT).min(requests.len().max(1)),
@@ -74,18 +75,19 @@ impl<'a> ReplayedRequests<'a> {
     }
 }
 
-fn queue(ground: &ScratchFile, depth: u16, longest: u32, seed: u64) -> Result<Either, Halt> {
-    let mut buffers = Buffers::new(depth, longest)?;
-    buffers.fill(seed);
-    let files = vec![ground.scratch.open(Access::Write, true)?];
-    if depth == 1 {
-        Ok(Either::One(Box::new(SyncQueue::new(files, buffers)?)))
-    } else {
-        Ok(Either::Many(Box::new(UringQueue::new(files, buffers)?)))
-    }
+fn queue<W: World>(
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
+    buffers: BufferPlan,
+) -> Result<Either<W>, Halt> {
+    let file = ground.scratch.open(Access::Write)?;
+    Ok(match buffers.depth {
+        1 => Either::One(Box::new(world.one(file, buffers)?)),
+        _ => Either::Many(Box::new(world.many(file, buffers)?)),
+    })
 }
 
-impl Timed for ReplayedRequests<'_> {
+impl<W: World> Timed for ReplayedRequests<'_, W> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
         let start_bytes = self.starts_bytes[arm];
         let chosen = self.requests.iter().cycle().skip(self.next).take(self.block);

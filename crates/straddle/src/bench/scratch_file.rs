@@ -13,41 +13,41 @@ use crate::shared::halt::{Halt, no_file};
 use crate::shared::measure_target::cannot;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
-use crate::shared::scratch;
+use crate::world::{ScratchSpace, World};
 
 /// A scratch file whose way down is known.
-pub(crate) struct ScratchFile {
-    pub(crate) scratch: Scratch,
+pub(crate) struct ScratchFile<S = Scratch> {
+    pub(crate) scratch: S,
     pub(crate) place: MeasuredBytes,
     prepared_ns: u64,
 }
 
-impl ScratchFile {
+impl<S: ScratchSpace> ScratchFile<S> {
     /// Makes the file, writes it, and finds out where it lies.
-    pub(crate) fn prepare(
+    pub(crate) fn prepare<W: World<Scratch = S>>(
         session: &mut Session<'_>,
+        world: &W,
         directory: &Pinned,
         wanted: UnitKind,
-    ) -> Result<ScratchFile, Refusal> {
+    ) -> Result<ScratchFile<S>, Refusal> {
         session.afford(session.scratch_bytes(), "the scratch file")?;
         let begun_ns = session.elapsed_ns();
         let plan = session.scratch_plan();
         let length_bytes = plan.length_bytes;
         let interrupt = session.interrupt.clone();
-        let goes_on = |_| !interrupt.is_raised();
-        scratch::clear_leftovers(directory);
-        let scratch =
-            Scratch::create_while(directory, plan, goes_on).map_err(|error| no_file(&error))?;
+        let mut goes_on = |_| !interrupt.is_raised();
+        world.clear_leftovers(directory);
+        let scratch = world.scratch(directory, plan, &mut goes_on);
+        let scratch = scratch.map_err(|error| no_file(&error))?;
         session.wrote(length_bytes);
         let name = shown(directory.given());
-        if let Some(reason) = scratch::unusable(&scratch) {
+        if let Some(reason) = scratch.unusable() {
             let message = format!("cannot measure in {name}: {reason}");
             let hint = "name a directory on ext4 or XFS on the same drive";
             return Err(Refusal::hinted(message, hint));
         }
         let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
-        let place =
-            MeasuredBytes::of_file(&session.inspected, &scratch.path(), length_bytes, wanted);
+        let place = world.place(&session.inspected, &scratch, wanted);
         let place = place.map_err(|refusal| cannot(&format!("measure in {name}"), refusal))?;
         Ok(ScratchFile { scratch, place, prepared_ns })
     }
@@ -85,13 +85,7 @@ impl ScratchFile {
 
     /// Returns whether the file lies elsewhere now than when it was written; `Some` says so.
     pub(crate) fn moved(&self) -> Option<String> {
-        scratch::moved(&self.scratch)
-    }
-
-    /// Makes parts real again that were set aside as zeros, before anything is timed on them; how
-    /// many bytes that wrote.
-    pub(crate) fn settle(&self) -> Result<u64, Halt> {
-        Ok(self.scratch.rewrite_unwritten()?)
+        self.scratch.moved()
     }
 
     /// Returns it as the document shows it.
@@ -109,6 +103,14 @@ impl ScratchFile {
     /// Its length for people.
     pub(crate) fn size(&self) -> Size {
         Size(self.scratch.length_bytes())
+    }
+}
+
+impl ScratchFile {
+    /// Makes parts real again that were set aside as zeros, before anything is timed on them; how
+    /// many bytes that wrote.
+    pub(crate) fn settle(&self) -> Result<u64, Halt> {
+        Ok(self.scratch.rewrite_unwritten()?)
     }
 }
 

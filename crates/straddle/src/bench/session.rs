@@ -1,7 +1,8 @@
 //! One run of `straddle bench`: its seed, its clock, what it may still write, what it noticed.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::io;
+use std::rc::Rc;
 
 use host::Interrupt;
 use host::scratch::ScratchPlan;
@@ -20,8 +21,10 @@ use crate::arguments::SuiteSteps;
 use crate::shared::busy::{Others, SHARE_PERCENT};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::printer::Printer;
 use crate::shared::progress;
 use crate::shared::run;
+use crate::world::{Clock, World};
 
 /// State that all ways of measuring share.
 pub(crate) struct Session<'a> {
@@ -39,8 +42,10 @@ pub(crate) struct Session<'a> {
     cached: Option<String>,
     /// True if the interval is shown while it narrows.
     pub(crate) shows_progress: bool,
+    pub(crate) clock: Rc<dyn Clock>,
+    pub(crate) printer: Printer,
     started: Timestamp,
-    since: Instant,
+    begun_ns: u64,
     budget: MethodBudget,
     bytes_max: u64,
     written_bytes: u64,
@@ -65,25 +70,32 @@ pub(crate) enum Limit {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(bench: &'a SuiteSteps, interrupt: Interrupt) -> Session<'a> {
-        let started = Timestamp::now();
-        Session {
+    /// Begins a run in `world`.
+    ///
+    /// # Errors
+    /// When signals cannot be listened to.
+    pub(crate) fn new<W: World>(bench: &'a SuiteSteps, world: &W) -> io::Result<Session<'a>> {
+        let (started, clock) = (world.started(), world.clock());
+        let begun_ns = clock.now_ns();
+        Ok(Session {
             bench,
-            inspected: InspectedMachine::live().ignoring_measured(bench.measured.is_ignored),
+            inspected: world.inspected().ignoring_measured(bench.measured.is_ignored),
             seed: bench.start.seed(started),
             notes: Vec::new(),
-            interrupt,
+            interrupt: world.interrupt()?,
             share_percent: bench.share.unwrap_or(100),
             is_busy: false,
             cached: None,
             shows_progress: progress::is_wanted(bench.printed.kept.no_progress),
+            clock,
+            printer: world.printer(),
             started,
-            since: Instant::now(),
+            begun_ns,
             budget: MethodBudget::HEADLINE,
             bytes_max: bench.bytes_max.unwrap_or(MethodBudget::HEADLINE.written_bytes),
             written_bytes: 0,
             settling: BTreeMap::new(),
-        }
+        })
     }
 
     /// Notes that a comparison had no verdict when `limit` ended it, which so many times as many
@@ -214,8 +226,12 @@ impl<'a> Session<'a> {
     /// then keeps to depth 1 and to a quarter of the time. An idle I/O class would falsify
     /// latencies, and many schedulers ignore it. Returns the bytes a second of others; `None` where
     /// the drive does not count them.
-    pub(crate) fn yield_to_others(&mut self, place: &MeasuredBytes) -> Option<u64> {
-        let others = Others::of(place.counted?)?;
+    pub(crate) fn yield_to_others<W: World>(
+        &mut self,
+        world: &W,
+        place: &MeasuredBytes,
+    ) -> Option<u64> {
+        let others = Others::of(world.counters(place.counted?)?, &*self.clock)?;
         if self.bench.share.is_none() && others.is_busy() {
             self.share_percent = SHARE_PERCENT;
             self.is_busy = true;
@@ -263,7 +279,7 @@ impl<'a> Session<'a> {
 
     /// Now, in nanoseconds since this run began.
     pub(crate) fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.clock.now_ns().saturating_sub(self.begun_ns)
     }
 
     /// The result.

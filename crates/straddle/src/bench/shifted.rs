@@ -12,6 +12,7 @@ use units::prefix::Size;
 use super::scratch_file::ScratchFile;
 use super::session::Session;
 use crate::shared::halt::Halt;
+use crate::world::{ScratchSpace, World};
 
 /// Refuses to run `what` for an ordinary user, who has no loop devices.
 pub(crate) fn need_root(what: &str) -> Result<(), Refusal> {
@@ -23,6 +24,19 @@ pub(crate) fn need_root(what: &str) -> Result<(), Refusal> {
         "run it with sudo, or measure inside the scratch file, which needs no root: straddle \
          bench DIRECTORY",
     ))
+}
+
+/// The scratch file as one over which loop devices can be attached.
+///
+/// # Errors
+/// When `world` has none.
+pub(super) fn file_of<'a, W: World>(
+    _world: &W,
+    ground: &'a ScratchFile<W::Scratch>,
+) -> Result<&'a ScratchFile, Refusal> {
+    W::on_this_machine(ground).ok_or_else(|| {
+        Refusal::new("cannot attach shifted devices: the scratch file is a model's", None)
+    })
 }
 
 /// A part of the scratch file, of which devices are made.
@@ -42,9 +56,9 @@ impl Region {
 
 /// `count` regions of equal length, side by side in what of the scratch file lies alike within the
 /// unit; each leaves room for shifts up to `shift_bytes`.
-pub(crate) fn regions(
+pub(crate) fn regions<S: ScratchSpace>(
     session: &Session<'_>,
-    ground: &ScratchFile,
+    ground: &ScratchFile<S>,
     count: u64,
     shift_bytes: u64,
 ) -> Result<Vec<Region>, Refusal> {

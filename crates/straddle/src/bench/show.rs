@@ -8,36 +8,37 @@ use report::bench::{self, Bench as Document};
 
 use crate::arguments::{BenchFormat, SuiteSteps};
 use crate::exit::CommandOutcome;
-use crate::shared::printer::{self, Said};
+use crate::shared::printer::{Printer, Said};
 
 /// Prints the result, and on standard error why there is none; whether anything was said.
 pub(super) fn result(
     arguments: &SuiteSteps,
     document: &Document,
     signal: Option<i32>,
+    printer: &Printer,
 ) -> io::Result<Option<Said>> {
-    let refused = document.envelope.refusal.as_ref().map(printer::refusal);
-    let said = signal.map(|_| printer::interrupted()).or(refused);
+    let refused = document.envelope.refusal.as_ref().map(|refusal| printer.refusal(refusal));
+    let said = signal.map(|_| printer.interrupted()).or(refused);
     let text = match arguments.printed.format() {
         BenchFormat::Json => bench::bench_json(document),
-        BenchFormat::FioJson => fio(document),
+        BenchFormat::FioJson => fio(document, printer),
         BenchFormat::Nagios => String::new(),
         BenchFormat::Table if document.experiments.is_empty() => String::new(),
-        BenchFormat::Table => table(arguments, document),
+        BenchFormat::Table => table(arguments, document, printer),
     };
-    Ok(printer::print(&text)?.or(said))
+    Ok(printer.print(&text)?.or(said))
 }
 
 /// The result as fio prints, with a word on standard error for what has no place in it.
-fn fio(document: &Document) -> String {
+fn fio(document: &Document, printer: &Printer) -> String {
     for title in bench::fio_json_left_out(document) {
-        printer::note(&format!("left out, since fio's format has no place for it: {title}"));
+        printer.note(&format!("left out, since fio's format has no place for it: {title}"));
     }
     bench::fio_json(document)
 }
 
-fn table(arguments: &SuiteSteps, document: &Document) -> String {
-    let look = printer::look(arguments.explain);
+fn table(arguments: &SuiteSteps, document: &Document, printer: &Printer) -> String {
+    let look = printer.look(arguments.explain);
     let mut text = bench::table(document, &look);
     if arguments.explain {
         for experiment in &document.experiments {
@@ -50,12 +51,7 @@ fn table(arguments: &SuiteSteps, document: &Document) -> String {
 
 /// Returns what the process ends with, for the reason that was `said`. A penalty outranks a missing
 /// verdict.
-pub(super) fn outcome(
-    document: &Document,
-    signal: Option<i32>,
-    said: Option<Said>,
-) -> CommandOutcome {
-    let said = Said::or(said, "nothing was measured");
+pub(super) fn outcome(document: &Document, signal: Option<i32>, said: Said) -> CommandOutcome {
     if let Some(signal) = signal {
         return CommandOutcome::Interrupted(signal, said);
     }

@@ -1,11 +1,8 @@
 //! Arms on open files, timed in turns: all on one file, where they differ in their offsets alone,
 //! or each on a file of its own.
 
-use std::os::fd::OwnedFd;
-
-use device::{Action, Queue};
-use host::DiskStats;
-use host::engine::{Buffers, EngineError, SyncQueue, UringQueue};
+use device::{Action, Counters, Queue};
+use host::engine::EngineError;
 use measure::{Role, SlotOrder, Slots, SlotsPlan, Subject};
 use report::bench::Experiment;
 use units::ByteRange;
@@ -19,6 +16,7 @@ use super::session::Session;
 use super::work::ArmWork;
 use crate::shared::halt::Halt;
 use crate::shared::measured_bytes::MeasuredBytes;
+use crate::world::{BufferPlan, World};
 
 /// Number of times that the length of a block is tried.
 const REHEARSALS: u64 = 4;
@@ -41,31 +39,28 @@ pub(crate) struct ArmSetting<'a> {
 
 /// Compares the arms on open files, each with the slots of operations on it: one file for all
 /// arms, or one for each.
-pub(crate) fn compare(
+pub(crate) fn compare<W: World>(
     session: &mut Session<'_>,
+    world: &W,
     setting: &ArmSetting<'_>,
-    files: Vec<(OwnedFd, Slots)>,
+    files: Vec<(W::File, Slots)>,
 ) -> Result<Experiment, Halt> {
     let ArmWork { depth, operation_bytes, .. } = setting.work;
-    let seed = session.seed;
-    let buffers = || -> Result<Buffers, EngineError> {
-        let mut buffers = Buffers::new(depth, operation_bytes)?;
-        buffers.fill(seed);
-        Ok(buffers)
-    };
+    let buffers = BufferPlan { depth, slot_bytes: operation_bytes, seed: session.seed };
     if depth == 1 {
-        let queue = |(file, slots)| Ok((SyncQueue::new(vec![file], buffers()?)?, slots));
+        let queue = |(file, slots)| Ok((world.one(file, buffers)?, slots));
         let queues: Result<Vec<_>, EngineError> = files.into_iter().map(queue).collect();
-        on_queues(session, setting, queues?)
+        on_queues(session, world, setting, queues?)
     } else {
-        let queue = |(file, slots)| Ok((UringQueue::new(vec![file], buffers()?)?, slots));
+        let queue = |(file, slots)| Ok((world.many(file, buffers)?, slots));
         let queues: Result<Vec<_>, EngineError> = files.into_iter().map(queue).collect();
-        on_queues(session, setting, queues?)
+        on_queues(session, world, setting, queues?)
     }
 }
 
-fn on_queues<Q: Queue>(
+fn on_queues<W: World, Q: Queue>(
     session: &mut Session<'_>,
+    world: &W,
     setting: &ArmSetting<'_>,
     queues: Vec<(Q, Slots)>,
 ) -> Result<Experiment, Halt> {
@@ -76,7 +71,7 @@ fn on_queues<Q: Queue>(
         _ => (1, place.stretch().map(ByteRange::start_bytes)),
     };
     let subject = |(queue, slots)| {
-        let counters = place.counted.and_then(|number| DiskStats::open(number).ok());
+        let counters = place.counted.and_then(|number| world.counters(number));
         Subject::new(queue, counters, work.measured(), slots, arms_each)
     };
     let mut subjects: Vec<_> = queues.into_iter().map(subject).collect();
@@ -133,9 +128,9 @@ pub(crate) fn slots(session: &Session<'_>, setting: &ArmSetting<'_>) -> Result<S
 
 /// Finds how many operations take about as long as a block is to take; at least four for each slot.
 /// If that would leave too few pairs for `bytes` and `arms`, it is as many as allow enough.
-fn calibrated<Q: Queue>(
+fn calibrated<Q: Queue, C: Counters>(
     session: &Session<'_>,
-    subject: &mut Subject<Q, DiskStats>,
+    subject: &mut Subject<Q, C>,
     bytes: u64,
     arms: usize,
 ) -> Result<u32, Halt> {
@@ -197,12 +192,12 @@ fn affordable(work: &measure::Work, bytes: u64, arms: usize) -> u64 {
 }
 
 /// The arms in their turns: on one subject for all of them, or on one for each.
-struct JobTurns<'a, Q: Queue> {
-    subjects: Vec<Subject<Q, DiskStats>>,
+struct JobTurns<'a, Q: Queue, C: Counters> {
+    subjects: Vec<Subject<Q, C>>,
     setting: &'a ArmSetting<'a>,
 }
 
-impl<Q: Queue> JobTurns<'_, Q> {
+impl<Q: Queue, C: Counters> JobTurns<'_, Q, C> {
     /// Returns the subject of an arm, and the number of the arm on it.
     fn place(&self, arm: usize) -> (usize, usize) {
         if self.subjects.len() == 1 { (0, arm) } else { (arm, 0) }
@@ -236,7 +231,7 @@ impl<Q: Queue> JobTurns<'_, Q> {
     }
 }
 
-impl<Q: Queue> Timed for JobTurns<'_, Q> {
+impl<Q: Queue, C: Counters> Timed for JobTurns<'_, Q, C> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
         let (subject, number) = self.place(arm);
         self.subjects[subject].observe(number).map_err(|fault| match Halt::from(fault) {

@@ -9,16 +9,15 @@
 pub(crate) mod table;
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use report::{MonitorAnswer, MonitorState, PluginAnswer, Refusal, RefusalKind};
 use units::text::shell_word;
 
 use crate::arguments::{Arguments, Format};
-use crate::shared::printer::{self, PrintedKind, Said};
+use crate::shared::printer::{self, PrintedKind, Printer, Said};
 
 /// The note in a document of a run that a signal ended.
 pub(crate) const CUT_OFF: &str =
@@ -78,9 +77,9 @@ impl CommandOutcome {
 ///
 /// # Errors
 /// When standard output does not take it.
-pub(crate) fn of_plugin(plugin: &PluginAnswer) -> io::Result<CommandOutcome> {
-    let said = printer::print_bytes(PrintedKind::Data, plugin.text().as_bytes())?;
-    let said = Said::or(said, "nothing was measured");
+pub(crate) fn of_plugin(plugin: &PluginAnswer, printer: &Printer) -> io::Result<CommandOutcome> {
+    let said = printer.print_bytes(PrintedKind::Data, plugin.text().as_bytes())?;
+    let said = printer.said_or(said, "nothing was measured");
     Ok(of_check(Format::Nagios, plugin.answer, said))
 }
 
@@ -102,22 +101,26 @@ pub(crate) fn of_check(format: Format, answer: MonitorAnswer, said: Said) -> Com
 }
 
 /// The process's exit code for `arguments`; an error is printed with what led to it.
-pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<CommandOutcome>) -> ExitCode {
+pub(crate) fn code(
+    arguments: &Arguments,
+    done: anyhow::Result<CommandOutcome>,
+    printer: &Printer,
+) -> u8 {
     match done {
-        Ok(outcome) => ExitCode::from(outcome.code(arguments.command.allows_unknown())),
+        Ok(outcome) => outcome.code(arguments.command.allows_unknown()),
         Err(error) => {
             // What is written goes to standard output alone; whatever else fails is a refusal.
             let writing = error.chain().any(|cause| cause.is::<io::Error>());
             let tried = if writing { "cannot write to standard output: " } else { "" };
             let message = format!("{tried}{error:#}");
-            let said = printer::error(&message);
-            failure(arguments.command.monitor_format(), &message, said)
+            let said = printer.error(&message);
+            failure(arguments.command.monitor_format(), &message, (printer, said))
         }
     }
 }
 
 /// The code of what failed; a monitor gets the message on standard output, where it listens.
-fn failure(format: Format, message: &str, said: Said) -> ExitCode {
+fn failure(format: Format, message: &str, (printer, said): (&Printer, Said)) -> u8 {
     let line = message.replace('\n', "; ");
     let unknown = MonitorAnswer { unknown: true, unopened: true, ..MonitorAnswer::default() };
     let text = match format {
@@ -126,17 +129,17 @@ fn failure(format: Format, message: &str, said: Said) -> ExitCode {
         _ => String::new(),
     };
     // Nobody is left to read it when standard output is gone.
-    let _ = io::stdout().write_all(text.as_bytes());
-    ExitCode::from(of_check(format, unknown, said).code(false))
+    let _ = printer.print_bytes(PrintedKind::Data, text.as_bytes());
+    of_check(format, unknown, said).code(false)
 }
 
 /// Returns what `typed` ends with when it could not be understood. A plugin's misuse is UNKNOWN
 /// (Monitoring Plugins Guidelines, "Plugin Return Codes"), not CRITICAL, which 2 would be.
-pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
+pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         // Nothing is left to report when the terminal is gone.
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let message = error.to_string();
     let first = message.lines().next().unwrap_or_default();
@@ -146,7 +149,7 @@ pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
         let file = shell_word(&printer::shown(Path::new(file)));
         said = printer::note(&format!("to check a disk or an image: straddle check {file}"));
     }
-    failure(format_of(typed), first, said)
+    failure(format_of(typed), first, (&Printer::Standard, said))
 }
 
 /// The format that was asked for, as far as it can be recognized.

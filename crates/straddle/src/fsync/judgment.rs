@@ -12,6 +12,7 @@ use crate::arguments::{Fsync, FsyncRows};
 use crate::fsync::engine::{self, Circumstances};
 use crate::fsync::honesty::{self, LookTime};
 use crate::shared::halt::Halt;
+use crate::world::World;
 
 /// Returns whether that is fast enough for the engine, as far as its syncs are real; `None` where
 /// none was named.
@@ -40,8 +41,9 @@ fn drawn(kept: usize, all: u64) -> Option<String> {
 
 /// Returns whether a completed sync is real, and what `process` makes of its own, in about
 /// `usual_ns`; not after the end of the run's time.
-pub(super) fn honesty(
+pub(super) fn honesty<W: World>(
     session: &Session<'_>,
+    world: &W,
     process: Option<Process>,
     usual_ns: u64,
 ) -> Result<Honesty, Halt> {
@@ -50,8 +52,13 @@ pub(super) fn honesty(
     let time = LookTime { usual_ns, end_ns: session.left_ns() };
     let mut line = session.progress(0);
     line.announce(|look| report::fsync::doing("looking whether syncs are real", look));
-    let found =
-        honesty::look(&session.inspected, session.directory()?, process, time, &session.interrupt);
+    let found = honesty::look(
+        world,
+        &session.inspected,
+        (session.directory()?, process),
+        time,
+        &session.interrupt,
+    );
     line.clear();
     Ok(found?)
 }

@@ -34,7 +34,6 @@ mod target;
 mod with_progress;
 
 use device::durable::DurableMethod;
-use host::{DurableFiles, Interrupt};
 use measure::durable;
 use report::Refusal;
 use report::fsync::{FsyncScratch, Sustained, fsync_json};
@@ -44,7 +43,7 @@ use crate::arguments::{BenchFormat, Fsync};
 use crate::exit::{self, CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
-use crate::shared::scratch;
+use crate::world::{SyncFiles, World};
 use durability::Process;
 use measured::FsyncMeasured;
 use plan::FsyncRunPlan;
@@ -52,13 +51,13 @@ use schedule::Schedule;
 use session::Session;
 use with_progress::WithProgress;
 
-pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<CommandOutcome> {
-    let interrupt = Interrupt::install()?;
-    let mut session = Session::new(arguments, interrupt.clone());
+pub(crate) fn run<W: World>(arguments: &Fsync, world: &W) -> anyhow::Result<CommandOutcome> {
+    let mut session = Session::new(arguments, world)?;
+    let (interrupt, printer) = (session.interrupt.clone(), world.printer());
     let destination = Destination::of_result(destination::FSYNC, &arguments.printed)?;
     let ended = match arguments.start.dry_run {
-        true => previewed(&mut session)?,
-        false => measured(&mut session),
+        true => previewed(&mut session, world)?,
+        false => measured(&mut session, world),
     };
     // Nothing else is of use once the file system went down.
     let refusal = ended.err().and_then(Halt::refusal).map(|refusal| match session.fallen() {
@@ -75,18 +74,19 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<CommandOutcome> {
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let destination = destination.filter(|_| !arguments.start.dry_run);
     let kept = destination.map_or(Ok(()), |file| file.write(&fsync_json(&document)));
-    let said = show::result(arguments, &document, signal)?;
+    let said = show::result(arguments, &document, signal, &printer)?;
     kept?;
     let is_plugin = arguments.printed.format() == BenchFormat::Nagios;
     if is_plugin && !arguments.start.dry_run && signal.is_none() {
-        return Ok(exit::of_plugin(&show::plugin(arguments, &document))?);
+        return Ok(exit::of_plugin(&show::plugin(arguments, &document), &printer)?);
     }
-    Ok(show::outcome(arguments, &document, signal, said))
+    Ok(show::outcome(arguments, &document, (signal, said), &printer))
 }
 
 /// Prints what would be done. What would not be possible is a refusal.
-fn previewed(session: &mut Session<'_>) -> anyhow::Result<Result<(), Halt>> {
-    let plan = match planned(session).and_then(|plan| possible(session, &plan).map(|()| plan)) {
+fn previewed<W: World>(session: &mut Session<'_>, world: &W) -> anyhow::Result<Result<(), Halt>> {
+    let plan = planned(session);
+    let plan = match plan.and_then(|plan| possible(session, world, &plan).map(|()| plan)) {
         Ok(plan) => plan,
         Err(halt) => return Ok(Err(halt)),
     };
@@ -108,43 +108,44 @@ fn planned(session: &mut Session<'_>) -> Result<FsyncRunPlan, Halt> {
 
 /// Refuses what cannot be done here, as far as that can be told without writing, or removing what
 /// an earlier run left.
-fn possible(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<(), Halt> {
+fn possible<W: World>(session: &Session<'_>, world: &W, plan: &FsyncRunPlan) -> Result<(), Halt> {
     refusal::writable(session)?;
-    refusal::fits(session, plan)?;
+    refusal::fits(session, world, plan)?;
     let named = session.arguments.pid.map_or(Ok(String::new()), host::process_name);
     named.map(drop).map_err(|error| Halt::refused(error.to_string(), error.hint()))
 }
 
 /// Every refusal that can be foreseen comes before the first word of what is going to be written.
-fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
+fn measured<W: World>(session: &mut Session<'_>, world: &W) -> Result<(), Halt> {
     let plan = planned(session)?;
     refusal::writable(session)?;
     let process = session.arguments.pid.map(honesty::asked).transpose()?;
     // Before room is looked for: what was left takes some.
-    scratch::clear_leftovers(session.directory()?);
-    refusal::fits(session, &plan)?;
+    world.clear_leftovers(session.directory()?);
+    refusal::fits(session, world, &plan)?;
     // An empty file, gone at once. Where none can be made a look says so, and measures nothing.
-    let takes = host::takes_files(session.directory()?);
+    let takes = world.takes_files(session.directory()?);
     if plan.is_look() {
         if takes.is_ok() {
             show::forecast(session, &plan);
         }
-        session.document.honesty = Some(judgment::honesty(session, process, honesty::LOOK_NS)?);
+        session.document.honesty =
+            Some(judgment::honesty(session, world, process, honesty::LOOK_NS)?);
         return Ok(());
     }
     takes.map_err(|error| refusal::no_files(session, &plan, &error))?;
     show::forecast(session, &plan);
-    session.document.target.others_bytes_per_second = target::others(session);
+    session.document.target.others_bytes_per_second = target::others(session, world);
     let begun_ns = session.elapsed_ns();
-    let mut files = created(session, &plan)?;
+    let mut files = created(session, world, &plan)?;
     session.note_name(&files);
     session.document.scratch = Some(FsyncScratch {
-        place: files.scratch().directory().to_string(),
+        place: files.directory().to_string(),
         length_bytes: plan.forecast.scratch_bytes,
         written_bytes: 0,
         prepared_ns: session.elapsed_ns().saturating_sub(begun_ns),
     });
-    let ended = rounds(session, &plan, &mut files, process);
+    let ended = rounds(session, world, (&plan, &mut files), process);
     if let Some(scratch) = &mut session.document.scratch {
         scratch.written_bytes = device::Durable::written_bytes(&files);
     }
@@ -152,13 +153,17 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
 }
 
 /// The scratch files, made in the part of the time that is theirs.
-fn created(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<DurableFiles, Halt> {
+fn created<W: World>(
+    session: &Session<'_>,
+    world: &W,
+    plan: &FsyncRunPlan,
+) -> Result<W::SyncFiles, Halt> {
     let mut line = session.progress(0);
     line.announce(|look| {
         let what = format!("making scratch files, {}", Size(plan.forecast.scratch_bytes));
         report::fsync::doing(&what, look)
     });
-    let files = DurableFiles::create(&plan.files(session));
+    let files = world.sync_files(&plan.files(session));
     line.clear();
     files.map_err(|error| match error {
         host::ScratchError::Stopped { written_bytes, .. } if !session.interrupt.is_raised() => {
@@ -169,10 +174,10 @@ fn created(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<DurableFiles, H
 }
 
 /// All rounds, and what comes after them.
-fn rounds(
+fn rounds<W: World>(
     session: &mut Session<'_>,
-    plan: &FsyncRunPlan,
-    files: &mut DurableFiles,
+    world: &W,
+    (plan, files): (&FsyncRunPlan, &mut W::SyncFiles),
     process: Option<Process>,
 ) -> Result<(), Halt> {
     let limits = plan.limits(session, session.elapsed_ns());
@@ -188,7 +193,7 @@ fn rounds(
     }
     let measured = FsyncMeasured { plan, seen: &seen, beside_ns };
     let look_ns = Schedule::of(session.arguments.seconds).look_ns();
-    session.document.honesty = Some(judgment::honesty(session, process, look_ns)?);
+    session.document.honesty = Some(judgment::honesty(session, world, process, look_ns)?);
     session.document.verdict = judgment::verdict(session, &measured);
     refusal::no_room(session, &seen)?;
     refusal::whole(session, plan, &seen)?;
@@ -203,7 +208,7 @@ fn sustained(
     session: &mut Session<'_>,
     plan: &FsyncRunPlan,
     (number, way): (usize, &DurableMethod),
-    files: &mut DurableFiles,
+    files: &mut impl SyncFiles,
 ) -> Result<(), Halt> {
     let span = plan.budget.span(way, device::Durable::written_bytes(files));
     let begun_ns = session.elapsed_ns();

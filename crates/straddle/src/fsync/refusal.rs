@@ -12,6 +12,7 @@ use super::schedule::{SECOND_NS, Schedule};
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
 use crate::shared::halt::{self, Halt};
+use crate::world::World;
 
 /// Refuses a mount that cannot be written to: without a sync nothing is known, and what the layers
 /// below declare is about reads.
@@ -27,11 +28,15 @@ pub(super) fn writable(session: &Session<'_>) -> Result<(), Halt> {
 }
 
 /// Refuses files for which there is no room.
-pub(super) fn fits(session: &Session<'_>, plan: &FsyncRunPlan) -> Result<(), Halt> {
+pub(super) fn fits<W: World>(
+    session: &Session<'_>,
+    world: &W,
+    plan: &FsyncRunPlan,
+) -> Result<(), Halt> {
     let possible = match plan.is_look() {
         // A file system that is nearly full takes the few bytes; one on a full layer goes down.
-        true => host::room_below(session.directory()?, plan.forecast.scratch_bytes),
-        false => plan.files(session).possible(),
+        true => world.room_below(session.directory()?, plan.forecast.scratch_bytes),
+        false => world.files_possible(&plan.files(session)),
     };
     possible.map_err(|error| no_files(session, plan, &error))
 }

@@ -1,10 +1,9 @@
 //! One run of `straddle fsync`: its clock, its document as it grows, what ends it early.
 
 use std::io;
-use std::time::Instant;
+use std::rc::Rc;
 
-use host::{DurableFiles, Interrupt, Pinned};
-use jiff::Timestamp;
+use host::{Interrupt, Pinned};
 use report::Envelope;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
@@ -13,9 +12,10 @@ use crate::arguments::Fsync;
 use crate::shared::file_system_failure;
 use crate::shared::halt::Halt;
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::printer::shown;
+use crate::shared::printer::{Printer, shown};
 use crate::shared::progress::{self, ProgressLine};
 use crate::shared::run;
+use crate::world::{Clock, SyncFiles, World};
 
 /// State that all parts of a run share.
 pub(crate) struct Session<'a> {
@@ -24,22 +24,38 @@ pub(crate) struct Session<'a> {
     pub(crate) interrupt: Interrupt,
     /// The result so far.
     pub(crate) document: Document,
-    since: Instant,
+    pub(crate) clock: Rc<dyn Clock>,
+    pub(crate) printer: Printer,
+    begun_ns: u64,
     /// The directory, which is looked up once.
     directory: io::Result<Pinned>,
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(arguments: &'a Fsync, interrupt: Interrupt) -> Session<'a> {
-        let started = Timestamp::now();
-        let inspected = InspectedMachine::live();
+    /// Begins a run in `world`.
+    ///
+    /// # Errors
+    /// When signals cannot be listened to.
+    pub(crate) fn new<W: World>(arguments: &'a Fsync, world: &W) -> io::Result<Session<'a>> {
+        let (started, clock) = (world.started(), world.clock());
+        let (begun_ns, inspected) = (clock.now_ns(), world.inspected());
+        let (interrupt, printer) = (world.interrupt()?, world.printer());
         let document = Document {
             envelope: Envelope::new(FSYNC_SCHEMA, run::run(started, &inspected)),
             seed: arguments.start.seed(started),
             ..Document::default()
         };
         let directory = Pinned::at(&arguments.directory);
-        Session { arguments, inspected, interrupt, document, since: Instant::now(), directory }
+        Ok(Session {
+            arguments,
+            inspected,
+            interrupt,
+            document,
+            clock,
+            printer,
+            begun_ns,
+            directory,
+        })
     }
 
     /// The directory.
@@ -63,7 +79,7 @@ impl<'a> Session<'a> {
 
     /// Now, in nanoseconds since this run began.
     pub(crate) fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.clock.now_ns().saturating_sub(self.begun_ns)
     }
 
     /// Returns what is left of the seconds that were given, in nanoseconds.
@@ -85,9 +101,8 @@ impl<'a> Session<'a> {
     }
 
     /// Says what a file without a name means where it does not sync as others do.
-    pub(crate) fn note_name(&mut self, files: &DurableFiles) {
-        let scratch = files.scratch();
-        if scratch.needs_name() && !scratch.has_name() {
+    pub(crate) fn note_name(&mut self, files: &impl SyncFiles) {
+        if files.lack_name() {
             let system = files.filesystem();
             self.note(format!(
                 "the scratch file has no name, and {system} may not sync such a file as it does \

@@ -11,17 +11,17 @@ use super::plan::FsyncRunPlan;
 use super::session::Session;
 use crate::arguments::{BenchFormat, Fsync, FsyncFailOn, FsyncRows};
 use crate::exit::CommandOutcome;
-use crate::shared::printer::{self, Said};
+use crate::shared::printer::{Printer, Said};
 
 /// Says on standard error what is going to be written, before it is.
 pub(super) fn forecast(session: &Session<'_>, plan: &FsyncRunPlan) {
-    let forecast = &plan.forecast;
-    printer::note(&format!(
+    let (forecast, printer) = (&plan.forecast, &session.printer);
+    printer.note(&format!(
         "in {}, for at most {} s: {}",
         session.document.target.path, forecast.seconds_max, forecast.wear
     ));
     for sentence in &forecast.impact {
-        printer::note(sentence);
+        printer.note(sentence);
     }
 }
 
@@ -42,11 +42,11 @@ pub(super) fn preview(session: &Session<'_>, plan: &FsyncRunPlan) -> io::Result<
     };
     let text = match session.arguments.printed.format() {
         BenchFormat::Table | BenchFormat::Nagios => {
-            fsync::fsync_plan_text(&document, &printer::look(false))
+            fsync::fsync_plan_text(&document, &session.printer.look(false))
         }
         BenchFormat::Json | BenchFormat::FioJson => fsync::fsync_plan_json(&document),
     };
-    printer::print(&text).map(|_| ())
+    session.printer.print(&text).map(|_| ())
 }
 
 /// Prints the result, and on standard error why there is none, or not all; whether anything was
@@ -55,9 +55,10 @@ pub(super) fn result(
     arguments: &Fsync,
     document: &Document,
     signal: Option<i32>,
+    printer: &Printer,
 ) -> io::Result<Option<Said>> {
-    let refused = document.envelope.refusal.as_ref().map(printer::refusal);
-    let said = signal.map(|_| printer::interrupted()).or(refused);
+    let refused = document.envelope.refusal.as_ref().map(|refusal| printer.refusal(refusal));
+    let said = signal.map(|_| printer.interrupted()).or(refused);
     let is_empty = document.rows.is_empty();
     let text = match arguments.printed.format() {
         _ if arguments.start.dry_run => String::new(),
@@ -71,10 +72,10 @@ pub(super) fn result(
             // Standard error has said it.
             let mut shown = document.clone();
             shown.envelope.refusal = None;
-            fsync::fsync_table(&shown, &printer::look(arguments.explain))
+            fsync::fsync_table(&shown, &printer.look(arguments.explain))
         }
     };
-    Ok(printer::print(&text)?.or(said))
+    Ok(printer.print(&text)?.or(said))
 }
 
 /// Returns what a plugin says of `document`: a warning is one, unless nothing is to fail.
@@ -88,13 +89,13 @@ pub(super) fn plugin(arguments: &Fsync, document: &Document) -> PluginAnswer {
 pub(super) fn outcome(
     arguments: &Fsync,
     document: &Document,
-    signal: Option<i32>,
-    said: Option<Said>,
+    (signal, said): (Option<i32>, Option<Said>),
+    printer: &Printer,
 ) -> CommandOutcome {
     if arguments.start.dry_run && document.envelope.refusal.is_none() && signal.is_none() {
         return CommandOutcome::Done;
     }
-    let said = Said::or(said, "nothing was measured");
+    let said = printer.said_or(said, "nothing was measured");
     let verdict = document.verdict.as_ref().map(|verdict| verdict.verdict);
     let found = fsync::fsync_severity(document);
     let fails = match arguments.fail_on {

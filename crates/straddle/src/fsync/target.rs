@@ -21,6 +21,7 @@ use crate::shared::path_mount::{self, PathMount};
 use crate::shared::printer::shown;
 use crate::shared::stack_beneath;
 use crate::shared::title;
+use crate::world::World;
 
 /// Number of files and overlays that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -69,9 +70,10 @@ pub(super) fn of(inspected: &InspectedMachine, directory: &Pinned) -> Result<Fsy
 }
 
 /// Bytes a second that others read from and write to the drive now; `None` where that is not known.
-pub(super) fn others(session: &Session<'_>) -> Option<u64> {
+pub(super) fn others<W: World>(session: &Session<'_>, world: &W) -> Option<u64> {
     let drive = session.document.target.drive.as_deref()?;
-    let others = Others::of(busy::numbers(&session.inspected, drive)?)?;
+    let counters = world.counters(busy::numbers(&session.inspected, drive)?)?;
+    let others = Others::of(counters, &*session.clock)?;
     Some(others.bytes_per_second)
 }
 

@@ -2,26 +2,25 @@
 //! begins, which is not timed, and never between the operations of a slice.
 
 use device::{Durable, DurableFault};
-use host::DurableFiles;
 
 use super::session::Session;
 use crate::shared::progress::ProgressLine;
 
 /// Does what the files do, and says how far it is.
-pub(super) struct WithProgress<'a> {
-    files: &'a mut DurableFiles,
+pub(super) struct WithProgress<'a, F: Durable> {
+    files: &'a mut F,
     line: ProgressLine,
     begun_ns: u64,
     most_ns: u64,
 }
 
-impl<'a> WithProgress<'a> {
+impl<'a, F: Durable> WithProgress<'a, F> {
     /// For something that takes `most_ns` at most.
     pub(super) fn new(
         session: &Session<'_>,
-        files: &'a mut DurableFiles,
+        files: &'a mut F,
         most_ns: u64,
-    ) -> WithProgress<'a> {
+    ) -> WithProgress<'a, F> {
         let begun_ns = files.now_ns();
         let mut watched =
             WithProgress { files, line: session.progress(begun_ns), begun_ns, most_ns };
@@ -30,7 +29,7 @@ impl<'a> WithProgress<'a> {
     }
 }
 
-impl Durable for WithProgress<'_> {
+impl<F: Durable> Durable for WithProgress<'_, F> {
     fn begin(&mut self, way: usize) -> Result<(), DurableFault> {
         let WithProgress { files, line, begun_ns, most_ns } = self;
         let now_ns = files.now_ns();
@@ -62,7 +61,7 @@ impl Durable for WithProgress<'_> {
     }
 }
 
-impl Drop for WithProgress<'_> {
+impl<F: Durable> Drop for WithProgress<'_, F> {
     fn drop(&mut self) {
         self.line.clear();
     }

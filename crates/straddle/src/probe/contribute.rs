@@ -20,6 +20,7 @@ use crate::arguments::is_standard_output;
 use crate::shared::destination::{Destination, MEASURED_DRIVE};
 use crate::shared::drive_table::model_state;
 use crate::shared::measure_target::MeasureTarget;
+use crate::world::ScratchSpace;
 
 /// The file that `--contribute` names; `None` where it names none. Nothing is written yet.
 ///
@@ -62,7 +63,7 @@ pub(super) fn preflight(run: &Session<'_>, target: &MeasureTarget) -> Result<(),
 /// # Errors
 /// With the reason why there is nothing to contribute.
 pub(super) fn text(
-    opened: &OpenTarget,
+    opened: &OpenTarget<impl ScratchSpace>,
     found: &ProbeResults,
     document: &Document,
 ) -> Result<String, String> {

@@ -18,6 +18,7 @@ use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::probe_store::{self, Store};
 use crate::shared::run;
+use crate::world::ScratchSpace;
 
 /// Why writes say nothing where none are made.
 const READS_ALONE: &str = "reads do not say what writes cost";
@@ -54,7 +55,7 @@ pub(super) fn of_place(place: &MeasuredBytes, document: &mut Document) {
 }
 
 /// Returns what is known before anything is measured.
-pub(super) fn describe(bed: &OpenTarget, document: &mut Document) {
+pub(super) fn describe(bed: &OpenTarget<impl ScratchSpace>, document: &mut Document) {
     of_place(&bed.place, document);
     document.target.writes = bed.writes;
     document.target.length_bytes = bed.length_bytes;
@@ -76,7 +77,7 @@ pub(super) fn describe(bed: &OpenTarget, document: &mut Document) {
 /// Returns what was found.
 pub(super) fn answer(
     run: &Session<'_>,
-    bed: &OpenTarget,
+    bed: &OpenTarget<impl ScratchSpace>,
     found: &ProbeResults,
     document: &mut Document,
 ) {
@@ -156,7 +157,7 @@ fn comparison(one: &ArmComparison) -> ProbeComparison {
 /// Keeps the granule, where there is one and a drive to name.
 fn kept(
     run: &Session<'_>,
-    bed: &OpenTarget,
+    bed: &OpenTarget<impl ScratchSpace>,
     found: &ProbeResults,
     document: &Document,
 ) -> ResultFate {

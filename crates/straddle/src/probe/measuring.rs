@@ -4,7 +4,7 @@
 //! writes left something open and there is time and there are bytes after the reads, they are made
 //! again with all of that. What is left then is for the depth.
 
-use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
+use host::engine::Access;
 use measure::Fault;
 use measure::probe::{
     self, Ask, ProbeBudget, ProbedQueue, Spending, Stripe, WriteAnswers, depth, granule, stripe,
@@ -16,6 +16,7 @@ use super::open_target::{OpenTarget, unopened};
 use super::pauses::Pauses;
 use super::session::Session;
 use crate::shared::busy::{Others, SHARE_PERCENT};
+use crate::world::{BufferPlan, World};
 
 /// The probability that any of all answers is wrong, at most.
 const ALPHA: f64 = 0.02;
@@ -42,13 +43,14 @@ pub(super) struct ProbeResults {
 }
 
 /// Asks all questions that can be asked there.
-pub(super) fn run(
+pub(super) fn run<W: World>(
     run: &Session<'_>,
-    target: &OpenTarget,
+    world: &W,
+    target: &OpenTarget<W::Scratch>,
     watched: &mut Pauses<'_>,
     document: &mut Document,
 ) -> Result<ProbeResults, Refusal> {
-    let is_busy = target.place.counted.and_then(Others::of).is_some_and(Others::is_busy);
+    let is_busy = others(run, world, target).is_some_and(Others::is_busy);
     if is_busy {
         document.envelope.notes.push(format!(
             "the drive is busy with other I/O: limited to depth 1 and a {SHARE_PERCENT} % duty \
@@ -62,7 +64,7 @@ pub(super) fn run(
         alpha: ALPHA,
         seed: run.seed,
     };
-    let mut asking = Asking { run, target, watched, ask, whole: whole(run, target) };
+    let mut asking = Asking { run, world, target, watched, ask, whole: whole(run, target) };
     let (stripe, depth) = (Stripe::not_tried(BUSY), depth::QueueDepth::not_tried(BUSY));
     let mut found = ProbeResults { written: None, stripe, depth };
     let first = asking.part(if is_busy { 100 } else { WRITES_PERCENT });
@@ -92,14 +94,23 @@ pub(super) fn run(
     }
 }
 
+/// Work that others give the drive now; `None` where that is not known.
+fn others<W: World>(
+    run: &Session<'_>,
+    world: &W,
+    target: &OpenTarget<W::Scratch>,
+) -> Option<Others> {
+    Others::of(world.counters(target.place.counted?)?, run.clock)
+}
+
 /// All that may be used from now on.
-fn whole(run: &Session<'_>, target: &OpenTarget) -> Spending {
+fn whole<S>(run: &Session<'_>, target: &OpenTarget<S>) -> Spending {
     let budget = ProbeBudget {
         written_bytes: run.probe.bytes_max.saturating_sub(target.prepared_bytes),
         operations: OPERATIONS,
         nanoseconds: u64::from(run.probe.seconds).saturating_mul(1_000_000_000),
     };
-    Spending::new(budget, now_ns())
+    Spending::new(budget, run.clock.now_ns())
 }
 
 /// An array that was not looked for.
@@ -111,29 +122,28 @@ fn not_read(reason: &str, written: Option<&mut WriteAnswers>) -> Stripe {
     stripe
 }
 
-struct Asking<'a, 'b> {
+struct Asking<'a, 'b, W: World> {
     run: &'a Session<'a>,
-    target: &'a OpenTarget,
+    world: &'a W,
+    target: &'a OpenTarget<W::Scratch>,
     watched: &'a mut Pauses<'b>,
     ask: Ask<'a>,
     whole: Spending,
 }
 
-impl Asking<'_, '_> {
+impl<W: World> Asking<'_, '_, W> {
     /// So much of what is left, in percent.
     fn part(&self, percent: u64) -> Spending {
-        self.whole.part(percent, now_ns())
+        self.whole.part(percent, self.run.clock.now_ns())
     }
 
     /// Returns what durable writes say that use `purse`; all bytes are theirs.
     fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<WriteAnswers, Refusal> {
-        let mut buffers =
-            Buffers::new(1, granule::BUFFER_BYTES).map_err(|error| unopened(&error))?;
-        buffers.fill(ask.seed);
-        let file = self.target.open(Access::Write)?;
-        let mut queue = SyncQueue::new(vec![file], buffers).map_err(|error| unopened(&error))?;
+        let file = self.target.open(self.world, Access::Write)?;
+        let buffers = BufferPlan { depth: 1, slot_bytes: granule::BUFFER_BYTES, seed: ask.seed };
+        let mut queue = self.world.one(file, buffers).map_err(|error| unopened(&error))?;
         self.watched.begin("durable writes");
-        let mut purse = purse.with_bytes(self.whole.left(now_ns()).written_bytes);
+        let mut purse = purse.with_bytes(self.whole.left(self.run.clock.now_ns()).written_bytes);
         let watched = &mut *self.watched;
         let found = WriteAnswers::ask(&mut ProbedQueue {
             queue: &mut queue,
@@ -147,11 +157,9 @@ impl Asking<'_, '_> {
 
     /// A queue of this depth; `Err` with the reason where there is no io_uring: the rest is still
     /// found then.
-    fn deep(&self, depth: u16, buffer_bytes: u32) -> Result<Result<UringQueue, String>, Refusal> {
-        let mut buffers = Buffers::new(depth, buffer_bytes).map_err(|error| unopened(&error))?;
-        buffers.fill(self.run.seed);
-        let file = self.target.open(Access::Read)?;
-        let queue = UringQueue::new(vec![file], buffers);
+    fn deep(&self, depth: u16, slot_bytes: u32) -> Result<Result<W::Many, String>, Refusal> {
+        let file = self.target.open(self.world, Access::Read)?;
+        let queue = self.world.many(file, BufferPlan { depth, slot_bytes, seed: self.run.seed });
         Ok(queue.map_err(|error| format!("there is no depth: {error}")))
     }
 
@@ -200,8 +208,8 @@ impl Asking<'_, '_> {
 
     /// Returns what `written` says, asked again with all that is left where it left something open.
     fn again(&mut self, written: WriteAnswers, stripe: &Stripe) -> Result<WriteAnswers, Refusal> {
-        let left = self.whole.left(now_ns());
-        let all = whole(self.run, self.target).left(now_ns());
+        let left = self.whole.left(self.run.clock.now_ns());
+        let all = whole(self.run, self.target).left(self.run.clock.now_ns());
         let is_enough =
             |left: u64, all: u64| left.saturating_mul(100) >= all.saturating_mul(AGAIN_PERCENT);
         let has_room = is_enough(left.nanoseconds, all.nanoseconds)

@@ -22,49 +22,48 @@ mod preflight;
 mod preview;
 mod session;
 
-use host::Interrupt;
-use jiff::Timestamp;
 use report::Refusal;
 use report::probe::{Probe as Document, probe_json, probe_table};
 
 use crate::arguments::Probe;
 use crate::exit::{CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
-use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measure_target::MeasureTarget;
-use crate::shared::printer::{self, Said};
+use crate::world::World;
 
 use open_target::OpenTarget;
 use pauses::Pauses;
 use session::Session;
 
-pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
+pub(crate) fn run<W: World>(probe: &Probe, world: &W) -> anyhow::Result<CommandOutcome> {
     let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
     let contributed = contribute::destination(probe.contribute.as_deref())?;
-    let started = Timestamp::now();
-    let begun = std::time::Instant::now();
+    let (started, clock) = (world.started(), world.clock());
+    let begun_ns = clock.now_ns();
     let run = Session {
         probe,
-        inspected: InspectedMachine::live().ignoring_measured(true),
-        interrupt: Interrupt::install()?,
+        inspected: world.inspected().ignoring_measured(true),
+        interrupt: world.interrupt()?,
         seed: probe.start.seed(started),
+        clock: &*clock,
+        printer: world.printer(),
     };
     let mut document = document::begun(&run, started);
-    let text = fill(&run, &mut document).unwrap_or_else(|refusal| {
+    let text = fill(&run, world, &mut document).unwrap_or_else(|refusal| {
         document.envelope.refusal = Some(refusal);
         None
     });
-    document.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    document.elapsed_ns = clock.now_ns().saturating_sub(begun_ns);
     let shown = show(&run, &document, destination)?;
     match text.zip(contributed) {
         Some((Ok(text), file)) => {
             let name = file.name();
             file.write(&text)?;
-            printer::note(&format!("wrote {name}; to send it: drives/README.md of the source"));
+            run.printer.note(&format!("wrote {name}; to send it: drives/README.md of the source"));
             Ok(shown)
         }
         Some((Err(reason), file)) => {
-            let said = printer::error(&format!("cannot contribute {}: {reason}", file.name()));
+            let said = run.printer.error(&format!("cannot contribute {}: {reason}", file.name()));
             Ok(if shown == CommandOutcome::Done { CommandOutcome::NoVerdict(said) } else { shown })
         }
         None => Ok(shown),
@@ -72,8 +71,9 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<CommandOutcome> {
 }
 
 /// Answers what was asked; the text for `--contribute`, or why there is none, where it ran.
-fn fill(
+fn fill<W: World>(
     run: &Session<'_>,
+    world: &W,
     document: &mut Document,
 ) -> Result<Option<Result<String, String>>, Refusal> {
     let target = MeasureTarget::of(&run.probe.target, "probe")?;
@@ -82,13 +82,13 @@ fn fill(
     }
     contribute::preflight(run, &target)?;
     if run.probe.start.dry_run {
-        return preview::run(run, &target, document).map(|()| None);
+        return preview::run(run, world, &target, document).map(|()| None);
     }
     let most_ns = u64::from(run.probe.seconds).saturating_mul(1_000_000_000);
-    let mut watched = Pauses::new(&run.interrupt, run.probe.kept.no_progress, most_ns);
-    let opened = OpenTarget::opened(run, &target, &mut watched, document)?;
+    let mut watched = Pauses::new(run, most_ns);
+    let opened = OpenTarget::opened(run, world, &target, &mut watched, document)?;
     document::describe(&opened, document);
-    let found = measuring::run(run, &opened, &mut watched, document)?;
+    let found = measuring::run(run, world, &opened, &mut watched, document)?;
     drop(watched);
     document::answer(run, &opened, &found, document);
     if run.interrupt.is_raised() {
@@ -103,17 +103,17 @@ fn show(
     document: &Document,
     destination: Option<Destination>,
 ) -> anyhow::Result<CommandOutcome> {
-    let refused = document.envelope.refusal.as_ref().map(printer::refusal);
+    let refused = document.envelope.refusal.as_ref().map(|refusal| run.printer.refusal(refusal));
     let signal = run.interrupt.signal();
-    let said = signal.map(|_| printer::interrupted()).or(refused);
+    let said = signal.map(|_| run.printer.interrupted()).or(refused);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&probe_json(document)));
     let text = match (run.probe.prints_document(), &document.envelope.refusal) {
         (true, _) => probe_json(document),
         (false, Some(_)) => String::new(),
-        (false, None) => probe_table(document, &printer::look(run.probe.explain)),
+        (false, None) => probe_table(document, &run.printer.look(run.probe.explain)),
     };
-    let said = Said::or(printer::print(&text)?.or(said), "nothing was measured");
+    let said = run.printer.said_or(run.printer.print(&text)?.or(said), "nothing was measured");
     kept?;
     Ok(match (&document.envelope.refusal, signal) {
         (_, Some(signal)) => CommandOutcome::Interrupted(signal, said),

@@ -1,10 +1,7 @@
 //! Target of a probe, opened: a scratch file in a directory, or a device.
 
-use std::os::fd::OwnedFd;
-
 use host::claim::Claim;
 use host::engine::{Access, EngineError, open_pinned};
-use host::scratch::Scratch;
 use host::{FileDisk, Pinned};
 use report::Refusal;
 use report::probe::Probe as Document;
@@ -18,10 +15,10 @@ use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
-use crate::shared::scratch;
+use crate::world::{ScratchSpace, World};
 
 /// MeasuredBytes where a probe measures.
-pub(super) struct OpenTarget {
+pub(super) struct OpenTarget<S> {
     pub(super) place: MeasuredBytes,
     /// The one drive; `Err` says why what is found here is of none.
     pub(super) drive: Result<KernelDrive, String>,
@@ -31,11 +28,11 @@ pub(super) struct OpenTarget {
     pub(super) prepared_bytes: u64,
     /// The least step.
     pub(super) sector_bytes: u64,
-    ground: SiteBase,
+    ground: SiteBase<S>,
 }
 
-enum SiteBase {
-    Scratch(Scratch),
+enum SiteBase<S> {
+    Scratch(S),
     Claimed(Claim),
     Device(Pinned),
 }
@@ -51,17 +48,18 @@ pub(super) fn unopened(error: &EngineError) -> Refusal {
     Refusal::new(error.to_string(), error.hint().map(str::to_owned))
 }
 
-impl OpenTarget {
+impl<S: ScratchSpace> OpenTarget<S> {
     /// Opens `target`.
-    pub(super) fn opened(
+    pub(super) fn opened<W: World<Scratch = S>>(
         run: &Session<'_>,
+        world: &W,
         target: &MeasureTarget,
         watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<OpenTarget, Refusal> {
+    ) -> Result<OpenTarget<S>, Refusal> {
         match target {
             MeasureTarget::Directory(directory) => {
-                OpenTarget::in_directory(run, directory, watched, document)
+                OpenTarget::in_directory(run, world, directory, watched, document)
             }
             MeasureTarget::Device { node, number } => {
                 OpenTarget::on_device(run, node, *number, document)
@@ -69,23 +67,23 @@ impl OpenTarget {
         }
     }
 
-    fn in_directory(
+    fn in_directory<W: World<Scratch = S>>(
         run: &Session<'_>,
+        world: &W,
         directory: &Pinned,
         watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<OpenTarget, Refusal> {
+    ) -> Result<OpenTarget<S>, Refusal> {
         let length_bytes = scratch_bytes(run)?;
-        let (plan, step) = possible(run, directory, length_bytes)?;
-        scratch::clear_leftovers(directory);
+        let (plan, step) = possible(run, world, directory, length_bytes)?;
+        world.clear_leftovers(directory);
         watched.begin("the scratch file");
-        let scratch = Scratch::create_while(directory, plan, |_| watched.pause(0));
+        let scratch = world.scratch(directory, plan, &mut |_| watched.pause(0));
         let scratch = scratch.map_err(|error| no_file(&error))?;
         usable(&scratch, directory.given())?;
-        let place = placed(|wanted| {
-            MeasuredBytes::of_file(&run.inspected, &scratch.path(), length_bytes, wanted)
-        })
-        .map_err(|refusal| cannot(&format!("probe {}", shown(directory.given())), refusal))?;
+        let place = placed(|wanted| world.place(&run.inspected, &scratch, wanted));
+        let place = place
+            .map_err(|refusal| cannot(&format!("probe {}", shown(directory.given())), refusal))?;
         Ok(OpenTarget {
             drive: drive(&run.inspected, &place, document),
             sector_bytes: step.max(place.logical_sector_bytes.unwrap_or(step)).max(512),
@@ -102,7 +100,7 @@ impl OpenTarget {
         node: &Pinned,
         number: (u32, u32),
         document: &mut Document,
-    ) -> Result<OpenTarget, Refusal> {
+    ) -> Result<OpenTarget<S>, Refusal> {
         let name = shown(node.given());
         let writes = run.probe.raw.write_device;
         let (ground, device_bytes) = match writes {
@@ -137,10 +135,14 @@ impl OpenTarget {
     }
 
     /// It, opened past the page cache.
-    pub(super) fn open(&self, access: Access) -> Result<OwnedFd, Refusal> {
-        match &self.ground {
+    pub(super) fn open<W: World<File = S::File>>(
+        &self,
+        world: &W,
+        access: Access,
+    ) -> Result<S::File, Refusal> {
+        let device = match &self.ground {
             SiteBase::Scratch(scratch) => {
-                scratch.open(access, true).map_err(|error| unopened(&error))
+                return scratch.open(access).map_err(|error| unopened(&error));
             }
             SiteBase::Device(node) => {
                 open_pinned(node, Access::Read, true).map_err(|error| unopened(&error))
@@ -148,12 +150,13 @@ impl OpenTarget {
             SiteBase::Claimed(claim) => claim.try_clone().map_err(|error| {
                 Refusal::new(format!("cannot open the claimed device again: {error}"), None)
             }),
-        }
+        };
+        device.map(|device| world.adopted(device))
     }
 
     /// Why what was measured is nothing: it lies elsewhere now.
     pub(super) fn moved(&self) -> Option<String> {
         let SiteBase::Scratch(scratch) = &self.ground else { return None };
-        scratch::moved(scratch)
+        scratch.moved()
     }
 }

@@ -1,15 +1,13 @@
 //! Between blocks: a rest where the drive is shared, the line that says how far it is, and whether
 //! the user wants to end.
 
-use host::Interrupt;
-use host::engine::now_ns;
-
+use super::session::Session;
 use crate::shared::busy;
 use crate::shared::progress::{self, ProgressLine};
 
 /// Pauses between blocks, and what is checked in them.
 pub(super) struct Pauses<'a> {
-    interrupt: &'a Interrupt,
+    run: &'a Session<'a>,
     line: ProgressLine,
     /// Step that is done now.
     what: &'static str,
@@ -20,11 +18,12 @@ pub(super) struct Pauses<'a> {
 }
 
 impl<'a> Pauses<'a> {
-    /// For something that takes `most_ns` at most; `no_progress` is what was typed.
-    pub(super) fn new(interrupt: &'a Interrupt, no_progress: bool, most_ns: u64) -> Pauses<'a> {
-        let begun_ns = now_ns();
-        let line = ProgressLine::new(progress::is_wanted(no_progress), begun_ns);
-        Pauses { interrupt, line, what: "", begun_ns, most_ns, share_percent: 100 }
+    /// For something that takes `most_ns` at most.
+    pub(super) fn new(run: &'a Session<'a>, most_ns: u64) -> Pauses<'a> {
+        let begun_ns = run.clock.now_ns();
+        let is_wanted = progress::is_wanted(run.probe.kept.no_progress);
+        let line = ProgressLine::new(is_wanted, begun_ns);
+        Pauses { run, line, what: "", begun_ns, most_ns, share_percent: 100 }
     }
 
     /// From here on the drive is used for so much of the time, in percent.
@@ -35,20 +34,20 @@ impl<'a> Pauses<'a> {
     /// `what` begins.
     pub(super) fn begin(&mut self, what: &'static str) {
         self.what = what;
-        let Pauses { line, begun_ns, most_ns, .. } = self;
-        let spent_ns = now_ns().saturating_sub(*begun_ns);
+        let Pauses { run, line, begun_ns, most_ns, .. } = self;
+        let spent_ns = run.clock.now_ns().saturating_sub(*begun_ns);
         line.announce(|look| report::probe::probing(what, spent_ns, *most_ns, look));
     }
 
     /// Told how long a block took: rests, and says whether to go on.
     pub(super) fn pause(&mut self, took_ns: u64) -> bool {
-        let Pauses { line, what, begun_ns, most_ns, share_percent, .. } = self;
-        let now_ns = now_ns();
+        let Pauses { run, line, what, begun_ns, most_ns, share_percent } = self;
+        let now_ns = run.clock.now_ns();
         line.show(now_ns, |look| {
             report::probe::probing(what, now_ns.saturating_sub(*begun_ns), *most_ns, look)
         });
-        busy::rest(self.interrupt, took_ns, *share_percent, u64::MAX);
-        !self.interrupt.is_raised()
+        busy::rest((run.clock, &run.interrupt), took_ns, *share_percent, u64::MAX);
+        !run.interrupt.is_raised()
     }
 }
 

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use host::Pinned;
-use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_unit_in};
+use host::scratch::{ScratchError, ScratchPlan};
 use report::Refusal;
 
 use super::session::Session;
+use crate::shared::halt;
 use crate::shared::printer::shown;
-use crate::shared::{halt, scratch};
+use crate::world::{ScratchSpace, World};
 
 /// The scratch file's length, where the bytes allow it.
 const SCRATCH_BYTES: u64 = 64 << 20;
@@ -61,14 +62,15 @@ pub(super) fn raw_bytes(run: &Session<'_>, node: &Path, device_bytes: u64) -> Re
 ///
 /// # Errors
 /// When none can be made there, or what it would tell is nothing.
-pub(super) fn possible(
+pub(super) fn possible<W: World>(
     run: &Session<'_>,
+    world: &W,
     directory: &Pinned,
     length_bytes: u64,
 ) -> Result<(ScratchPlan, u64), Refusal> {
     let name = shown(directory.given());
     let plan = plan(run, length_bytes);
-    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
+    let filesystem = world.possible(directory, plan).map_err(|error| no_file(&error))?;
     if filesystem == "btrfs" {
         let message = format!(
             "cannot probe in {name}: btrfs turns direct I/O that is not on its sectors into \
@@ -76,7 +78,7 @@ pub(super) fn possible(
         );
         return Err(Refusal::hinted(message, ELSEWHERE));
     }
-    let step = direct_unit_in(directory).map_err(|error| no_file(&error))?;
+    let step = world.direct_unit(directory).map_err(|error| no_file(&error))?;
     match step.value() {
         Some(step) if *step > 0 => Ok((plan, *step)),
         _ => {
@@ -111,8 +113,8 @@ fn plan(run: &Session<'_>, length_bytes: u64) -> ScratchPlan {
 ///
 /// # Errors
 /// With that reason.
-pub(super) fn usable(scratch: &Scratch, directory: &Path) -> Result<(), Refusal> {
-    match scratch::unusable(scratch) {
+pub(super) fn usable(scratch: &impl ScratchSpace, directory: &Path) -> Result<(), Refusal> {
+    match scratch.unusable() {
         None => Ok(()),
         Some(reason) => {
             let message = format!("cannot probe in {}: {reason}", shown(directory));

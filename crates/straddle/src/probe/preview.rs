@@ -15,6 +15,7 @@ use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
+use crate::world::World;
 
 /// Bytes of the target that are looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
@@ -24,14 +25,15 @@ const LOOK_BYTES: u64 = 1 << 20;
 /// # Errors
 /// With what the run would be refused for, as far as that is known without opening anything for
 /// writing.
-pub(super) fn run(
+pub(super) fn run<W: World>(
     run: &Session<'_>,
+    world: &W,
     target: &MeasureTarget,
     found: &mut Document,
 ) -> Result<(), Refusal> {
     let place = match target {
         MeasureTarget::Directory(directory) => {
-            in_directory(run, directory, found)?;
+            in_directory(run, world, directory, found)?;
             glance(run, target)
         }
         MeasureTarget::Device { node, number } => {
@@ -65,13 +67,14 @@ fn place(
     MeasuredBytes::of_device(&run.inspected, number, length_bytes, UnitKind::Granule)
 }
 
-fn in_directory(
+fn in_directory<W: World>(
     run: &Session<'_>,
+    world: &W,
     directory: &Pinned,
     found: &mut Document,
 ) -> Result<(), Refusal> {
     let length_bytes = scratch_bytes(run)?;
-    possible(run, directory, length_bytes)?;
+    possible(run, world, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
     found.target.writes = true;
     found.envelope.notes.push(format!(

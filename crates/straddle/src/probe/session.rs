@@ -4,6 +4,8 @@ use host::Interrupt;
 
 use crate::arguments::Probe;
 use crate::shared::inspected_machine::InspectedMachine;
+use crate::shared::printer::Printer;
+use crate::world::Clock;
 
 /// State that all parts of a run share.
 pub(super) struct Session<'a> {
@@ -12,4 +14,6 @@ pub(super) struct Session<'a> {
     pub(super) inspected: InspectedMachine,
     pub(super) interrupt: Interrupt,
     pub(super) seed: u64,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) printer: Printer,
 }

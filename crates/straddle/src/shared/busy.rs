@@ -1,14 +1,13 @@
 //! Work that others give a drive: for which share of the time, and how many bytes.
 
-use std::time::Duration;
-
-use device::{Counters as _, DiskCounts};
-use host::{DiskStats, Interrupt};
+use device::{Counters, DiskCounts};
+use host::Interrupt;
 
 use crate::shared::inspected_machine::InspectedMachine;
+use crate::world::Clock;
 
-/// Time for which the drive is watched.
-const WATCH: Duration = Duration::from_millis(150);
+/// Time for which the drive is watched, in milliseconds.
+const WATCH_MS: u64 = 150;
 /// A drive is busy that has something in flight for this part of the time, in percent.
 const BUSY_PERCENT: u64 = 10;
 /// Longest rest before it is checked whether the user wants to end, in nanoseconds.
@@ -25,22 +24,20 @@ pub(crate) struct Others {
 }
 
 impl Others {
-    /// Watches the block device with these numbers for a moment in which this process leaves it
+    /// Watches the block device of these counters for a moment in which this process leaves it
     /// alone; `None` when it does not count.
-    pub(crate) fn of(counted: (u32, u32)) -> Option<Others> {
-        let mut counters = DiskStats::open(counted).ok()?;
+    pub(crate) fn of(mut counters: impl Counters, clock: &dyn Clock) -> Option<Others> {
         let before = counters.counts().ok()?;
-        std::thread::sleep(WATCH);
+        clock.rest(WATCH_MS * 1_000_000);
         Some(Others::counted(&counters.counts().ok()?.since(&before)))
     }
 
     fn counted(since: &DiskCounts) -> Others {
-        let watched_ms = u64::try_from(WATCH.as_millis()).unwrap_or(u64::MAX);
-        let in_percent = since.busy_ms.saturating_mul(100).div_euclid(watched_ms).min(100);
+        let in_percent = since.busy_ms.saturating_mul(100).div_euclid(WATCH_MS).min(100);
         let bytes = since.read_bytes().saturating_add(since.written_bytes());
         Others {
             busy_percent: in_percent,
-            bytes_per_second: bytes.saturating_mul(1000).div_euclid(watched_ms),
+            bytes_per_second: bytes.saturating_mul(1000).div_euclid(WATCH_MS),
         }
     }
 
@@ -58,12 +55,17 @@ pub(crate) fn numbers(inspected: &InspectedMachine, drive: &str) -> Option<(u32,
 
 /// Leaves the drive to others after `busy_ns`, so that it is used for `share_percent` of the time;
 /// at most for `left_ns`, and not after an interrupt.
-pub(crate) fn rest(interrupt: &Interrupt, busy_ns: u64, share_percent: u64, left_ns: u64) {
+pub(crate) fn rest(
+    (clock, interrupt): (&dyn Clock, &Interrupt),
+    busy_ns: u64,
+    share_percent: u64,
+    left_ns: u64,
+) {
     let share = share_percent.clamp(1, 100);
     let mut idle_ns = busy_ns.saturating_mul(100 - share).div_euclid(share).min(left_ns);
     while idle_ns > 0 && !interrupt.is_raised() {
         let slice_ns = idle_ns.min(REST_NS);
-        std::thread::sleep(Duration::from_nanos(slice_ns));
+        clock.rest(slice_ns);
         idle_ns -= slice_ns;
     }
 }

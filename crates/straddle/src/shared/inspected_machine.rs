@@ -49,6 +49,12 @@ impl InspectedMachine {
         })
     }
 
+    /// The captured machine that `tree` describes, of whose drives nobody measured anything.
+    #[cfg(test)]
+    pub(crate) fn unmeasured(tree: host::sysroot::Tree) -> InspectedMachine {
+        InspectedMachine::of(tree, true).ignoring_measured(true)
+    }
+
     /// The machine that `tree` describes.
     fn of(tree: host::sysroot::Tree, is_captured: bool) -> InspectedMachine {
         let measured = Store::of_environment();

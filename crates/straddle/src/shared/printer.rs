@@ -1,6 +1,8 @@
 //! Destinations of words: standard output for data, standard error for everything else.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
+#[cfg(test)]
+use std::rc::Rc;
 
 use std::path::Path;
 
@@ -23,7 +25,7 @@ pub(crate) enum PrintedKind {
 /// everything and prints nothing: the command goes on, so that its exit code is the one of what was
 /// found, not of who read it.
 pub(crate) struct Output {
-    stream: io::BufWriter<io::Stdout>,
+    stream: io::BufWriter<Box<dyn Write>>,
     /// Takes colors out, where they are not wanted.
     colorless: Option<StripBytes>,
     is_empty: bool,
@@ -57,7 +59,7 @@ impl Output {
     }
 }
 
-impl io::Write for Output {
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.is_empty &= bytes.is_empty();
         if self.is_unread {
@@ -84,11 +86,103 @@ impl io::Write for Output {
 
 /// Standard output for `content`.
 pub(crate) fn output(content: PrintedKind) -> Output {
-    let is_colorful =
-        content == PrintedKind::Data || AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-    let stream = io::BufWriter::with_capacity(1 << 16, io::stdout());
-    let colorless = (!is_colorful).then(StripBytes::new);
-    Output { stream, colorless, is_empty: true, is_unread: false }
+    Printer::Standard.output(content)
+}
+
+/// Printer of one run.
+#[derive(Clone, Debug)]
+pub(crate) enum Printer {
+    /// On standard output and standard error.
+    Standard,
+    /// Into memory, as into a pipe.
+    #[cfg(test)]
+    Kept(Rc<kept::KeptText>),
+}
+
+impl Printer {
+    fn output(&self, content: PrintedKind) -> Output {
+        let (stream, is_colorful): (Box<dyn Write>, bool) = match self {
+            Printer::Standard => {
+                (Box::new(io::stdout()), AutoStream::choice(&io::stdout()) != ColorChoice::Never)
+            }
+            #[cfg(test)]
+            Printer::Kept(kept) => (Box::new(kept.out()), false),
+        };
+        let is_plain = content == PrintedKind::Text && !is_colorful;
+        let stream = io::BufWriter::with_capacity(1 << 16, stream);
+        let colorless = is_plain.then(StripBytes::new);
+        Output { stream, colorless, is_empty: true, is_unread: false }
+    }
+
+    /// Prints `text` on standard output, whole; `None` where it is empty.
+    ///
+    /// # Errors
+    /// When standard output does not take it.
+    pub(crate) fn print(&self, text: &str) -> io::Result<Option<Said>> {
+        self.print_bytes(PrintedKind::Text, text.as_bytes())
+    }
+
+    /// Prints `bytes` on standard output, whole; `None` for no bytes.
+    ///
+    /// # Errors
+    /// When standard output does not take them.
+    pub(crate) fn print_bytes(
+        &self,
+        content: PrintedKind,
+        bytes: &[u8],
+    ) -> io::Result<Option<Said>> {
+        let mut output = self.output(content);
+        output.write_all(bytes)?;
+        output.end()
+    }
+
+    /// Prints a line on standard error.
+    fn tell(&self, kind: &str, message: &str) -> Said {
+        // Nothing is left to be told when standard error is gone.
+        let _ = match self {
+            Printer::Standard => {
+                writeln!(anstream::stderr(), "{kind}: {}", told(message, is_ascii()))
+            }
+            #[cfg(test)]
+            Printer::Kept(kept) => writeln!(kept.errors(), "{kind}: {}", told(message, false)),
+        };
+        Said(())
+    }
+
+    /// Prints an error; what to do next may stand on a line of its own that starts with `hint:`.
+    pub(crate) fn error(&self, message: &str) -> Said {
+        self.tell("error", message)
+    }
+
+    /// That it was `said`; where nothing was, `why` is said now.
+    pub(crate) fn said_or(&self, said: Option<Said>, why: &str) -> Said {
+        said.unwrap_or_else(|| self.error(why))
+    }
+
+    /// Prints something that the user should know and that is no data.
+    pub(crate) fn note(&self, message: &str) -> Said {
+        self.tell("note", message)
+    }
+
+    /// Prints why something was refused, and what to do next.
+    pub(crate) fn refusal(&self, refusal: &Refusal) -> Said {
+        let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+        self.error(&format!("{}{}", refusal.message, hint.unwrap_or_default()))
+    }
+
+    /// Prints that a signal ended it.
+    pub(crate) fn interrupted(&self) -> Said {
+        self.note(INTERRUPTED)
+    }
+
+    /// Returns how text is laid out, where sizes are rounded.
+    pub(crate) fn look(&self, explain: bool) -> Look {
+        match self {
+            Printer::Standard => look(explain),
+            #[cfg(test)]
+            Printer::Kept(_) => Look { width: None, ascii: false, bytes: false, explain },
+        }
+    }
 }
 
 /// Proof that a user was told something. Only printing makes one, so that no command can end
@@ -102,7 +196,7 @@ impl Said {
 
     /// That it was `said`; where nothing was, `why` is said now.
     pub(crate) fn or(said: Option<Said>, why: &str) -> Said {
-        said.unwrap_or_else(|| error(why))
+        Printer::Standard.said_or(said, why)
     }
 }
 
@@ -111,7 +205,7 @@ impl Said {
 /// # Errors
 /// When standard output does not take it.
 pub(crate) fn print(text: &str) -> io::Result<Option<Said>> {
-    print_bytes(PrintedKind::Text, text.as_bytes())
+    Printer::Standard.print(text)
 }
 
 /// Prints `bytes` on standard output, whole; `None` for no bytes.
@@ -119,9 +213,7 @@ pub(crate) fn print(text: &str) -> io::Result<Option<Said>> {
 /// # Errors
 /// When standard output does not take them.
 pub(crate) fn print_bytes(content: PrintedKind, bytes: &[u8]) -> io::Result<Option<Said>> {
-    let mut output = output(content);
-    output.write_all(bytes)?;
-    output.end()
+    Printer::Standard.print_bytes(content, bytes)
 }
 
 /// From here on colors are used as `color` says.
@@ -167,9 +259,7 @@ pub(crate) fn is_ascii() -> bool {
 
 /// An error; what to do next may stand on a line of its own that starts with `hint:`.
 pub(crate) fn error(message: &str) -> Said {
-    // Nothing is left to be told when standard error is gone.
-    let _ = writeln!(anstream::stderr(), "error: {}", told(message, is_ascii()));
-    Said(())
+    Printer::Standard.error(message)
 }
 
 /// `message` without the numbers of the kernel's errors, whose words say the same, and in ASCII
@@ -209,14 +299,12 @@ pub(crate) fn misuse(error: &clap::Error) -> Said {
 
 /// Something that the user should know and that is no data.
 pub(crate) fn note(message: &str) -> Said {
-    let _ = writeln!(anstream::stderr(), "note: {}", told(message, is_ascii()));
-    Said(())
+    Printer::Standard.note(message)
 }
 
 /// Why something was refused, and what to do next.
 pub(crate) fn refusal(refusal: &Refusal) -> Said {
-    let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
-    error(&format!("{}{}", refusal.message, hint.unwrap_or_default()))
+    Printer::Standard.refusal(refusal)
 }
 
 /// Sentence of a run that was interrupted.
@@ -224,7 +312,58 @@ pub(crate) const INTERRUPTED: &str = "interrupted; nothing is left behind";
 
 /// That a signal ended it.
 pub(crate) fn interrupted() -> Said {
-    note(INTERRUPTED)
+    Printer::Standard.interrupted()
+}
+
+/// Text that is printed into memory.
+#[cfg(test)]
+pub(crate) mod kept {
+    use std::cell::RefCell;
+    use std::io::{self, Write};
+    use std::rc::Rc;
+
+    /// Text of both streams.
+    #[derive(Debug, Default)]
+    pub(crate) struct KeptText {
+        out: Stream,
+        errors: Stream,
+    }
+
+    #[derive(Clone, Debug, Default)]
+    struct Stream(Rc<RefCell<Vec<u8>>>);
+
+    impl Stream {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.borrow().clone()).expect("it prints UTF-8")
+        }
+    }
+
+    impl Write for Stream {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl KeptText {
+        /// Returns where standard output is kept.
+        pub(super) fn out(&self) -> impl Write + 'static {
+            self.out.clone()
+        }
+
+        /// Returns where standard error is kept.
+        pub(super) fn errors(&self) -> impl Write + 'static {
+            self.errors.clone()
+        }
+
+        /// Returns what was printed on standard output, and on standard error.
+        pub(crate) fn texts(&self) -> (String, String) {
+            (self.out.text(), self.errors.text())
+        }
+    }
 }
 
 #[cfg(test)]

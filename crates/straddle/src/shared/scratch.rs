@@ -1,9 +1,9 @@
-//! Scratch files: those that earlier runs left, and whether one can be used and stays in its place.
+//! Scratch files that earlier runs left.
 
 use std::path::Path;
 
 use host::Pinned;
-use host::scratch::{Fate, Leftover, Scratch, sweep};
+use host::scratch::{Fate, Leftover, sweep};
 use units::prefix::Size;
 use units::text::escape;
 
@@ -14,23 +14,6 @@ use crate::shared::printer;
 pub(crate) fn clear_leftovers(directory: &Pinned) {
     for leftover in sweep(directory) {
         printer::note(&told(directory.given(), &leftover));
-    }
-}
-
-/// Why writes cannot be placed in `scratch`; `None` where they can.
-pub(crate) fn unusable(scratch: &Scratch) -> Option<String> {
-    match scratch.usable() {
-        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
-        Err(error) => Some(error.to_string()),
-    }
-}
-
-/// Returns that `scratch` lies elsewhere now than when it was written; `None` where it does not.
-pub(crate) fn moved(scratch: &Scratch) -> Option<String> {
-    match scratch.has_moved() {
-        Ok(false) => None,
-        Ok(true) => Some("the file system moved the scratch file during the run".to_owned()),
-        Err(error) => Some(format!("cannot tell whether the scratch file moved: {error}")),
     }
 }
 

@@ -41,7 +41,7 @@ use self::watcher::{KernelEvents, Watcher};
 use crate::arguments::{Watch, WatchFormat};
 use crate::exit::{self, CommandOutcome};
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::shared::printer::{self, PrintedKind, Said};
+use crate::shared::printer::{self, PrintedKind, Printer, Said};
 use crate::shared::{run, textfile};
 
 /// Time that is watched where nobody says and nobody looks, in seconds.
@@ -114,7 +114,7 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let document = watcher.document(now_ns() - begun_ns);
     screen.close();
     if watch.format() == WatchFormat::Nagios && interrupt.signal().is_none() {
-        return Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()))?);
+        return Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()), &Printer::Standard)?);
     }
     let said = print(watch, &document)?;
     Ok(match interrupt.signal() {
@@ -155,7 +155,9 @@ fn refused(watch: &Watch, own: report::Run, refusal: Refusal) -> anyhow::Result<
         syncs: None,
     };
     match watch.format() {
-        WatchFormat::Nagios => Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()))?),
+        WatchFormat::Nagios => {
+            Ok(exit::of_plugin(&watch_plugin(&document, watch.limits()), &Printer::Standard)?)
+        }
         WatchFormat::Jsonl => print_line(&document).map(|_| outcome),
         WatchFormat::Table | WatchFormat::Json => {
             print(watch, &document)?;

@@ -22,18 +22,19 @@ use crate::bench::session::Session;
 use crate::bench::shifted;
 use crate::bench::timed_arms::{self, ArmSetting};
 use crate::shared::halt::Halt;
+use crate::world::World;
 
 /// Requests that are drawn where a job mixes reads and writes.
 const DRAWN: usize = 65_536;
 
 /// A job on a device for each arm.
-pub(super) fn run(
+pub(super) fn run<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
-    mounts: Option<&PrivateMounts>,
-    job: &Job,
-    arms: &[PlannedArm],
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
+    (mounts, job, arms): (Option<&PrivateMounts>, &Job, &[PlannedArm]),
 ) -> Result<Experiment, Halt> {
+    let file = shifted::file_of(world, ground)?;
     let kind = file_system_of(session.bench, job);
     let interrupt = session.interrupt.clone();
     let wanted = match (kind, mounts) {
@@ -52,7 +53,7 @@ pub(super) fn run(
     let stages: Vec<ReadyDevice<'_>> = (0..arms.len())
         .map(|arm| {
             let region = region(arm).expect("there is at least one region");
-            ReadyDevice::set(ground, region, arms[arm].shift_bytes, wanted)
+            ReadyDevice::set(file, region, arms[arm].shift_bytes, wanted)
         })
         .collect::<Result<_, _>>()?;
     let title = titled(job, wanted.map(|wanted| wanted.recipe));
@@ -62,7 +63,7 @@ pub(super) fn run(
         let depth = depth(job)?;
         let start = |arm: &PlannedArm| regions[0].start_bytes(arm.shift_bytes);
         let starts = arms.iter().map(start).collect();
-        let replay = ReplayedRequests::new(ground, starts, &all, depth, session.seed)?;
+        let replay = ReplayedRequests::new((world, ground), starts, &all, depth, session.seed)?;
         raidtest::compared(session, ground, arms, replay, (&title, &all, depth))?
     } else {
         let setting = ArmSetting {
@@ -75,7 +76,8 @@ pub(super) fn run(
             moved: &|| ground.moved(),
         };
         let files = opened(session, job, &stages, device_bytes)?;
-        timed_arms::compare(session, &setting, files)?
+        let files = files.into_iter().map(|(file, slots)| (world.adopted(file), slots)).collect();
+        timed_arms::compare(session, world, &setting, files)?
     };
     stages.into_iter().try_for_each(ReadyDevice::end)?;
     Ok(experiment)

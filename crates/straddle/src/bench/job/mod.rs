@@ -19,11 +19,13 @@ use super::plan;
 use super::scratch_file::ScratchFile;
 use super::session::{Results, Session};
 use crate::shared::halt::Halt;
+use crate::world::World;
 
 /// Runs every job of the file, one after the other.
-pub(crate) fn run(
+pub(crate) fn run<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
     mounts: Option<&PrivateMounts>,
     file: &JobFile,
     found: &mut Results,
@@ -44,10 +46,15 @@ pub(crate) fn run(
         // One queue for all arms where a job allows it: see ARCHITECTURE.md.
         let is_plain = file_system_of(session.bench, job).is_none();
         if is_plain && fits_inside(std::slice::from_ref(job)) {
-            in_file(session, ground, job, found)?;
+            in_file(session, world, ground, job, found)?;
         } else {
             for asked in plan::questions(&ground.arms(session, job.operation_bytes)?) {
-                found.experiments.push(devices::run(session, ground, mounts, job, &asked)?);
+                found.experiments.push(devices::run(
+                    session,
+                    world,
+                    ground,
+                    (mounts, job, &asked),
+                )?);
             }
         }
         if session.interrupt.is_raised() {
@@ -85,16 +92,17 @@ fn scaled(session: &mut Session<'_>, job: &Job) {
 }
 
 /// A direct job inside the scratch file: over all of it, whatever region the job names.
-fn in_file(
+fn in_file<W: World>(
     session: &mut Session<'_>,
-    ground: &ScratchFile,
+    world: &W,
+    ground: &ScratchFile<W::Scratch>,
     job: &Job,
     found: &mut Results,
 ) -> Result<(), Halt> {
     let works = [work(session, job)?];
     let arms = ground.arms(session, job.operation_bytes)?;
     let before = found.experiments.len();
-    let measured = in_scratch_file::on_scratch(session, ground, &works, &arms, found);
+    let measured = in_scratch_file::on_scratch(session, world, ground, &works, &arms, found);
     for experiment in &mut found.experiments[before..] {
         let arm = experiment.arms.iter().find(|arm| arm.role == Role::Shifted);
         let arm = arm.map_or(String::new(), |arm| format!(", {}", arm.name));

@@ -30,8 +30,10 @@ use units::{Known, text};
 use crate::shared::file_system_failure;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::path_mount::PathMount;
+use crate::world::World;
 
 pub(crate) use process::asked;
+use sync_windows::LookClock;
 pub(crate) use sync_windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX};
 
 /// Looks whether syncs in `directory` are real, and, with `process`, whether that makes any. At
@@ -40,16 +42,18 @@ pub(crate) use sync_windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES
 ///
 /// # Errors
 /// When a sync failed. All else that cannot be seen is part of the answer.
-pub(crate) fn look(
+pub(crate) fn look<W: World>(
+    world: &W,
     inspected: &InspectedMachine,
-    directory: &Pinned,
-    process: Option<Process>,
+    (directory, process): (&Pinned, Option<Process>),
     time: LookTime,
     interrupt: &Interrupt,
 ) -> Result<Honesty, Refusal> {
     let mut found = layers::under(inspected, directory);
-    let (times, ended) =
-        sync_windows::tried(inspected.tree(), directory, &mut found, time, interrupt);
+    let clock = world.clock();
+    let time = LookClock::new(&*clock, time, interrupt);
+    let create = || world.trial(directory);
+    let (times, ended) = sync_windows::tried(inspected.tree(), create, &mut found, &time);
     if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
         return Err(Refusal::hinted(
             format!("cannot go on: a sync failed, and is not tried again: {error}"),

@@ -6,14 +6,12 @@
 //! It goes on until enough windows were quiet, or the time is up: others may use the same drive. No
 //! sync begins after the end of the time.
 
-use std::time::Duration;
-
 use device::{DiskCounts, KernelTree};
 use durability::{LayerCounts, Times, is_quiet};
-use host::engine::now_ns;
-use host::{Interrupt, Pinned, SyncTrial, TrialError, TrialStep};
+use host::{Interrupt, TrialError, TrialStep};
 
 use super::device::CountedLayer;
+use crate::world::{Clock, TimedSyncs};
 
 /// Number of syncs a window has at most.
 const SYNCS: u64 = 8;
@@ -46,15 +44,25 @@ pub(crate) struct LookTime {
 }
 
 /// The time of a look as it goes.
-struct Clock<'a> {
+pub(super) struct LookClock<'a> {
+    clock: &'a dyn Clock,
     begun_ns: u64,
     time: LookTime,
     interrupt: &'a Interrupt,
 }
 
-impl Clock<'_> {
+impl<'a> LookClock<'a> {
+    /// One that runs from now on.
+    pub(super) fn new(
+        clock: &'a dyn Clock,
+        time: LookTime,
+        interrupt: &'a Interrupt,
+    ) -> LookClock<'a> {
+        LookClock { clock, begun_ns: clock.now_ns(), time, interrupt }
+    }
+
     fn spent_ns(&self) -> u64 {
-        now_ns().saturating_sub(self.begun_ns)
+        self.clock.now_ns().saturating_sub(self.begun_ns)
     }
 
     /// Returns whether nothing more may begin; with `enough` tried not after the usual time either.
@@ -69,19 +77,17 @@ impl Clock<'_> {
     }
 }
 
-/// Tries syncs in `directory`, and fills in what each layer counted: how long they took, and why
+/// Tries syncs of the file that `create` makes, and fills in what each layer counted: how long they took, and why
 /// not all of them could be made, where that is so. What was counted until then stands. A call that
 /// is under way when the time is over is waited for.
-pub(super) fn tried(
+pub(super) fn tried<T: TimedSyncs>(
     tree: &dyn KernelTree,
-    directory: &Pinned,
+    create: impl FnOnce() -> Result<(T, u64), TrialError>,
     layers: &mut [CountedLayer],
-    time: LookTime,
-    interrupt: &Interrupt,
+    clock: &LookClock<'_>,
 ) -> (Times, Option<TrialError>) {
-    let clock = Clock { begun_ns: now_ns(), time, interrupt };
     let mut times = Times::default();
-    let ended = rounds(tree, directory, layers, &clock, &mut times);
+    let ended = rounds(tree, create, layers, clock, &mut times);
     let Times { overwrite, append, empty, write, .. } = &mut times;
     for list in [overwrite, append, empty, write] {
         list.sort_unstable();
@@ -92,18 +98,18 @@ pub(super) fn tried(
 /// All rounds; why no file could grow, where that is so.
 ///
 /// # Errors
-/// When no file can be made in `directory`, or another call fails.
-fn rounds(
+/// When no file can be made, or another call fails.
+fn rounds<T: TimedSyncs>(
     tree: &dyn KernelTree,
-    directory: &Pinned,
+    create: impl FnOnce() -> Result<(T, u64), TrialError>,
     layers: &mut [CountedLayer],
-    clock: &Clock<'_>,
+    clock: &LookClock<'_>,
     times: &mut Times,
 ) -> Result<Option<TrialError>, TrialError> {
     if clock.is_over(false) {
         return Ok(None);
     }
-    let (mut trial, mut sync_ns) = SyncTrial::create(directory)?;
+    let (mut trial, mut sync_ns) = create()?;
     let (mut idle_ns, mut no_room) = (0, None);
     for round in 1..=*ROUNDS.end() {
         let begun_ns = clock.spent_ns();
@@ -156,7 +162,7 @@ fn rounds(
 }
 
 /// The same bytes by two methods; `None` where the second is not to be had.
-fn pair(trial: &mut SyncTrial, data_first: bool) -> Result<Option<(u64, u64)>, TrialError> {
+fn pair(trial: &mut impl TimedSyncs, data_first: bool) -> Result<Option<(u64, u64)>, TrialError> {
     let before_ns = data_first.then(|| trial.step(TrialStep::Overwrite)).transpose()?;
     let dsync_ns = match trial.step(TrialStep::Dsync) {
         Ok(took_ns) => took_ns,
@@ -188,11 +194,11 @@ impl SyncWindow {
         &self,
         tree: &dyn KernelTree,
         layers: &mut [CountedLayer],
-        trial: &mut SyncTrial,
-        clock: &Clock<'_>,
+        trial: &mut impl TimedSyncs,
+        clock: &LookClock<'_>,
     ) -> Result<Vec<u64>, TrialError> {
         let start = read(tree, layers);
-        std::thread::sleep(Duration::from_nanos(self.idle_ns));
+        clock.clock.rest(self.idle_ns);
         let before = read(tree, layers);
         let mut took = Vec::new();
         for _ in 0..self.syncs {
