@@ -33,6 +33,9 @@ mod show;
 mod target;
 mod with_progress;
 
+#[cfg(test)]
+mod verdict_tests;
+
 use device::durable::DurableMethod;
 use measure::durable;
 use report::Refusal;

@@ -22,6 +22,9 @@ mod preflight;
 mod preview;
 mod session;
 
+#[cfg(test)]
+mod verdict_tests;
+
 use report::Refusal;
 use report::probe::{Probe as Document, probe_json, probe_table};
 
@@ -50,7 +53,8 @@ pub(crate) fn run<W: World>(probe: &Probe, world: &W) -> anyhow::Result<CommandO
     };
     let mut document = document::begun(&run, started);
     let text = fill(&run, world, &mut document).unwrap_or_else(|refusal| {
-        document.envelope.refusal = Some(refusal);
+        // Where the user wants no more, what cannot be done is no news.
+        document.envelope.refusal = Some(refusal).filter(|_| !run.interrupt.is_raised());
         None
     });
     document.elapsed_ns = clock.now_ns().saturating_sub(begun_ns);

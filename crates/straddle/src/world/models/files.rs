@@ -69,7 +69,10 @@ impl ModelFiles {
     ) -> Result<ModelFiles, ScratchError> {
         let longest = plan.ways.iter().map(|way| way.write_bytes).max().unwrap_or(0);
         Ok(ModelFiles {
-            queue: OneOperation::new(drive, longest.max(JOURNAL_BLOCK_BYTES)),
+            queue: OneOperation::new(
+                drive,
+                longest.next_multiple_of(JOURNAL_BLOCK_BYTES) + JOURNAL_BLOCK_BYTES,
+            ),
             drive: drive.clone(),
             ways: plan.ways.to_vec(),
             directory: plan.directory.text(),
@@ -90,7 +93,8 @@ impl ModelFiles {
         };
         for number in 0..writes {
             let at = start + u64::from(number) * u64::from(way.write_bytes);
-            self.queue.write(at, way.write_bytes).map_err(|error| (error, false))?;
+            let (at, length) = if way.is_direct { (at, way.write_bytes) } else { pages(at, way) };
+            self.queue.write(at, length).map_err(|error| (error, false))?;
         }
         self.next_bytes += way.operation_bytes();
         let is_synced = !matches!(way.method, Method::None | Method::SyncFileRange);
@@ -103,6 +107,14 @@ impl ModelFiles {
         }
         self.queue.sync().map(drop).map_err(|error| (error, true))
     }
+}
+
+/// Returns the whole pages that a write through the page cache makes dirty.
+fn pages(at_bytes: u64, way: DurableMethod) -> (u64, u32) {
+    let page_bytes = u64::from(JOURNAL_BLOCK_BYTES);
+    let start = at_bytes - at_bytes % page_bytes;
+    let end = (at_bytes + u64::from(way.write_bytes)).next_multiple_of(page_bytes);
+    (start, u32::try_from(end - start).expect("a write is short"))
 }
 
 fn reason(number: i32) -> String {

@@ -9,6 +9,7 @@
 //! | `files` | durable writes and syncs on it |
 //! | `scratch` | the scratch file: the drive's first bytes |
 //! | `tree` | what the kernel says of the drive, its counters included |
+//! | `verdict_file` | documents and sentences of verdicts, kept in files |
 
 pub(crate) mod event;
 mod files;
@@ -16,6 +17,7 @@ pub(crate) mod plain_drive;
 mod queue;
 mod scratch;
 mod tree;
+pub(crate) mod verdict_file;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -40,6 +42,7 @@ use crate::shared::printer::Printer;
 use crate::shared::printer::kept::KeptText;
 use event::Event;
 use files::{ModelFiles, ModelTrial};
+use plain_drive::{PlainDrive, PlainPlan};
 use queue::{SharedCounters, SharedQueue};
 use scratch::ModelScratch;
 pub(crate) use tree::DriveFacts;
@@ -74,8 +77,17 @@ struct DriveState {
     events: Vec<(u64, Event)>,
     interrupt: Interrupt,
     has_cache: bool,
-    /// Work of others: so many milliseconds of each second, and so many sectors.
-    others: (u64, u64),
+    /// Share of the time that others take, in percent.
+    others_percent: u64,
+    /// What the kernel counted of them.
+    others: DiskCounts,
+}
+
+impl DriveState {
+    /// The counters of the drive, as the kernel would have them.
+    fn all_counts(&self) -> DiskCounts {
+        self.counts.plus(&self.others)
+    }
 }
 
 impl SharedDrive {
@@ -87,10 +99,11 @@ impl SharedDrive {
     fn count_operation(&self) -> Option<i32> {
         let mut state = self.state();
         state.operations += 1;
-        let (now, mut error) = (state.operations, None);
-        for (at, event) in state.events.clone() {
+        let DriveState { operations, events, interrupt, .. } = &*state;
+        let (now, mut error) = (*operations, None);
+        for &(at, event) in events {
             match event {
-                Event::Signal(signal) if at == now => state.interrupt.raise(signal),
+                Event::Signal(signal) if at == now => interrupt.raise(signal),
                 Event::Error(number) if at == now => error = Some(number),
                 Event::Gone if at <= now => error = Some(event::EIO),
                 Event::Full if at <= now => error = Some(NO_ROOM),
@@ -112,9 +125,11 @@ impl Clock for SharedDrive {
     fn rest(&self, nanoseconds: u64) {
         let mut state = self.state();
         state.now_ns += nanoseconds;
-        let (busy_percent, sectors) = state.others;
-        state.counts.busy_ms += nanoseconds.div_euclid(1_000_000) * busy_percent / 100;
-        state.counts.read_sectors += sectors;
+        let busy_ms = nanoseconds.div_euclid(1_000_000) * state.others_percent / 100;
+        let others = &mut state.others;
+        others.busy_ms += busy_ms;
+        others.reads += busy_ms;
+        others.read_sectors += busy_ms * 8;
     }
 }
 
@@ -129,10 +144,25 @@ impl Models {
             operations: 0,
             events: Vec::new(),
             interrupt: Interrupt::none(),
-            others: (0, 0),
+            others_percent: 0,
+            others: DiskCounts { flushes: Some(0), ..DiskCounts::default() },
         };
         let drive = SharedDrive(Arc::new(Mutex::new(state)));
         Models { drive, facts, kept: Rc::default() }
+    }
+
+    /// A world of a drive of known cost.
+    pub(crate) fn plain(plan: PlainPlan) -> Models {
+        let facts = DriveFacts { has_cache: plan.has_cache, ..DriveFacts::default() };
+        Models::new(Box::new(PlainDrive::new(plan)), facts)
+    }
+
+    /// A world of the built-in drive that is called `name`.
+    pub(crate) fn built_in(name: &str) -> Models {
+        let mut profiles = drive::profile::built_in().iter();
+        let profile = profiles.find(|profile| profile.name == name).expect("it is built in");
+        let model = profile.model().expect("a built-in drive can be");
+        Models::new(Box::new(model), DriveFacts::default())
     }
 
     /// The same, where `event` happens at operation `at`, counted from 1.
@@ -143,7 +173,7 @@ impl Models {
 
     /// The same, where others keep the drive busy for so many percent of the time.
     pub(crate) fn beside_others(self, percent: u64) -> Models {
-        self.drive.state().others = (percent, 2048);
+        self.drive.state().others_percent = percent;
         self
     }
 

@@ -1,7 +1,5 @@
 //! Operations on the drive of the world, whose clock and counters go on with them.
 
-use std::sync::PoisonError;
-
 use device::{Completion, Counters, CountersError, DiskCounts, Operation, Queue, QueueError};
 use drive::{DriveCommand, DriveCompletion, DriveTally, HostRules, Model, ModelQueue};
 
@@ -119,6 +117,6 @@ pub(crate) struct SharedCounters(pub(super) SharedDrive);
 
 impl Counters for SharedCounters {
     fn counts(&mut self) -> Result<DiskCounts, CountersError> {
-        Ok(self.0.0.lock().unwrap_or_else(PoisonError::into_inner).counts)
+        Ok(self.0.state().all_counts())
     }
 }

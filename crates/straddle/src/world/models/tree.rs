@@ -83,7 +83,7 @@ impl KernelTree for ModelTree {
         if path != STAT {
             return self.files.read(path);
         }
-        let counts = self.drive.state().counts;
+        let counts = self.drive.state().all_counts();
         let device::DiskCounts { reads, read_sectors, writes, write_sectors, busy_ms, .. } = counts;
         let flushes = counts.flushes.unwrap_or(0);
         Ok(format!(
