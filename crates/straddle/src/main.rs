@@ -1,4 +1,5 @@
 //! `straddle`: words in, words out. The only place that knows both Linux and everything else.
+#![expect(clippy::disallowed_methods, reason = "the binary starts programs and takes times")]
 
 mod apply;
 mod arguments;
