@@ -13,6 +13,7 @@ fn main() {
 }
 
 /// Output of git; `None` where there is no git or no repository.
+#[expect(clippy::disallowed_methods, reason = "git knows the commit")]
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

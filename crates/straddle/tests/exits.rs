@@ -1,5 +1,6 @@
 //! Every exit code of every command, and that each ending says why: a code other than 0 never
 //! comes without a word on one of the two streams. The table is `src/exit/table.rs`.
+#![expect(clippy::disallowed_methods, reason = "these tests run programs")]
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 //! Each rule is a function from one file to what is wrong in it, so each is tested on a line of
 //! text. The same run is a test, so that `cargo test` checks the project itself.
 
+mod banned_methods;
 mod wording;
 
 use std::path::Path;
@@ -70,6 +71,7 @@ const RULES: &[Rule] = &[
     world,
     dependencies,
     lints,
+    banned_methods::banned_methods,
     tools,
     wording::doc_starts,
     wording::prose,

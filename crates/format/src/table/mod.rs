@@ -22,6 +22,13 @@ mod types;
 
 pub use half_moved::{MARK, resume_script};
 
+/// Returns the GUIDs of GPT types and the codes of MBR types that have a name or a role here.
+#[doc(hidden)]
+#[must_use]
+pub fn known_types() -> (Vec<&'static str>, Vec<u8>) {
+    types::known()
+}
+
 /// The partition table in use on `disk`, which starts at `start_bytes` of the whole disk (0 for a
 /// whole disk): the one that Linux would use where there are several, else the one that can be
 /// found. Tables that it passes over are among the problems. `None` when there is none.

@@ -53,6 +53,12 @@ pub(super) fn bsd_name(code: u8) -> Option<&'static str> {
     BSD_TYPES.iter().find(|row| row.0 == code).map(|row| row.1)
 }
 
+/// Returns the GUIDs and the MBR codes that are known here, for tests that compare them with tools'.
+pub(super) fn known() -> (Vec<&'static str>, Vec<u8>) {
+    let guids = GPT_TYPES.iter().map(|row| row.0).collect();
+    (guids, MBR_TYPES.iter().map(|row| row.0).collect())
+}
+
 const MBR_TYPES: [(u8, &str, PartitionRole); 55] = [
     (0x00, "no type", Ordinary),
     (0x01, "FAT12", Ordinary),
@@ -266,27 +272,6 @@ mod tests {
         for (guid, ..) in GPT_TYPES {
             let parsed = uuid::Uuid::try_parse(guid).unwrap();
             assert_eq!(parsed.hyphenated().to_string(), guid);
-        }
-    }
-
-    #[test]
-    fn the_types_that_sfdisk_lists_are_the_same_ones() {
-        testkit::need_tools!("sfdisk");
-        let listed = |label: &str| {
-            let text = testkit::tool::run("sfdisk", &["--list-types", "--label", label]);
-            let rows = text.lines().skip(2);
-            let codes = rows.filter_map(|line| line.split_whitespace().next());
-            codes.map(str::to_lowercase).collect::<BTreeSet<String>>()
-        };
-        let guids = listed("gpt");
-        // Newer than some versions of util-linux.
-        let newer = ["ca7d7ccb-63ed-4c53-861c-1742536059cc"];
-        for (guid, name, _) in GPT_TYPES {
-            assert!(guids.contains(guid) || newer.contains(&guid), "{guid} {name}");
-        }
-        let codes = listed("dos");
-        for (code, name, _) in MBR_TYPES {
-            assert!(codes.contains(&format!("{code:x}")), "{code:#x} {name}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! in part is read first (RMW). An array with parity that gets rows in part reads either what is
 //! old of the data and of parity, or the rest of the rows, whichever is less. Modeled arrays and
 //! drives count the same:
-//! `crates/straddle/tests/all/{amplify,amplify_drive}.rs`.
+//! `crates/straddle/tests/system/{amplify,amplify_drive}.rs`.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,5 +1,6 @@
 //! `straddle bench` from its words to its exit code, on drives of known cost under a simulated
 //! clock.
+#![deny(clippy::disallowed_methods)]
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Every exit code, and what each means after each command. The help, the manual pages and
 //! `docs/exit-codes.md` are made from this file. It uses nothing else, so that the tests of the
-//! documentation can include it; `tests/all/exit_code_tests.rs` has the test that walks each.
+//! documentation can include it; `tests/system/exit_code_tests.rs` has the test that walks each.
 
 /// One exit code.
 pub(crate) struct Code {

@@ -1,5 +1,6 @@
 //! `straddle fsync` from its words to its exit code, on drives of known latency under a simulated
 //! clock.
+#![deny(clippy::disallowed_methods)]
 
 use serde_json::Value;
 

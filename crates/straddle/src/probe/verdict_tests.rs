@@ -1,5 +1,6 @@
 //! `straddle probe` from its words to its exit code, on drives of known granule under a simulated
 //! clock.
+#![deny(clippy::disallowed_methods)]
 
 use crate::world::models::event::Event;
 use crate::world::models::plain_drive::PlainPlan;

@@ -3,6 +3,7 @@
 //! A case builds a disk, asks `straddle check` what is wrong with it, types the printed fix on a
 //! copy, and looks again: nothing of that rule is left, nothing new is found, and everything that
 //! was on the disk is there as it was. A rule without a case fails [`every_rule_has_a_case`].
+#![expect(clippy::disallowed_methods, reason = "these tests run programs")]
 
 mod case;
 mod content;

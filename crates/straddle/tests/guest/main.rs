@@ -5,6 +5,7 @@
 //! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`,
 //! `STRADDLE_GUEST_USE` for `use`, `STRADDLE_GUEST_WATCH` for `watch`,
 //! `STRADDLE_GUEST_PARTITION` for `partition`, `STRADDLE_GUEST_RAID0` for `raid0`.
+#![expect(clippy::disallowed_methods, reason = "these tests run programs")]
 
 mod answer;
 mod answers;

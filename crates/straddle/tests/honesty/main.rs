@@ -2,6 +2,7 @@
 //!
 //! Stacks that must pass are looked at several times, since others use the same drive. A look may
 //! not be able to tell then, which it says; it may never cry wolf.
+#![expect(clippy::disallowed_methods, reason = "these tests run programs")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -122,7 +122,7 @@ mod tests {
         let of = |run: &TestRun| -> Vec<String> {
             run.cargo.iter().filter(|word| !word.starts_with("--")).cloned().collect()
         };
-        assert_eq!(of(&runs[0]), ["all", "fixes", "guest", "races"]);
+        assert_eq!(of(&runs[0]), ["fixes", "guest", "logic", "races", "system"]);
         assert_eq!(of(&runs[2]), QUIET);
         let modes: Vec<_> = runs.iter().map(|run| (run.is_serial, run.is_retried)).collect();
         assert_eq!(modes, [(false, false), (false, false), (true, true)]);
@@ -133,7 +133,7 @@ mod tests {
         for (line, modes) in [
             ("--test measure bench::", (true, true)),
             ("--test=honesty --test exits -- --nocapture", (true, true)),
-            ("--test all --test measure", (true, false)),
+            ("--test system --test measure", (true, false)),
             ("--test fixes", (false, false)),
             ("-p units measure", (false, false)),
             ("-- --test measure", (false, false)),

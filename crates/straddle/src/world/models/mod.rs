@@ -10,6 +10,7 @@
 //! | `scratch` | the scratch file: the drive's first bytes |
 //! | `tree` | what the kernel says of the drive, its counters included |
 //! | `verdict_file` | documents and sentences of verdicts, kept in files |
+#![deny(clippy::disallowed_methods)]
 
 pub(crate) mod event;
 mod files;

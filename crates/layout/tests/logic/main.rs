@@ -1,0 +1,6 @@
+//! The writes of partition tables under power cuts, as `straddle apply` does them.
+
+mod checks;
+mod crash;
+#[path = "../made/mod.rs"]
+mod made;

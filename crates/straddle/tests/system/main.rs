@@ -1,0 +1,31 @@
+//! Every command that measures nothing, as a user runs it.
+#![expect(clippy::disallowed_methods, reason = "these tests run programs")]
+
+mod amplify;
+mod amplify_drive;
+mod apply;
+mod atomic;
+mod captured;
+mod check;
+mod conservation;
+mod convert;
+mod docs;
+mod draw;
+mod drive;
+mod drive_fit;
+mod drive_stack;
+mod drive_wear;
+mod exit_code_tests;
+mod fleet;
+mod generate;
+mod inputs;
+mod plan;
+mod plugins;
+mod power_cuts;
+mod report;
+mod result_file;
+mod serve;
+mod simulate;
+mod sysroot;
+mod torture;
+mod trace;
