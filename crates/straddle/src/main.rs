@@ -29,14 +29,21 @@ use clap::Parser as _;
 use arguments::{Arguments, Command};
 
 fn main() -> std::process::ExitCode {
+    shared::bug::show_panics_as_errors();
     let mut typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let is_bare = typed.len() == 1;
     if is_bare {
         typed.push("check".into());
     }
-    let arguments = match Arguments::try_parse_from(&typed) {
+    let done = shared::bug::caught(|| run(&typed, is_bare));
+    done.unwrap_or_else(|bug| exit::bug(&typed, &bug))
+}
+
+/// Runs the command that was `typed`, and returns the code of the process.
+fn run(typed: &[std::ffi::OsString], is_bare: bool) -> std::process::ExitCode {
+    let arguments = match Arguments::try_parse_from(typed) {
         Ok(arguments) => arguments,
-        Err(error) => return exit::misuse(&typed, &error),
+        Err(error) => return exit::misuse(typed, &error),
     };
     shared::printer::use_color(arguments.color);
     let done = match &arguments.command {

@@ -18,12 +18,17 @@ use super::look::{Extent, TargetDisk};
 use super::undo_file::{FILE_BYTES_MAX, UndoFile};
 use super::{ApplyEnd, kernel, look, unsafe_now};
 use crate::arguments::Apply;
+use crate::shared::bug::{self, Bug};
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::{self, QCOW2, Qcow2Image};
 use crate::shared::table_document;
 
 /// Hint where a plan cannot be used.
 const AGAIN: &str = "make a plan of the disk as it is now: straddle plan DISK -o plan.json";
+
+/// Hint where a table is half written.
+const RESUMES: &str = "one copy of a table is whole; the same command goes on, and apply --undo \
+    writes the old table back";
 
 /// From this length on, reading a whole device takes long enough to say so, in bytes.
 const LONG_READ_BYTES: u64 = 16 << 30;
@@ -176,7 +181,8 @@ impl<'a> Job<'a> {
             let mut disk = disk.map_err(|why| self.refuse(&why, None))?;
             let text = self.written(&mut disk, &words, Extent::Table)?;
             let sector = self.document_sector();
-            let told = kernel::told(&mut claim, disk.disk(), sector);
+            let told = bug::caught(|| kernel::told(&mut claim, disk.disk(), sector));
+            let told = told.map_err(|bug| self.untold(&bug))?;
             let lines: String = told.iter().map(|line| format!("  kernel   {line}\n")).collect();
             return Ok(text + &lines);
         }
@@ -311,7 +317,9 @@ impl<'a> Job<'a> {
         self.undo.save(&change, &self.document, during).map_err(|error| {
             self.refuse(&format!("cannot save the old table in {record}: {error}"), None)
         })?;
-        let bytes = write_table(&change, disk, self.to).map_err(|fault| self.stopped(&fault))?;
+        let written = bug::caught(|| write_table(&change, disk, self.to));
+        let written = written.map_err(|bug| self.broken_off(&bug))?;
+        let bytes = written.map_err(|fault| self.stopped(&fault))?;
         self.undo.save(&change, &self.document, after).map_err(|error| {
             let reason = format!("the table is written, but {record} cannot be: {error}");
             ApplyEnd::Stopped(self.refuse(&reason, None))
@@ -347,9 +355,20 @@ impl<'a> Job<'a> {
     fn stopped(&self, fault: &WriteFault) -> ApplyEnd {
         let what = if fault.what.is_empty() { "the first flush" } else { fault.what.as_str() };
         let reason = format!("stopped at the {what}: {}", fault.reason);
-        let hint = "one copy of a table is whole; the same command goes on, and apply --undo \
-                    writes the old table back";
-        ApplyEnd::Stopped(self.refuse(&reason, Some(hint.to_owned())))
+        ApplyEnd::Stopped(self.refuse(&reason, Some(RESUMES.to_owned())))
+    }
+
+    /// That straddle itself failed after it wrote.
+    fn untold(&self, bug: &Bug) -> ApplyEnd {
+        let reason = format!("the table is written, but the kernel was not told: {bug}");
+        let hint = format!("restart before using the disk; {}", bug::HINT);
+        ApplyEnd::Stopped(Refusal::hinted(reason, hint))
+    }
+
+    /// That straddle itself failed while it wrote.
+    fn broken_off(&self, bug: &Bug) -> ApplyEnd {
+        let hint = format!("{RESUMES}; {}", bug::HINT);
+        ApplyEnd::Stopped(self.refuse(&bug.to_string(), Some(hint)))
     }
 
     fn preview(&self, change: &TableChange, words: &str) -> String {

@@ -11,11 +11,11 @@ use stack::kernel::NodeId;
 use super::groups::WaitingTarget;
 use super::show::{Press, PrintedPiece};
 use super::tally::Shown;
-use super::target_stack::{assembled, refused, result};
+use super::target_stack::{self, assembled, refused, result};
 use crate::arguments::Check;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::target::{self, CheckTarget, What};
-use crate::shared::{not_an_image, parallel, stack_beneath};
+use crate::shared::{bug, not_an_image, parallel, stack_beneath};
 
 /// Everything that is left when every target was looked at.
 #[derive(Default)]
@@ -88,9 +88,16 @@ impl Round<'_> {
         mut take: impl FnMut(Shown) -> anyhow::Result<()>,
     ) -> anyhow::Result<Rest> {
         let mut rest = Rest::default();
-        let hosts = || stack_beneath::FileHosts::new(self.inspected);
-        let look = |hosts: &mut stack_beneath::FileHosts<'_>, index: usize| {
-            self.look(&self.targets[index], hosts)
+        let begin = || stack_beneath::FileHosts::new(self.inspected);
+        let look = |hosts: &mut _, index: usize| {
+            let target = &self.targets[index];
+            bug::caught(|| self.look(target, hosts)).unwrap_or_else(|bug| {
+                // It may be half done.
+                *hosts = begin();
+                let name = target.name.clone();
+                let refused = target_stack::failed(name, &bug);
+                Looked::Shown(Shown::of(self.check, self.press, refused))
+            })
         };
         let take = |index, seen| {
             let CheckTarget { name, found, .. } = &self.targets[index];
@@ -115,12 +122,16 @@ impl Round<'_> {
                 Looked::Shown(shown) => take(shown),
             }
         };
-        parallel::in_order_with(self.targets.len(), hosts, look, Looked::bytes, take)?;
+        let done = parallel::in_order_with(self.targets.len(), begin, look, Looked::bytes, take);
+        let name = |index: usize| format!("judge {}", self.targets[index].name);
+        done.map_err(|error| parallel::named(error, name))?;
         Ok(rest)
     }
 
     fn look(&self, target: &CheckTarget, hosts: &mut stack_beneath::FileHosts<'_>) -> Looked {
         let Round { check, inspected, press, .. } = self;
+        #[cfg(test)]
+        assert!(!target.name.ends_with(target_stack::BUG), "a bug at {}", target.name);
         if self.interrupt.is_raised() {
             return Looked::Missed;
         }

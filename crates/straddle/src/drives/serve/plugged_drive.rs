@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use report::drive::Served;
 use serve::ServedDrive;
 
@@ -60,7 +60,7 @@ impl PluggedDrive {
 
     /// Returns whether nobody can use it any more.
     pub(in crate::drives) fn is_gone(&self) -> bool {
-        self.plug.is_gone()
+        self.plug.is_gone() || self.drive.has_failed()
     }
 
     /// Does what is due: call it several times a second.
@@ -72,8 +72,12 @@ impl PluggedDrive {
     /// its counts.
     ///
     /// # Errors
-    /// When something stays, or one of them cannot be written.
+    /// When something stays, one of them cannot be written, or a request or the model panicked.
     pub(in crate::drives) fn pull(mut self, asked: &Serve) -> anyhow::Result<Served> {
+        if self.drive.has_failed() {
+            // Its users get errors already, and are waited for no more.
+            bail!("cannot serve {} any longer: a request or its model failed", asked.profile);
+        }
         self.plug.pull()?;
         let recording = self.drive.cut();
         let trace = self.drive.stop();
