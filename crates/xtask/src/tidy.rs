@@ -3,6 +3,7 @@
 //! Each rule is a function from one file to what is wrong in it, so each is tested on a line of
 //! text. The same run is a test, so that `cargo test` checks the project itself.
 
+mod signatures;
 mod wording;
 
 use std::path::Path;
@@ -71,6 +72,8 @@ const RULES: &[Rule] = &[
     dependencies,
     lints,
     tools,
+    signatures::bool_names,
+    signatures::returning_docs,
     wording::doc_starts,
     wording::prose,
 ];

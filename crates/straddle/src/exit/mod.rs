@@ -108,7 +108,11 @@ pub(crate) fn of_check(format: Format, answer: MonitorAnswer, said: Said) -> Com
 /// The process's exit code for `arguments`; an error is printed with what led to it.
 pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<CommandOutcome>) -> ExitCode {
     match done {
-        Ok(outcome) => ExitCode::from(outcome.code(arguments.command.allows_unknown())),
+        Ok(outcome) => match outcome.code(arguments.command.allows_unknown()) {
+            // A thread ended early, and the command did not notice.
+            0 if bug::is_printed() => ExitCode::from(2),
+            code => ExitCode::from(code),
+        },
         Err(error) => {
             // What is written goes to standard output alone; whatever else fails is a refusal.
             let writing = error.chain().any(|cause| cause.is::<io::Error>());

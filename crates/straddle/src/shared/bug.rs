@@ -4,12 +4,16 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, PanicHookInfo};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::printer;
 
 /// Advice to whoever sees a bug.
 pub(crate) const HINT: &str = "please report this message: \
     https://github.com/straddle-io/straddle/issues";
+
+/// True once a panic was printed that nobody caught.
+static IS_PRINTED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// Number of calls of [`caught`] that this thread is in.
@@ -53,13 +57,19 @@ impl std::error::Error for Bug {}
 fn note_panic(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|place| format!("{}:{}", place.file(), place.line()));
     if DEPTH.get() == 0 {
+        IS_PRINTED.store(true, Ordering::SeqCst);
         printer::error(&format!("{}\nhint: {HINT}", Bug::new(panic.payload(), place.as_deref())));
     }
     PLACE.set(place);
 }
 
-/// Does `work`, and returns a panic in it as an error. What `work` changed is dropped or made new by
-/// the caller: it may be half done.
+/// Returns whether a thread panicked, and nobody returned that as an error.
+pub(crate) fn is_printed() -> bool {
+    IS_PRINTED.load(Ordering::SeqCst)
+}
+
+/// Does `work`, and returns a panic in it as an error. The caller drops or rebuilds what `work`
+/// changed: it may be half done.
 ///
 /// # Errors
 /// When `work` panics.
@@ -68,4 +78,89 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Bug> {
     let done = std::panic::catch_unwind(AssertUnwindSafe(work));
     DEPTH.set(DEPTH.get() - 1);
     done.map_err(|payload| Bug::new(payload.as_ref(), PLACE.take().as_deref()))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::process::{Command, ExitCode, Termination as _};
+
+    use super::*;
+
+    const CHILD: &str = "STRADDLE_TEST_CHILD";
+
+    /// Does `work` in a process of its own, which is `test` once more, and returns what that prints
+    /// on standard error.
+    pub(crate) fn printed(test: &str, work: fn()) -> String {
+        if std::env::var_os(CHILD).is_some() {
+            show_panics_as_errors();
+            work();
+            std::process::exit(0);
+        }
+        let mut child = Command::new(std::env::current_exe().expect("it runs"));
+        child.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, "1");
+        let output = child.output().expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    }
+
+    #[test]
+    fn a_panic_of_a_thread_is_printed_as_an_error_to_report() {
+        let said = printed(
+            "shared::bug::tests::a_panic_of_a_thread_is_printed_as_an_error_to_report",
+            || {
+                let thread = std::thread::spawn(|| panic!("a sum of {}", "\u{1b}[2J"));
+                assert!(thread.join().is_err() && is_printed());
+            },
+        );
+        let [error, hint] = said.lines().collect::<Vec<_>>()[..] else { panic!("{said}") };
+        let place = "shared/bug.rs:";
+        assert!(error.starts_with("error: a bug in straddle: a sum of \\u{1b}[2J ("), "{said}");
+        assert!(error.contains(place) && hint.contains("/issues"), "{said}");
+        assert!(!said.contains("RUST_BACKTRACE") && !said.contains("thread '"), "{said}");
+    }
+
+    #[test]
+    fn a_panic_that_is_caught_is_returned_and_not_printed() {
+        let said = printed(
+            "shared::bug::tests::a_panic_that_is_caught_is_returned_and_not_printed",
+            || {
+                let inner = || {
+                    let bug = caught(|| panic!("inner")).expect_err("it panics");
+                    assert!(bug.to_string().contains("inner ("), "{bug}");
+                    assert_eq!(caught(|| 7), Ok(7));
+                    panic!("outer")
+                };
+                let bug = caught(inner).expect_err("it panics").to_string();
+                assert!(bug.starts_with("a bug in straddle: outer ("), "{bug}");
+                assert!(bug.contains("shared/bug.rs:"), "{bug}");
+                let number = || std::panic::panic_any(7);
+                let bug = caught(number).expect_err("it panics").to_string();
+                assert!(!is_printed());
+                assert!(bug.starts_with("a bug in straddle: no reason given"), "{bug}");
+            },
+        );
+        assert_eq!(said, "");
+    }
+
+    #[test]
+    fn a_command_that_panics_has_the_code_of_what_could_not_be_done() {
+        let name =
+            "shared::bug::tests::a_command_that_panics_has_the_code_of_what_could_not_be_done";
+        let said = printed(name, || {
+            let code = |words: &[&str]| {
+                let typed: Vec<_> = words.iter().map(Into::into).collect();
+                let bug = caught(|| panic!("at work")).expect_err("it panics");
+                format!("{:?}", crate::exit::bug(&typed, &bug).report())
+            };
+            let exit = |code: u8| format!("{:?}", ExitCode::from(code));
+            assert_eq!(code(&["straddle", "check", "a b", "--json"]), exit(2));
+            assert_eq!(code(&["straddle"]), exit(2));
+            assert_eq!(code(&["straddle", "check", "--format", "nagios"]), exit(3));
+            assert_eq!(code(&["straddle", "check", "--format=npd"]), exit(2));
+        });
+        let first = said.lines().next().unwrap_or_default();
+        let expected =
+            "error: cannot finish straddle check 'a b' --json: a bug in straddle: at work (";
+        assert!(first.starts_with(expected), "{said}");
+    }
 }

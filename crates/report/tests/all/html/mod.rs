@@ -4,6 +4,7 @@ mod browser;
 mod browser_layout;
 mod charts;
 mod faults;
+mod largest;
 mod markup;
 mod measure;
 pub(crate) mod pages;
