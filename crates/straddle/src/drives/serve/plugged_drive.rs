@@ -93,3 +93,31 @@ impl PluggedDrive {
         Ok(self.counts.document())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use drive::CommandKind;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command, DriveWhat};
+
+    #[test]
+    fn a_drive_that_panics_is_gone_and_its_pull_is_an_error_that_leaves_nothing() {
+        let scratch = testkit::Scratch::new();
+        let socket = scratch.path().join("socket");
+        let words = ["straddle", "drive", "serve", "--profile", "hdd-7200-512e", "--as", "nbd"];
+        let words = words.into_iter().chain(["--socket", testkit::scratch::text(&socket)]);
+        let Command::Drive(drive) = Arguments::try_parse_from(words).unwrap().command else {
+            panic!("it is a drive")
+        };
+        let DriveWhat::Serve(asked) = drive.what else { panic!("it is served") };
+        let plugged = PluggedDrive::insert(&asked).unwrap();
+        assert!(socket.exists() && !plugged.is_gone());
+        plugged.drive.submit(CommandKind::Read, 0, 4096, |_| panic!("a test's panic"));
+        testkit::running_program::until("the drive is gone", || plugged.is_gone());
+        let error = plugged.pull(&asked).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(error, "cannot serve hdd-7200-512e any longer: a request or its model failed");
+        assert!(!socket.exists());
+    }
+}
