@@ -20,7 +20,7 @@ pub(crate) const CODES: [Code; 7] = [
     code(3, "refused for safety; nothing was written"),
     code(
         2,
-        "usage error, a given target or file cannot be opened, read or measured, or a bug in straddle",
+        "usage error, a bug in straddle, or a target or file cannot be opened, read or measured",
     ),
     code(1, "something was found; with --fail-on, at that severity or above"),
     code(5, "no verdict: unknown, inconclusive, void, or not enough evidence"),
