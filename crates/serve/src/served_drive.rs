@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ pub struct ServedDrive {
     state: Mutex<State>,
     /// The next event came nearer, or the drive stops.
     nearer: Condvar,
+    has_failed: AtomicBool,
     store: Arc<Store>,
     clock: Option<DriveClock>,
     counters: Counters,
@@ -89,6 +91,7 @@ impl ServedDrive {
                 is_stopped: false,
             }),
             nearer: Condvar::new(),
+            has_failed: AtomicBool::new(false),
             store: store.into(),
             clock: DriveClock::begin(pace),
             counters: Counters::default(),
@@ -113,6 +116,13 @@ impl ServedDrive {
     #[must_use]
     pub fn takes_discards(&self) -> bool {
         !self.is_recorded
+    }
+
+    /// Returns whether a request or its model panicked. The drive is stopped then: every request
+    /// fails.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::SeqCst)
     }
 
     /// Takes down the lines that are printed by now, if anything is recorded.
@@ -227,6 +237,7 @@ impl ServedDrive {
         let Some(clock) = &self.clock else {
             return answer(self.done_at_once(action, offset_bytes, length_bytes));
         };
+        let _stops = StopOnPanic(self);
         let mut state = self.state();
         if state.is_stopped {
             drop(state);
@@ -294,6 +305,7 @@ impl ServedDrive {
         offset_bytes: u64,
         length_bytes: u64,
     ) -> Result<(), ServeFault> {
+        let _stops = StopOnPanic(self);
         let mut state = self.state();
         if state.is_stopped {
             return Err(ServeFault::Store);
@@ -319,6 +331,7 @@ impl ServedDrive {
     /// once where the drive is not timed.
     pub fn run(&self) {
         let Some(clock) = &self.clock else { return };
+        let _stops = StopOnPanic(self);
         let mut state = self.state();
         while !state.is_stopped {
             let Some(moment) = state.model.next_ns().and_then(|next_ns| clock.moment(next_ns))
@@ -377,6 +390,18 @@ impl ServedDrive {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Stops its drive where the thread panics: nobody else would answer what waits.
+struct StopOnPanic<'a>(&'a ServedDrive);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.has_failed.store(true, Ordering::SeqCst);
+            let _ = self.0.stop();
+        }
     }
 }
 

@@ -12,7 +12,7 @@ const METRICS: &str = "straddle.prom";
 
 pub(crate) fn run(export: &Export) -> anyhow::Result<CommandOutcome> {
     let directory = export.textfile.directory.as_deref();
-    if let Err(refusal) = textfile::has_a_place(directory) {
+    if let Err(refusal) = textfile::require_place(directory) {
         return Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal)));
     }
     let (results, outcome) = result_files::named_or_kept("export", &export.files)?;

@@ -41,7 +41,9 @@ use world::{ThisMachine, World};
 /// returns the code that the process ends with.
 #[must_use]
 pub fn run(words: Vec<OsString>) -> ExitCode {
-    ExitCode::from(run_in(words, &ThisMachine))
+    shared::bug::show_panics_as_errors();
+    let done = shared::bug::caught(|| run_in(words.clone(), &ThisMachine));
+    ExitCode::from(done.unwrap_or_else(|bug| exit::bug(&words, &bug)))
 }
 
 /// Runs the command that `words` type; its measurements are made in `world`. Returns its exit

@@ -67,7 +67,7 @@ pub fn is_full_tier() -> bool {
     std::env::var_os("STRADDLE_TESTS").is_some_and(|tier| tier == "full")
 }
 
-/// Returns from the test, counted as skipped, outside the full tier: for tests that take long.
+/// Ends the test, counted as skipped, outside the full tier: for tests that take long.
 #[macro_export]
 macro_rules! need_full_tier {
     () => {
@@ -78,8 +78,8 @@ macro_rules! need_full_tier {
     };
 }
 
-/// Returns from the test, counted as skipped, unless every named tool is there and quick enough for
-/// this tier.
+/// Ends the test, counted as skipped, unless every named tool is there and quick enough for this
+/// tier.
 #[macro_export]
 macro_rules! need_tools {
     ($($tool:expr),+ $(,)?) => {
@@ -90,8 +90,7 @@ macro_rules! need_tools {
     };
 }
 
-/// Returns from the test, counted as skipped, unless it runs in the full tier, as root, with loop
-/// devices.
+/// Ends the test, counted as skipped, unless it runs in the full tier, as root, with loop devices.
 #[macro_export]
 macro_rules! need_loops {
     () => {

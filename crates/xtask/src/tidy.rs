@@ -4,6 +4,7 @@
 //! text. The same run is a test, so that `cargo test` checks the project itself.
 
 mod banned_methods;
+mod signatures;
 mod wording;
 
 use std::path::Path;
@@ -73,6 +74,8 @@ const RULES: &[Rule] = &[
     lints,
     banned_methods::banned_methods,
     tools,
+    signatures::bool_names,
+    signatures::returning_docs,
     wording::doc_starts,
     wording::prose,
 ];

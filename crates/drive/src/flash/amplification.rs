@@ -46,25 +46,25 @@ fn exp_minus(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn is_near(found: f64, wanted: f64, percent: f64) {
+    fn assert_near(found: f64, wanted: f64, percent: f64) {
         assert!((found / wanted - 1.0).abs() * 100.0 <= percent, "{found} for {wanted}");
     }
 
     #[test]
     fn the_exponential_is_right_to_a_millionth() {
         for (x, wanted) in [(0.0, 1.0), (1.0, 0.367_879_441), (5.0, 0.006_737_947)] {
-            is_near(exp_minus(x), wanted, 1e-4);
+            assert_near(exp_minus(x), wanted, 1e-4);
         }
     }
 
     /// The abstract's own value, and p solved by hand for another: p = exp(-(1 - p) a).
     #[test]
     fn write_amplification_is_that_of_the_published_formula() {
-        is_near(amplification(1.3, 1e6), 2.36, 0.2);
+        assert_near(amplification(1.3, 1e6), 2.36, 0.2);
         // p = 0.2032.
-        is_near(amplification(2.0, 1e6), 1.255, 0.1);
+        assert_near(amplification(2.0, 1e6), 1.255, 0.1);
         // p = 0.8663.
-        is_near(amplification(1.0735, 1e6), 7.48, 0.2);
+        assert_near(amplification(1.0735, 1e6), 7.48, 0.2);
         assert_eq!(amplification(16.0, 1e6), 1.0);
     }
 

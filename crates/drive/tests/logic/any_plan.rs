@@ -216,7 +216,7 @@ fn exercise(model: &mut impl Model, random: &mut Random, count: u64) -> Outcome 
     outcome
 }
 
-/// Returns what the model counted is what the host saw.
+/// Checks that the model counted what the host saw.
 fn adds_up(tally: DriveTally, outcome: &Outcome) {
     assert_eq!(tally.commands, outcome.succeeded);
     assert_eq!(tally.written_bytes, outcome.written_bytes);

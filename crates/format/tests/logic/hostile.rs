@@ -1,24 +1,24 @@
 //! Real heads, cut short at every length and with every byte changed: each parser still answers,
-//! in bounded time and 64 MiB.
+//! in bounded reads and 64 MiB.
 //!
 //! The heads are in `tests/heads`; see the readme there. With `STRADDLE_SOAK` set, every byte takes
 //! all 255 other values instead of four.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use device::{Disk, MemoryDisk, ReadError, Window, disk, pack};
 use format::hostile::{Parser, parsers};
 use testkit::memory;
-use testkit::running_program::cpu_time;
 use units::ByteRange;
 
 const MEMORY_BYTES_MAX: usize = 64 << 20;
-/// An answer that takes longer hangs.
-const HANG: Duration = Duration::from_secs(30);
+/// An answer that needs more follows something without an end.
+const READS_MAX: u64 = 1 << 16;
+const READ_BYTES_MAX: u64 = 64 << 20;
+const ALLOCATIONS_MAX: u64 = 1 << 16;
 
 #[test]
 fn every_parser_answers_when_a_head_is_cut_at_any_length() {
@@ -68,6 +68,34 @@ fn the_counting_allocator_sees_what_a_parser_takes() {
     let greedy = |_: &dyn Disk| drop(std::hint::black_box(vec![1_u8; MEMORY_BYTES_MAX + 1]));
     let greedy = Parser::new("greedy", greedy);
     assert!(catch_unwind(|| check(greedy, &MemoryDisk::new(0), String::new)).is_err());
+}
+
+#[test]
+fn a_parser_that_reads_or_allocates_without_an_end_is_found() {
+    fn reads(disk: &dyn Disk) {
+        for _ in 0..=READS_MAX {
+            let [_] = disk::read_array(disk, 0).expect("the disk is long enough");
+        }
+    }
+    fn long_reads(disk: &dyn Disk) {
+        let mut bytes = vec![0; 1 << 20];
+        for _ in 0..=READ_BYTES_MAX >> 20 {
+            disk.read_at(0, &mut bytes).expect("the disk is long enough");
+        }
+    }
+    fn allocates(_: &dyn Disk) {
+        for size in 0..=ALLOCATIONS_MAX {
+            drop(std::hint::black_box(Box::new(size)));
+        }
+    }
+    let disk = MemoryDisk::new(2 << 20);
+    for (run, word) in
+        [(reads as fn(&dyn Disk), "reads"), (long_reads, "bytes read"), (allocates, "allocations")]
+    {
+        let found = catch_unwind(|| check(Parser::new("own", run), &disk, || "own".to_owned()));
+        let said = found.unwrap_err().downcast::<String>().unwrap();
+        assert!(said.starts_with("own: ") && said.ends_with(word), "{said}");
+    }
 }
 
 /// A head: its name, the disk, and where it holds something.
@@ -148,15 +176,37 @@ fn read_bytes(head: &Head, parser: Parser) -> Vec<u64> {
     bytes
 }
 
-/// Runs `parser` and fails with `what` when it panics, hangs or takes too much memory.
+/// Runs `parser` and fails with `what` when it panics, reads or allocates without an end, or takes
+/// too much memory.
 fn check(parser: Parser, disk: &dyn Disk, what: impl Fn() -> String) {
-    let start = cpu_time();
-    let (result, peak_bytes) =
-        memory::peak_of(|| catch_unwind(AssertUnwindSafe(|| parser.run(disk))));
-    let time = cpu_time().saturating_sub(start);
+    let disk = Counted { below: disk, reads: Cell::new(0), read_bytes: Cell::new(0) };
+    let run = || catch_unwind(AssertUnwindSafe(|| parser.run(&disk)));
+    let ((result, allocations), peak_bytes) = memory::peak_of(|| memory::allocations_of(run));
     assert!(result.is_ok(), "{}: panicked", what());
     assert!(peak_bytes <= MEMORY_BYTES_MAX, "{}: {peak_bytes} bytes of memory", what());
-    assert!(time < HANG, "{}: {time:?}", what());
+    let (reads, read_bytes) = (disk.reads.get(), disk.read_bytes.get());
+    assert!(reads <= READS_MAX, "{}: {reads} reads", what());
+    assert!(read_bytes <= READ_BYTES_MAX, "{}: {read_bytes} bytes read", what());
+    assert!(allocations <= ALLOCATIONS_MAX, "{}: {allocations} allocations", what());
+}
+
+/// A disk that counts what is read.
+struct Counted<'a> {
+    below: &'a dyn Disk,
+    reads: Cell<u64>,
+    read_bytes: Cell<u64>,
+}
+
+impl Disk for Counted<'_> {
+    fn length_bytes(&self) -> u64 {
+        self.below.length_bytes()
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        self.reads.set(self.reads.get() + 1);
+        self.read_bytes.set(self.read_bytes.get() + disk::length_of(buffer));
+        self.below.read_at(offset_bytes, buffer)
+    }
 }
 
 /// A disk with one byte changed.

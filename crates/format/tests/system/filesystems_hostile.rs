@@ -46,7 +46,7 @@ fn samples() -> Vec<Sample> {
     ]
 }
 
-/// Returns what must hold of any answer.
+/// Checks what holds of any answer.
 fn check(found: &[Parsed<FileSystem>], length_bytes: u64) {
     for Parsed { value, problems } in found {
         let sane = |bytes: Option<u64>, most: u64| {

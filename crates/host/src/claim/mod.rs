@@ -122,7 +122,7 @@ impl ReadOnlyClaim {
     fn take(node: &Pinned, number: Number) -> Result<ReadOnlyClaim, ClaimRefusal> {
         let flags = OFlags::RDONLY | OFlags::EXCL;
         let file = opened(&node.path(), flags, node.given())?;
-        is_of(&file, number, node.given())?;
+        require_number(&file, number, node.given())?;
         let nodes = relatives::nodes(&LiveMachine::new(), number)?;
         let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
         let seen = DeviceState { number, length_bytes: length(node.given(), file.as_fd())? };
@@ -144,7 +144,7 @@ impl ReadOnlyClaim {
         let path = PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
         // O_NONBLOCK is not asked for: with it a device without a medium can be opened.
         let file = opened(&path, OFlags::RDWR | OFlags::DIRECT, node)?;
-        is_of(&file, self.seen.number, node)?;
+        require_number(&file, self.seen.number, node)?;
         let changed = |what| ClaimRefusal::Changed { node: node.to_owned(), what };
         if block_ioctls::sequence(file.as_fd()).ok() != self.sequence {
             return Err(changed("the device behind its number"));
@@ -313,7 +313,7 @@ fn opened(path: &Path, flags: OFlags, node: &Path) -> Result<OwnedFd, ClaimRefus
 }
 
 /// Rejects an open file that is not of block device `number`.
-fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal> {
+fn require_number(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal> {
     let stat = rustix::fs::fstat(file).map_err(|error| ClaimRefusal::kernel(node, error))?;
     match PathIdentity::of(&stat) == (PathIdentity::Block { major: number.0, minor: number.1 }) {
         true => Ok(()),

@@ -231,7 +231,7 @@ impl PrivateMounts {
         });
     }
 
-    /// Returns whether the tmpfs could be made writable shows in what `action` meets there.
+    /// Makes the tmpfs writable for `action`, which meets the error where that fails.
     fn writable(&self, action: impl FnOnce()) {
         let _ = mount_remount(&self.place, guarded(), c"");
         action();

@@ -57,7 +57,7 @@ impl Site {
             Purpose::Placed => check(&filesystem, plan, place)?,
             Purpose::Synced => check_room(&filesystem, plan, place)?,
         }
-        has_room_below(directory.as_fd(), length_bytes, place)?;
+        require_room_below(directory.as_fd(), length_bytes, place)?;
         Ok(Site { directory, filesystem })
     }
 }
@@ -68,10 +68,10 @@ impl Site {
 /// # Errors
 /// [`ScratchError::Below`] when one has too little, and when `directory` cannot be opened.
 pub fn room_below(directory: &Pinned, length_bytes: u64) -> Result<(), ScratchError> {
-    has_room_below(directory.as_fd(), length_bytes, &directory.text())
+    require_room_below(directory.as_fd(), length_bytes, &directory.text())
 }
 
-fn has_room_below(
+fn require_room_below(
     directory: BorrowedFd<'_>,
     length_bytes: u64,
     place: &DiskText,

@@ -253,7 +253,7 @@ mod tests {
     const WRITE: Action = Action::Write { durability: Durability::Cached, atomic: false };
     const NAMES: [&str; 3] = ["aligned", "shifted", "control"];
 
-    /// Returns what the arms saw in a second of which the drive spent so many milliseconds on
+    /// Checks what the arms saw in a second of which the drive spent so many milliseconds on
     /// writes.
     fn check(depth: u16, busy_ns: u64, write_ms: [u64; 3], expected: Option<&str>) {
         let work = Work {

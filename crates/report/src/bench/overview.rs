@@ -201,7 +201,7 @@ impl OverviewLine<'_> {
     }
 }
 
-/// Returns whether the controls found equal things equal.
+/// Adds to `page` whether the controls found equal things equal.
 fn controls(experiments: &[Experiment], words: ViewWords<'_>, limit: usize, page: &mut String) {
     let (mut sound, mut unknown, mut differing) = (0_u64, 0_u64, Vec::new());
     for experiment in experiments {

@@ -61,7 +61,7 @@ impl TextPage<'_> {
         self.refusal(bench.envelope.refusal.as_ref());
     }
 
-    /// Returns what the figures depend on: target, kernel, seed.
+    /// Adds what the figures depend on: target, kernel, seed.
     fn bench_circumstances(&mut self, bench: &Bench) {
         let words = self.words;
         let target = &bench.target;
@@ -123,7 +123,7 @@ impl TextPage<'_> {
         line.end(&mut self.text);
     }
 
-    /// Returns what only those want who ask.
+    /// Adds the details that `--explain` shows.
     fn details(&mut self, experiment: &Experiment) {
         let words = self.words;
         for comparison in &experiment.comparisons {
@@ -147,7 +147,7 @@ impl TextPage<'_> {
         self.counters(experiment);
     }
 
-    /// Returns what the drive counted for each arm.
+    /// Adds the counts of the drive for each arm.
     fn counters(&mut self, experiment: &Experiment) {
         let words = self.words;
         let mut grid = Grid::default();

@@ -54,7 +54,7 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
     notes
 }
 
-/// Returns the times of each job's reads and writes.
+/// Adds the times of each job's reads and writes to `page`.
 fn parts(simulation: &Simulation, look: &Look, page: &mut String) {
     let of_arm = |arm: &SimulatedArm| {
         let group = match simulation.arms.len() {
@@ -93,7 +93,7 @@ fn rate(per_second: f64) -> String {
     }
 }
 
-/// Returns what each of several drives under a layer did.
+/// Adds the work of each of several drives under a layer to `page`.
 fn leaves(simulation: &Simulation, look: &Look, page: &mut String) {
     // What it is compared with did the same elsewhere.
     let own = simulation.arms.iter().filter(|arm| !arm.reference);
@@ -134,7 +134,7 @@ pub(crate) fn leaf_row(arm: &SimulatedArm, leaf: &SimulatedLeaf) -> [String; 5] 
     ]
 }
 
-/// Returns what was left when the power was cut: a row for each drive and place.
+/// Adds what was left when the power was cut to `page`: a row for each drive and place.
 fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
     let one = |arm: &SimulatedArm| {
         let [group, cells @ ..] = cut_row(arm, look)?;

@@ -98,13 +98,13 @@ impl TortureCounts {
     /// Cuts after which the drive had broken a promise.
     #[must_use]
     pub fn broken(&self) -> u32 {
-        self.drive_lost + self.drive_broke_unseen
+        self.drive_lost.saturating_add(self.drive_broke_unseen)
     }
 
     /// Cuts after which something was wrong.
     #[must_use]
     pub fn failed(&self) -> u32 {
-        self.program_lost + self.broken()
+        self.program_lost.saturating_add(self.broken())
     }
 
     /// Returns those of both.

@@ -133,7 +133,7 @@ fn source(limit: &EngineLimit, words: ViewWords<'_>) -> String {
     words.text(limit.source.split_whitespace().next().unwrap_or(UNKNOWN))
 }
 
-/// Returns what the verdict rests on: the pattern, the samples, the limits with their sources.
+/// Adds what the verdict rests on: the pattern, the samples, the limits with their sources.
 fn evidence(verdict: &FsyncVerdict, words: ViewWords<'_>, limit: usize, page: &mut String) {
     labeled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
     for quantile in verdict.quantile.iter().chain(&verdict.few) {

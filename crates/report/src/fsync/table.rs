@@ -109,7 +109,7 @@ impl TextPage<'_> {
         self.refusal(fsync.envelope.refusal.as_ref());
     }
 
-    /// Returns what the figures depend on, and what was said before anything was written.
+    /// Adds what the figures depend on, and what was said before anything was written.
     fn fsync_circumstances(&mut self, fsync: &Fsync) {
         self.run(&fsync.envelope, fsync.elapsed_ns, fsync.seed);
         self.rounds(fsync);
@@ -129,7 +129,7 @@ impl TextPage<'_> {
         self.prose(quiet(""), &line);
     }
 
-    /// Returns how the rows took turns.
+    /// Adds the order in which the rows took turns.
     fn rounds(&mut self, fsync: &Fsync) {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;

@@ -143,7 +143,7 @@ impl TortureRuns {
                 figure(format!("{} of {shards}", seen.len())),
                 figure(format!("{} of {}", counts.cuts, run.planned_cuts)),
                 figure(counts.broken().to_string()),
-                figure((counts.program_lost + counts.drive_lost).to_string()),
+                figure(counts.program_lost.saturating_add(counts.drive_lost).to_string()),
             ])
         };
         html! {

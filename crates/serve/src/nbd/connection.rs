@@ -35,17 +35,31 @@ pub(super) fn serve(stream: &NbdStream, export: &NbdExport) -> io::Result<()> {
     let pending = Arc::new(Pending::default());
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let done = pending.send(&mut replies);
-            if done.is_err() {
-                // The reader may wait for a request.
-                stream.close();
-            }
+            // The reader may wait for a request.
+            let _hangs_up = HangUp { stream, pending: &pending };
+            pending.send(&mut replies)
         });
+        // The writer may wait for a reply.
+        let hangs_up = HangUp { stream, pending: &pending };
         let done = in_time(&mut input, &pending, export);
         pending.close();
         let _ = writer.join();
+        drop(hangs_up);
         done
     })
+}
+
+/// Ends both directions of a connection when it is dropped, also by a panic.
+struct HangUp<'a> {
+    stream: &'a NbdStream,
+    pending: &'a Pending,
+}
+
+impl Drop for HangUp<'_> {
+    fn drop(&mut self) {
+        self.pending.give_up();
+        self.stream.close();
+    }
 }
 
 /// Requests that take no time: each is answered before the next is read, and answers are sent when
@@ -82,10 +96,8 @@ fn in_time(input: &mut Input<'_>, pending: &Arc<Pending>, export: &NbdExport) ->
         if head.asked == Asked::Disconnect {
             return Ok(());
         }
-        if !pending.begin() {
-            return Err(ErrorKind::BrokenPipe.into());
-        }
-        let (pending, drive) = (Arc::clone(pending), Arc::clone(&export.drive));
+        let pending = pending.begin().ok_or(ErrorKind::BrokenPipe)?;
+        let drive = Arc::clone(&export.drive);
         let steps = match taken(input, &head, export)? {
             Ok(steps) => steps,
             Err(fault) => {

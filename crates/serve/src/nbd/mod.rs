@@ -14,6 +14,7 @@ mod wire;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd as _;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -95,8 +96,10 @@ impl NbdServer {
                 };
                 let Some(number) = self.admitted(&stream) else { continue };
                 scope.spawn(move || {
-                    // Whatever went wrong, it went wrong on this connection.
-                    let _ = connection::serve(&stream, &self.export);
+                    // Whatever went wrong, it went wrong on this connection; a drive that panicked
+                    // is stopped.
+                    let serve = || connection::serve(&stream, &self.export);
+                    let _ = std::panic::catch_unwind(AssertUnwindSafe(serve));
                     stream.close();
                     self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
                 });

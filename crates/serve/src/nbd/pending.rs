@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::replies::{Replies, Reply};
 
@@ -26,20 +26,48 @@ struct PendingState {
     is_broken: bool,
 }
 
+/// A request that waits for its end. Dropped without one, it breaks the connection.
+#[derive(Debug)]
+pub(super) struct PendingRequest(Option<Arc<Pending>>);
+
+impl PendingRequest {
+    /// Ends it with `reply`.
+    pub(super) fn end(mut self, reply: Reply) {
+        if let Some(pending) = self.0.take() {
+            pending.end(reply);
+        }
+    }
+}
+
+impl Drop for PendingRequest {
+    fn drop(&mut self) {
+        if let Some(pending) = self.0.take() {
+            pending.give_up();
+        }
+    }
+}
+
 impl Pending {
-    /// Counts a request when there is room for it; false where the connection is broken.
-    pub(super) fn begin(&self) -> bool {
+    /// Counts a request when there is room for it; `None` where the connection is broken.
+    pub(super) fn begin(self: &Arc<Pending>) -> Option<PendingRequest> {
         let mut state = self.state();
         while state.count >= PENDING_MAX && !state.is_broken {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.count += 1;
-        !state.is_broken
+        (!state.is_broken).then(|| PendingRequest(Some(Arc::clone(self))))
     }
 
     /// A request has ended.
-    pub(super) fn end(&self, reply: Reply) {
+    fn end(&self, reply: Reply) {
         self.state().ready.push_back(reply);
+        self.changed.notify_all();
+    }
+
+    /// A request will never end, or the thread of one direction has ended early: the connection is
+    /// of no more use.
+    pub(super) fn give_up(&self) {
+        self.state().is_broken = true;
         self.changed.notify_all();
     }
 
@@ -56,8 +84,7 @@ impl Pending {
     pub(super) fn send(&self, replies: &mut Replies<'_>) -> io::Result<()> {
         let done = self.send_all(replies);
         if done.is_err() {
-            self.state().is_broken = true;
-            self.changed.notify_all();
+            self.give_up();
         }
         done
     }
@@ -66,6 +93,9 @@ impl Pending {
         loop {
             let mut state = self.state();
             while state.ready.is_empty() {
+                if state.is_broken {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
                 if state.is_read && state.count == 0 {
                     return Ok(());
                 }
@@ -84,5 +114,35 @@ impl Pending {
 
     fn state(&self) -> MutexGuard<'_, PendingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use drive::profile;
+
+    use super::*;
+    use crate::nbd::{NbdExport, NbdStream};
+    use crate::{Pace, ServedDrive, Store};
+
+    #[test]
+    fn a_request_that_is_dropped_without_an_end_breaks_the_connection() {
+        let model = profile::called("hdd-7200-512e").unwrap().model().unwrap();
+        let store = Store::memory(model.capacity_bytes(), 1 << 20);
+        let drive = Arc::new(ServedDrive::new(model, store, true, Pace::Off, None));
+        let export = NbdExport { drive, name: String::new() };
+        let (own, _other) = UnixStream::pair().unwrap();
+        let stream = NbdStream::Unix(own);
+        let pending = Arc::new(Pending::default());
+        let requests: Vec<_> = (0..3).filter_map(|_| pending.begin()).collect();
+        assert_eq!(requests.len(), 3);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| pending.send(&mut Replies::new(&stream, &export)));
+            drop(requests);
+            assert!(writer.join().unwrap().is_err());
+        });
+        assert!(pending.begin().is_none(), "no more requests are taken");
     }
 }

@@ -16,7 +16,7 @@ const GREETING_BYTES: usize = 18;
 const OPTION: u64 = 0x4948_4156_454f_5054;
 const REQUEST: u32 = 0x2560_9513;
 
-fn request(flags: u16, kind: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
+pub(crate) fn request(flags: u16, kind: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
     let parts = [
         &REQUEST.to_be_bytes()[..],
         &flags.to_be_bytes(),
@@ -29,7 +29,7 @@ fn request(flags: u16, kind: u16, cookie: u64, offset: u64, length: u32) -> Vec<
 }
 
 /// A client that came as far as requests.
-fn negotiated(served: &Exported) -> UnixStream {
+pub(crate) fn negotiated(served: &Exported) -> UnixStream {
     let mut stream = served.connected();
     stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a limit");
     let mut greeting = [0; GREETING_BYTES];

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod nbd;
+mod panics;
 mod same_bytes;
 mod served;
 mod timing;

@@ -53,7 +53,7 @@ pub(super) fn put_assumed(units: &mut Units, note: &str) {
     units.put_used(KIND, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
 }
 
-/// Returns what an NVMe drive prefers for starts of writes. Linux's fold of it is shown beside it.
+/// Adds what an NVMe drive prefers for starts of writes, and Linux's fold of it.
 fn put_preferred(drive: &KernelDrive, units: &mut Units, bytes: u64, note: &str) {
     let fold = "physical_block_size, where Linux takes the smaller of NPWG and AWUPF";
     units.put_unused(KIND, drive.physical_bytes.clone(), fold);
@@ -81,7 +81,7 @@ fn put_hint(drive: &KernelDrive, units: &mut Units) {
     }
 }
 
-/// Returns what the kernel reports, and what a SCSI or ATA drive says.
+/// Adds what the kernel reports, and what a SCSI or ATA drive says.
 fn put_reported(drive: &KernelDrive, units: &mut Units) {
     let mut claims = Vec::new();
     if let Some(reason) = drive.unusable_physical() {
@@ -161,7 +161,7 @@ fn said(drive: &KernelDrive) -> Vec<GranuleWord> {
     claims
 }
 
-/// Returns what is known of the model, where that is more than it says.
+/// Adds what is known of the model, where that is more than the drive reports.
 fn put_known(drive: &KernelDrive, units: &mut Units) {
     let used = units.used_bytes(KIND).unwrap_or(0);
     for liar in drive.lies() {

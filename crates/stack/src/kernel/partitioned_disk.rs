@@ -44,6 +44,12 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// The kernel's name of the disk.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// All disks, in the order of their names.
     ///
     /// There may be hundreds of loop numbers without a file. `/proc/partitions` has no disk without

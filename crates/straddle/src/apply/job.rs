@@ -8,7 +8,7 @@ use std::rc::Rc;
 use device::WritableDisk;
 use host::claim::{Claim, ClaimPlan, Contents, identity_words};
 use host::{FileDisk, Pinned, TableDisk};
-use layout::{NoPlan, Side, TableChange, WriteFault, write_table};
+use layout::{NoPlan, Side, TableChange};
 use report::plan::{Layout, TableChangeDocument, UndoRecord, UndoState};
 use report::{Refusal, RefusalKind};
 use units::prefix::Size;
@@ -16,8 +16,9 @@ use units::text::{escape, shell_word};
 
 use super::look::{Extent, TargetDisk};
 use super::undo_file::{FILE_BYTES_MAX, UndoFile};
-use super::{ApplyEnd, kernel, look, unsafe_now};
+use super::{ApplyEnd, kernel, look, table_write, unsafe_now};
 use crate::arguments::Apply;
+use crate::shared::bug::{self, Bug};
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::{self, QCOW2, Qcow2Image};
 use crate::shared::table_document;
@@ -117,7 +118,7 @@ impl<'a> Job<'a> {
     }
 
     /// Rejects another disk than the one that was planned, as far as it says so itself.
-    fn is_the_disk(&self, node: &Pinned) -> Result<(), Refusal> {
+    fn require_the_disk(&self, node: &Pinned) -> Result<(), Refusal> {
         let (identity, sector) =
             table_document::asked(node).map_err(|reason| self.refuse(&reason, None))?;
         if identity != self.document.identity || sector != self.document.logical_sector_bytes {
@@ -147,7 +148,7 @@ impl<'a> Job<'a> {
             let reason = format!("cannot open {}: {error}", escape(self.document.path.as_bytes()));
             self.refuse(&reason, None)
         })?;
-        self.is_the_disk(&node)?;
+        self.require_the_disk(&node)?;
         let disk = FileDisk::of(&node).map_err(|error| {
             let hint = error.hint().map(str::to_owned);
             self.refuse(&error.to_string(), hint)
@@ -166,7 +167,7 @@ impl<'a> Job<'a> {
         if self.apply.dry_run {
             match is_device {
                 true => self.claimed(&node, Claim::rehearse)?,
-                false => self.is_unused(&node)?,
+                false => self.require_unused(&node)?,
             }
             return Ok(self.preview(&change, &words));
         }
@@ -176,7 +177,8 @@ impl<'a> Job<'a> {
             let mut disk = disk.map_err(|why| self.refuse(&why, None))?;
             let text = self.written(&mut disk, &words, Extent::Table)?;
             let sector = self.document_sector();
-            let told = kernel::told(&mut claim, disk.disk(), sector);
+            let told = bug::caught(|| kernel::told(&mut claim, disk.disk(), sector));
+            let told = told.map_err(|bug| self.untold(&bug))?;
             let lines: String = told.iter().map(|line| format!("  kernel   {line}\n")).collect();
             return Ok(text + &lines);
         }
@@ -185,7 +187,7 @@ impl<'a> Job<'a> {
     }
 
     /// Rejects an image that [`Job::locked`] would find in use, without opening it for writing.
-    fn is_unused(&self, node: &Pinned) -> Result<(), Refusal> {
+    fn require_unused(&self, node: &Pinned) -> Result<(), Refusal> {
         TableDisk::rehearse_image(node).map_err(|used| self.refuse(&used.reason, used.hint))
     }
 
@@ -213,7 +215,7 @@ impl<'a> Job<'a> {
             _ => "  note     internal snapshots of the image keep the table that they have\n",
         };
         if is_last {
-            self.is_unused(node)?;
+            self.require_unused(node)?;
             return Ok(self.preview(&change, &words) + snapshots);
         }
         let locked = image.disk_in(self.locked(node)?).map_err(unwritten)?;
@@ -311,7 +313,8 @@ impl<'a> Job<'a> {
         self.undo.save(&change, &self.document, during).map_err(|error| {
             self.refuse(&format!("cannot save the old table in {record}: {error}"), None)
         })?;
-        let bytes = write_table(&change, disk, self.to).map_err(|fault| self.stopped(&fault))?;
+        let bytes = table_write::written(&change, disk, self.to)
+            .map_err(|ended| ApplyEnd::Stopped(self.refuse(&ended.reason, Some(ended.hint))))?;
         self.undo.save(&change, &self.document, after).map_err(|error| {
             let reason = format!("the table is written, but {record} cannot be: {error}");
             ApplyEnd::Stopped(self.refuse(&reason, None))
@@ -344,12 +347,11 @@ impl<'a> Job<'a> {
         format!("straddle apply --undo {record} --confirm {words}")
     }
 
-    fn stopped(&self, fault: &WriteFault) -> ApplyEnd {
-        let what = if fault.what.is_empty() { "the first flush" } else { fault.what.as_str() };
-        let reason = format!("stopped at the {what}: {}", fault.reason);
-        let hint = "one copy of a table is whole; the same command goes on, and apply --undo \
-                    writes the old table back";
-        ApplyEnd::Stopped(self.refuse(&reason, Some(hint.to_owned())))
+    /// That straddle itself failed after it wrote.
+    fn untold(&self, bug: &Bug) -> ApplyEnd {
+        let reason = format!("the table is written, but the kernel was not told: {bug}");
+        let hint = format!("restart before using the disk; {}", bug::HINT);
+        ApplyEnd::Stopped(Refusal::hinted(reason, hint))
     }
 
     fn preview(&self, change: &TableChange, words: &str) -> String {

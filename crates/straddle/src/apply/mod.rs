@@ -3,6 +3,7 @@
 mod job;
 mod kernel;
 mod look;
+mod table_write;
 mod undo_file;
 
 use report::{Refusal, RefusalKind};

@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         *most = wanted.max(*most);
     }
 
-    /// Returns what to type for the verdict that is missing.
+    /// Adds what to type for the verdict that is missing.
     fn settle(&mut self) {
         if self.settling.is_empty() {
             return;
@@ -140,7 +140,7 @@ impl<'a> Session<'a> {
         self.bytes_max.saturating_sub(self.written_bytes)
     }
 
-    /// Returns what this way of measuring may use, where the user named no limit.
+    /// Sets what this way of measuring may use, where the user named no limit.
     pub(crate) fn grant(&mut self, budget: MethodBudget) {
         self.budget = budget;
         self.bytes_max = self.bench.bytes_max.unwrap_or(budget.written_bytes);

@@ -192,7 +192,7 @@ fn judged(
     let rest = round.each(|shown| tally.take(page, shown))?;
     let groups = groups(&rest.waiting);
     if tally.summary.targets == 0 && groups.len() == 1 {
-        press.is_for_one();
+        press.show_as_one();
     }
     for group in groups {
         if round.interrupt.is_raised() {

@@ -11,11 +11,11 @@ use stack::kernel::NodeId;
 use super::groups::WaitingTarget;
 use super::show::{Press, PrintedPiece};
 use super::tally::Shown;
-use super::target_stack::{assembled, refused, result};
+use super::target_stack::{self, assembled, refused, result};
 use crate::arguments::Check;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::target::{self, CheckTarget, What};
-use crate::shared::{not_an_image, parallel, stack_beneath};
+use crate::shared::{bug, not_an_image, parallel, stack_beneath};
 
 /// Everything that is left when every target was looked at.
 #[derive(Default)]
@@ -88,9 +88,16 @@ impl Round<'_> {
         mut take: impl FnMut(Shown) -> anyhow::Result<()>,
     ) -> anyhow::Result<Rest> {
         let mut rest = Rest::default();
-        let hosts = || stack_beneath::FileHosts::new(self.inspected);
-        let look = |hosts: &mut stack_beneath::FileHosts<'_>, index: usize| {
-            self.look(&self.targets[index], hosts)
+        let begin = || stack_beneath::FileHosts::new(self.inspected);
+        let look = |hosts: &mut _, index: usize| {
+            let target = &self.targets[index];
+            bug::caught(|| self.look(target, hosts)).unwrap_or_else(|bug| {
+                // It may be half done.
+                *hosts = begin();
+                let name = target.name.clone();
+                let refused = target_stack::failed(name, &bug);
+                Looked::Shown(Shown::of(self.check, self.press, refused))
+            })
         };
         let take = |index, seen| {
             let CheckTarget { name, found, .. } = &self.targets[index];
@@ -115,12 +122,16 @@ impl Round<'_> {
                 Looked::Shown(shown) => take(shown),
             }
         };
-        parallel::in_order_with(self.targets.len(), hosts, look, Looked::bytes, take)?;
+        let done = parallel::in_order_with(self.targets.len(), begin, look, Looked::bytes, take);
+        let name = |index: usize| format!("judge {}", self.targets[index].name);
+        done.map_err(|error| parallel::named(error, name))?;
         Ok(rest)
     }
 
     fn look(&self, target: &CheckTarget, hosts: &mut stack_beneath::FileHosts<'_>) -> Looked {
         let Round { check, inspected, press, .. } = self;
+        #[cfg(test)]
+        assert!(!target.name.ends_with(target_stack::BUG), "a bug at {}", target.name);
         if self.interrupt.is_raised() {
             return Looked::Missed;
         }
@@ -176,5 +187,65 @@ impl Looked {
             }
             Looked::LeftOut | Looked::Shared(_) | Looked::Missed => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use crate::arguments::{Arguments, Command};
+    use crate::exit::CommandOutcome;
+    use crate::shared::bug::tests::printed;
+    use crate::shared::printer::Said;
+
+    /// Checks a directory of 40 images, at some of which a look panics; the outcome, and the names
+    /// with the messages of their refusals.
+    fn checked(bad: &[usize]) -> (CommandOutcome, Vec<(String, String)>) {
+        let scratch = testkit::Scratch::new();
+        let mut words = vec!["straddle".to_owned(), "check".to_owned(), "--save".to_owned()];
+        let saved = scratch.path().join("saved.json");
+        words.push(saved.display().to_string());
+        for index in 0..40 {
+            let end =
+                if bad.contains(&index) { crate::check::target_stack::BUG } else { "good.raw" };
+            let path = scratch.file(&format!("{index:02}-{end}"), &[0x5a; 4096]);
+            words.push(path.display().to_string());
+        }
+        let Command::Check(check) = Arguments::try_parse_from(words).unwrap().command else {
+            panic!("it is a check")
+        };
+        let outcome = crate::check::run(&check).unwrap();
+        let text = std::fs::read_to_string(saved).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let targets = document["targets"].as_array().unwrap().iter().map(|target| {
+            let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+            (text(&target["target"]), text(&target["refusal"]["message"]))
+        });
+        (outcome, targets.collect())
+    }
+
+    #[test]
+    fn a_panic_at_a_target_is_its_refusal_and_all_others_are_judged() {
+        let name =
+            "check::round::tests::a_panic_at_a_target_is_its_refusal_and_all_others_are_judged";
+        let said = printed(name, || {
+            for bad in
+                [vec![0], vec![17], vec![39], vec![3, 4, 5, 20], (0..40).step_by(2).collect()]
+            {
+                let (outcome, targets) = checked(&bad);
+                assert_eq!(outcome, CommandOutcome::Misuse(Said::FOR_TESTS), "{bad:?}");
+                assert_eq!(targets.len(), 40, "{bad:?}");
+                for (index, (name, message)) in targets.iter().enumerate() {
+                    let expected =
+                        format!("cannot judge {name}: a bug in straddle: a bug at {name}");
+                    match bad.contains(&index) {
+                        true => assert!(message.starts_with(&expected), "{message}"),
+                        false => assert_eq!(message, "", "{name}"),
+                    }
+                }
+            }
+        });
+        assert!(said.contains("error: cannot judge ") && !said.contains("panicked"), "{said}");
     }
 }

@@ -114,8 +114,8 @@ impl Press {
         })
     }
 
-    /// From now on for one target: those that were named turned out to be one stack.
-    pub(crate) fn is_for_one(&self) {
+    /// Shows one target from now on: those that were named turned out to be one stack.
+    pub(crate) fn show_as_one(&self) {
         self.many.store(false, Ordering::Relaxed);
     }
 

@@ -9,9 +9,14 @@ use stack::assemble::{self, Devices as _};
 
 use super::document::{self, ReportSettings};
 use crate::arguments::Check;
+use crate::shared::bug::{self, Bug};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::stack_beneath;
 use crate::shared::target::{self, CheckTarget, What};
+
+/// End of the names of files at which a look panics, in tests.
+#[cfg(test)]
+pub(super) const BUG: &str = "bug.raw";
 
 /// The stack of targets that belong together. One that cannot be opened is left out where there are
 /// others: what it held is then missing from the stack, which says so.
@@ -92,10 +97,13 @@ pub(super) fn together(
     members: &[&CheckTarget],
     inspected: &InspectedMachine,
 ) -> report::Target {
-    match assembled(check, members, inspected, &mut stack_beneath::FileHosts::new(inspected)) {
-        Ok(assembled) => result(check, members, inspected, &assembled),
-        Err(refusal) => refused(name(members), refusal),
-    }
+    let judged = bug::caught(|| {
+        match assembled(check, members, inspected, &mut stack_beneath::FileHosts::new(inspected)) {
+            Ok(assembled) => result(check, members, inspected, &assembled),
+            Err(refusal) => refused(name(members), refusal),
+        }
+    });
+    judged.unwrap_or_else(|bug| failed(name(members), &bug))
 }
 
 /// Returns the judged stack as a target of the document.
@@ -132,6 +140,12 @@ fn joined(members: &[&CheckTarget], inspected: &InspectedMachine) -> Vec<String>
     });
     let names: Vec<String> = names.collect();
     if names.len() > 1 { names } else { Vec::new() }
+}
+
+/// Returns a target at which straddle itself failed.
+pub(super) fn failed(name: String, bug: &Bug) -> report::Target {
+    let refusal = Refusal::hinted(format!("cannot judge {name}: {bug}"), bug::HINT);
+    refused(name, refusal)
 }
 
 /// Returns a target that could not be judged.

@@ -81,7 +81,7 @@ fn done(
     document: &mut ConvertedDisk,
 ) -> Result<String, ConvertEnd> {
     let destination = Destination::of(PLAN, convert.plan.as_ref())?;
-    new_image::is_free(convert)?;
+    new_image::require_free(convert)?;
     let Some(found) = Conversion::of(convert, inspected)? else {
         document.state = Some("unchanged".into());
         let sector = convert.sector.size().bytes();
@@ -89,7 +89,7 @@ fn done(
         return Ok(format!("{name}: already for {sector}-byte sectors, nothing to do\n"));
     };
     if convert.output.is_some() {
-        new_image::is_unwritten(convert, &found)?;
+        new_image::require_unwritten(convert, &found)?;
     }
     found.fill(document);
     document.state = Some("planned".into());

@@ -49,7 +49,7 @@ impl From<std::io::Error> for CopyEnd {
 }
 
 /// Rejects a new file that exists, and standard output.
-pub(super) fn is_free(convert: &Convert) -> Result<(), Refusal> {
+pub(super) fn require_free(convert: &Convert) -> Result<(), Refusal> {
     if convert.output.as_ref().is_some_and(|path| is_standard_output(path)) {
         let message =
             format!("cannot convert {} to standard output: name a file", shown(&convert.target));
@@ -81,7 +81,7 @@ pub(super) fn writer(convert: &Convert, found: &Conversion) -> Option<ImageRefus
 }
 
 /// Rejects a copy of an image or a device that somebody may write to, as `qemu-img convert` does.
-pub(super) fn is_unwritten(convert: &Convert, found: &Conversion) -> Result<(), Refusal> {
+pub(super) fn require_unwritten(convert: &Convert, found: &Conversion) -> Result<(), Refusal> {
     let Some(used) = writer(convert, found) else { return Ok(()) };
     let subject = format!("{} is ", shown(&convert.target));
     let reason = used.reason.strip_prefix(&subject).unwrap_or(&used.reason);

@@ -17,11 +17,15 @@ use report::{MonitorAnswer, MonitorState, PluginAnswer, Refusal, RefusalKind};
 use units::text::shell_word;
 
 use crate::arguments::{Arguments, Format};
+use crate::shared::bug::{self, Bug};
 use crate::shared::printer::{self, PrintedKind, Printer, Said};
 
 /// The note in a document of a run that a signal ended.
 pub(crate) const CUT_OFF: &str =
     "interrupted: figures that are missing were not measured, or not for long enough";
+
+/// The most words of a command line that an error repeats.
+const WORDS_SHOWN: usize = 12;
 
 /// Outcome of a command that ran at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +111,11 @@ pub(crate) fn code(
     printer: &Printer,
 ) -> u8 {
     match done {
-        Ok(outcome) => outcome.code(arguments.command.allows_unknown()),
+        Ok(outcome) => match outcome.code(arguments.command.allows_unknown()) {
+            // A thread ended early, and the command did not notice.
+            0 if bug::is_printed() => 2,
+            code => code,
+        },
         Err(error) => {
             // What is written goes to standard output alone; whatever else fails is a refusal.
             let writing = error.chain().any(|cause| cause.is::<io::Error>());
@@ -150,6 +158,20 @@ pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> u8 {
         said = printer::note(&format!("to check a disk or an image: straddle check {file}"));
     }
     failure(format_of(typed), first, (&Printer::Standard, said))
+}
+
+/// Returns the code of what was `typed` and ended with a bug, and prints that.
+pub(crate) fn bug(typed: &[OsString], bug: &Bug) -> u8 {
+    let shown = |word: &OsString| match printer::shown(Path::new(word)) {
+        option if option.starts_with('-') => option,
+        word => shell_word(&word),
+    };
+    let cut = (typed.len() > WORDS_SHOWN + 1).then(|| "...".to_owned());
+    let words = typed.iter().skip(1).take(WORDS_SHOWN).map(shown).chain(cut);
+    let words: Vec<String> = words.collect();
+    let message = format!("cannot finish straddle {}: {bug}", words.join(" "));
+    let said = printer::error(&format!("{message}\nhint: {}", bug::HINT));
+    failure(format_of(typed), &message, (&Printer::Standard, said))
 }
 
 /// The format that was asked for, as far as it can be recognized.

@@ -18,7 +18,10 @@ pub(crate) const CODES: [Code; 7] = [
     ),
     code(4, "stopped part way, can be resumed; only from apply, and scripts of plan"),
     code(3, "refused for safety; nothing was written"),
-    code(2, "usage error, or a given target or file cannot be opened, read or measured"),
+    code(
+        2,
+        "usage error, a bug in straddle, or a target or file cannot be opened, read or measured",
+    ),
     code(1, "something was found; with --fail-on, at that severity or above"),
     code(5, "no verdict: unknown, inconclusive, void, or not enough evidence"),
     code(0, "none of the above; with --allow-unknown also no verdict"),

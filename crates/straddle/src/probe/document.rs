@@ -44,7 +44,7 @@ pub(super) fn begun(run: &Session<'_>, started: Timestamp) -> Document {
     }
 }
 
-/// Returns what it lies on.
+/// Adds what the target is on.
 pub(super) fn of_place(place: &MeasuredBytes, document: &mut Document) {
     let target = &mut document.target;
     target.layers.clone_from(&place.layers);
@@ -54,7 +54,7 @@ pub(super) fn of_place(place: &MeasuredBytes, document: &mut Document) {
     target.capacity_bytes = place.drive.as_ref().and_then(|drive| drive.capacity_bytes);
 }
 
-/// Returns what is known before anything is measured.
+/// Adds what is known before anything is measured.
 pub(super) fn describe(bed: &OpenTarget<impl ScratchSpace>, document: &mut Document) {
     of_place(&bed.place, document);
     document.target.writes = bed.writes;
@@ -74,7 +74,7 @@ pub(super) fn describe(bed: &OpenTarget<impl ScratchSpace>, document: &mut Docum
     }
 }
 
-/// Returns what was found.
+/// Adds what was found.
 pub(super) fn answer(
     run: &Session<'_>,
     bed: &OpenTarget<impl ScratchSpace>,

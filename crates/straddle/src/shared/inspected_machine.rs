@@ -112,7 +112,10 @@ fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
         parts.push(part);
         Ok(())
     });
-    taken.map_err(|error| error.to_string())?;
+    taken.map_err(|error| {
+        let error = parallel::named(error, |index| format!("read {}", disks[index].name()));
+        error.to_string().replace('\n', "; ")
+    })?;
     Ok(Machine::joined_from(tree, parts))
 }
 

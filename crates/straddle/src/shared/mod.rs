@@ -26,10 +26,12 @@
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
 //! | `plan_offer` | plans that findings offer where they help |
 //! | `job_file` | fio's job files |
-//! | `parallel`, `number` | work on many things at once, whole numbers as real ones |
+//! | `parallel` | work on many things at once |
+//! | `bug` | a panic, as an error that its user can report |
 
 pub(crate) mod atomic_file;
 pub(crate) mod btrfs;
+pub(crate) mod bug;
 pub(crate) mod busy;
 pub(crate) mod destination;
 pub(crate) mod disk_target;

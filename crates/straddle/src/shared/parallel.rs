@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::bug::{self, Bug};
+
 /// Number of batches of results that may wait to be taken for each worker.
 const AHEAD: usize = 4;
 /// The most things that a worker takes at a time: handing over costs more than a small image.
@@ -21,7 +23,8 @@ const HEAVY_BYTES: usize = 256 << 10;
 /// not grow with `count`.
 ///
 /// # Errors
-/// The first error of `take`; nothing more is then taken.
+/// The first error of `take`, or a [`WorkerPanic`] once everything before it is taken; nothing more
+/// is then taken.
 pub(crate) fn in_order<T: Send>(
     count: usize,
     work: impl Fn(usize) -> T + Sync,
@@ -40,12 +43,62 @@ pub(crate) fn in_order_with<S, T: Send>(
     begin: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> T + Sync,
     weigh: impl Fn(&T) -> usize + Sync,
+    take: impl FnMut(usize, T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    in_order_by(workers, count, begin, work, weigh, take)
+}
+
+/// A worker that panicked.
+#[derive(Debug)]
+pub(crate) struct WorkerPanic {
+    /// Number of the thing that it worked on.
+    index: usize,
+    bug: Bug,
+}
+
+impl std::fmt::Display for WorkerPanic {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.bug.fmt(formatter)
+    }
+}
+
+impl std::error::Error for WorkerPanic {}
+
+/// Returns `error`, which says what it could not do with which thing if a worker panicked:
+/// `attempted` returns that, such as `judge a.raw`.
+pub(crate) fn named(
+    error: anyhow::Error,
+    attempted: impl FnOnce(usize) -> String,
+) -> anyhow::Error {
+    match error.downcast::<WorkerPanic>() {
+        Ok(WorkerPanic { index, bug }) => {
+            anyhow::anyhow!("cannot {}: {bug}\nhint: {}", attempted(index), bug::HINT)
+        }
+        Err(error) => error,
+    }
+}
+
+fn in_order_by<S, T: Send>(
+    workers: usize,
+    count: usize,
+    begin: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> T + Sync,
+    weigh: impl Fn(&T) -> usize + Sync,
     mut take: impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(count);
+    let made = |state: &mut Option<S>, index| {
+        let weighed = || {
+            let result = work(state.get_or_insert_with(&begin), index);
+            let bytes = weigh(&result);
+            (result, bytes)
+        };
+        bug::caught(weighed).map_err(|bug| WorkerPanic { index, bug })
+    };
+    let workers = workers.min(count);
     if workers <= 1 {
-        let mut state = begin();
-        return (0..count).try_for_each(|index| take(index, work(&mut state, index)));
+        let mut state = None;
+        return (0..count).try_for_each(|index| take(index, made(&mut state, index)?.0));
     }
     let next = AtomicUsize::new(0);
     let turn = ResultTurn::default();
@@ -55,9 +108,9 @@ pub(crate) fn in_order_with<S, T: Send>(
         let (send, receive) = mpsc::sync_channel(AHEAD);
         for _ in 0..workers {
             let send = send.clone();
-            let (next, turn, begin, work, weigh) = (&next, &turn, &begin, &work, &weigh);
+            let (next, turn, made) = (&next, &turn, &made);
             scope.spawn(move || {
-                let mut state = begin();
+                let mut state = None;
                 loop {
                     let first = next.fetch_add(batch, Ordering::Relaxed);
                     if first >= count {
@@ -71,9 +124,21 @@ pub(crate) fn in_order_with<S, T: Send>(
                         {
                             return;
                         }
-                        let result = work(&mut state, index);
-                        done.bytes += weigh(&result);
-                        done.results.push(result);
+                        match made(&mut state, index) {
+                            Ok((result, bytes)) => {
+                                done.bytes += bytes;
+                                done.results.push(result);
+                            }
+                            Err(panic) => {
+                                // What comes before it is already some worker's; nothing after it
+                                // is begun.
+                                next.fetch_max(count, Ordering::Relaxed);
+                                turn.hold(done.bytes);
+                                done.panic = Some(panic);
+                                let _ = send.send(done);
+                                return;
+                            }
+                        }
                         if done.bytes >= HEAVY_BYTES || index + 1 == end {
                             turn.hold(done.bytes);
                             let ready = std::mem::replace(&mut done, OrderedResults::at(index + 1));
@@ -86,9 +151,7 @@ pub(crate) fn in_order_with<S, T: Send>(
             });
         }
         drop(send);
-        let done = sorted(receive, &turn, &mut take);
-        turn.give_up();
-        done
+        sorted(receive, &turn, &mut take)
     })
 }
 
@@ -97,11 +160,13 @@ struct OrderedResults<T> {
     first: usize,
     results: Vec<T>,
     bytes: usize,
+    /// Why there are no more.
+    panic: Option<WorkerPanic>,
 }
 
 impl<T> OrderedResults<T> {
     fn at(first: usize) -> OrderedResults<T> {
-        OrderedResults { first, results: Vec::new(), bytes: 0 }
+        OrderedResults { first, results: Vec::new(), bytes: 0, panic: None }
     }
 }
 
@@ -110,6 +175,8 @@ fn sorted<T>(
     turn: &ResultTurn,
     take: &mut impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    // Also where `take` panics: workers that wait for their turn would never end.
+    let _last = LastTurn(turn);
     let mut early = BTreeMap::new();
     let mut next = 0;
     for batch in receive {
@@ -118,6 +185,9 @@ fn sorted<T>(
             for done in batch.results {
                 take(next, done)?;
                 next += 1;
+            }
+            if let Some(panic) = batch.panic {
+                return Err(panic.into());
             }
             turn.taken(next, batch.bytes);
         }
@@ -131,6 +201,15 @@ fn sorted<T>(
 struct ResultTurn {
     state: Mutex<CrewState>,
     moved: std::sync::Condvar,
+}
+
+/// Ends every wait when it is dropped.
+struct LastTurn<'a>(&'a ResultTurn);
+
+impl Drop for LastTurn<'_> {
+    fn drop(&mut self) {
+        self.0.give_up();
+    }
 }
 
 #[derive(Default)]
@@ -209,6 +288,73 @@ mod tests {
         // Each worker may have seen that there was room before the others took it.
         assert!(ahead.into_inner() <= 2 * workers + 2, "{workers} workers");
         assert_eq!(taken.into_inner(), 10_000);
+    }
+
+    /// Numbers that are worked on, by how many workers, and where it goes wrong.
+    fn cases() -> impl Iterator<Item = (usize, usize, usize)> {
+        let each = [1, 2, 4, 16].into_iter().flat_map(|workers| {
+            [1, 2, 17, 100, 3000].into_iter().map(move |count| (workers, count))
+        });
+        each.flat_map(|(workers, count)| {
+            [0, 1, count / 2, count - 1].map(|bad| (workers, count, bad.min(count - 1)))
+        })
+    }
+
+    #[test]
+    fn a_worker_that_panics_ends_the_work_after_all_before_it_was_taken() {
+        for (workers, count, bad) in cases() {
+            let mut taken = Vec::new();
+            let work = |(): &mut (), index| {
+                assert!(index != bad, "number {index} is bad");
+                index
+            };
+            let take = |index, _| {
+                taken.push(index);
+                Ok(())
+            };
+            let done = in_order_by(workers, count, || (), work, |_| 0, take).unwrap_err();
+            let panic: WorkerPanic = done.downcast().expect("a worker panicked");
+            assert_eq!(panic.index, bad, "{workers} workers, {count} numbers");
+            assert!(panic.to_string().contains(&format!("number {bad} is bad")), "{panic}");
+            assert_eq!(taken, (0..bad).collect::<Vec<_>>(), "{workers} workers");
+        }
+    }
+
+    #[test]
+    fn the_first_of_several_panics_is_the_one_that_is_returned() {
+        for (workers, count, bad) in cases() {
+            let work = |(): &mut (), index| assert!(index < bad, "bad");
+            let done = in_order_by(workers, count, || (), work, |()| HELD_BYTES, |_, ()| Ok(()));
+            let panic: WorkerPanic = done.unwrap_err().downcast().expect("a worker panicked");
+            assert_eq!(panic.index, bad, "{workers} workers, {count} numbers");
+        }
+    }
+
+    #[test]
+    fn a_panic_while_a_worker_begins_or_a_result_is_weighed_ends_the_work() {
+        for workers in [1, 4] {
+            let begin = || assert!(workers == 0, "cannot begin");
+            let done = in_order_by(workers, 100, begin, |(), _| (), |()| 0, |_, ()| Ok(()));
+            assert!(done.unwrap_err().to_string().contains("cannot begin"));
+            let weigh = |&index: &usize| if index == 50 { panic!("cannot weigh") } else { 0 };
+            let work = |(): &mut (), index| index;
+            let done = in_order_by(workers, 100, || (), work, weigh, |_, _| Ok(()));
+            assert!(done.unwrap_err().to_string().contains("cannot weigh"));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_taker_ends_the_work_and_is_handed_on() {
+        for (workers, count, bad) in cases() {
+            let take = |index, ()| {
+                assert!(index != bad, "cannot take {index}");
+                Ok(())
+            };
+            let work = |(): &mut (), _| ();
+            let all = || in_order_by(workers, count, || (), work, |()| HELD_BYTES, take);
+            let bug = bug::caught(all).expect_err("it panics");
+            assert!(bug.to_string().contains(&format!("cannot take {bad}")), "{bug}");
+        }
     }
 
     #[test]

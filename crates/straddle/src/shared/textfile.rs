@@ -14,7 +14,7 @@ use crate::shared::printer::shown;
 const READABLE: u32 = 0o644;
 
 /// Refuses a place for metrics that is no directory, before anything is done for it.
-pub(crate) fn has_a_place(directory: Option<&Path>) -> Result<(), Refusal> {
+pub(crate) fn require_place(directory: Option<&Path>) -> Result<(), Refusal> {
     let Some(directory) = directory.filter(|directory| !directory.is_dir()) else { return Ok(()) };
     Err(Refusal::hinted(
         format!("cannot write metrics to {}: no such directory", shown(directory)),

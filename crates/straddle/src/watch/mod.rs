@@ -71,7 +71,7 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<CommandOutcome> {
     let inspected = inspected.specified(watch.on.as_ref());
     let own = run::run(Timestamp::now(), &inspected);
     let prepared = WatchedScope::of(watch).and_then(|scope| {
-        textfile::has_a_place(watch.textfile.directory.as_deref())?;
+        textfile::require_place(watch.textfile.directory.as_deref())?;
         let (targets, told) = (&watch.targets, watch.on.as_ref());
         Ok((watched_devices::watched(targets, told, &inspected)?, scope))
     });

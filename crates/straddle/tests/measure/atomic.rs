@@ -89,7 +89,7 @@ fn straddle() -> Command {
     Command::new(env!("CARGO_BIN_EXE_straddle"))
 }
 
-/// Returns from the test, counted as skipped, unless there is a directory in memory.
+/// Ends the test, counted as skipped, unless there is a directory in memory.
 macro_rules! data_directory {
     () => {{
         need_loops!();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use testkit::conservation::{ConservedCounts, ConservedDisk, conserved};
 use testkit::{Scratch, need_loops, need_tools, scratch, tool};
 
-/// Returns from the test unless everything is there that makes the disks and looks at them.
+/// Ends the test unless everything is there that makes the disks and looks at them.
 macro_rules! need_disks {
     () => {
         need_loops!();

@@ -20,7 +20,7 @@ impl Hash {
         }
     }
 
-    /// Returns what was told, when, and how it ended.
+    /// Adds what completed, when, and how it ended.
     fn add_all(&mut self, done: &[DriveCompletion]) {
         for done in done {
             self.add(done.id);

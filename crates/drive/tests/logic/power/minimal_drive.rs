@@ -152,7 +152,7 @@ impl Letter {
             || waiting.any(|flying| self.lbas(flying.number).contains(&lba))
     }
 
-    /// Returns what was owed of `lba` is there.
+    /// Notes that `lba` is on the medium.
     fn settle(&mut self, lba: u64) {
         self.owed.remove(&lba);
         if let Some((_, owed)) = &mut self.flush {

@@ -44,7 +44,7 @@ fn log_of(has_volatile_cache: bool, events: &str) -> HostLog {
     log
 }
 
-/// Returns what may be in the first sector at 100 ns.
+/// Checks what may be in the first sector at 100 ns.
 fn check(events: &str, writes: &[usize], original: bool) {
     let Legal { writes: found, original: was, .. } = legal(&log(events), 100, 0);
     assert_eq!((found.as_slice(), was), (writes, original), "{events}");

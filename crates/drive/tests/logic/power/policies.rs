@@ -26,7 +26,7 @@ fn cached(firsts: &[u64]) -> (HostLog, MediumLog) {
     (host, medium)
 }
 
-/// Returns what the first sectors of three writes hold.
+/// Checks the contents of the first sectors of three writes.
 fn check(survivors: Survivors, is_non_volatile: bool, wanted: [Option<usize>; 3]) {
     let (host, medium) = cached(&[0, 8, 16]);
     let cut_ = Cut { survivors, is_non_volatile, ..Cut::at(1000) };

@@ -99,7 +99,7 @@ fn the_header(file: &dyn Disk, first: Header, problems: &mut Vec<Problem>) -> (H
     }
 }
 
-/// Returns what the descriptor within the file adds: the kind of disk, and the parent.
+/// Adds what the descriptor within the file says: the kind of disk, and the parent.
 fn embedded(file: &dyn Disk, header: &Header, image: &mut Image, problems: &mut Vec<Problem>) {
     let at = header.le64::<28>().saturating_mul(SECTOR_BYTES);
     let length = header.le64::<36>().saturating_mul(SECTOR_BYTES);

@@ -36,10 +36,10 @@ pub(super) type Level = (String, f64, RGBColor);
 /// Axes of a chart, and what is drawn behind its lines.
 pub(super) struct Frame<'a> {
     pub(super) across: Axis,
-    /// Returns what a place on that axis is called.
+    /// Label of a place on that axis.
     pub(super) across_name: &'a dyn Fn(f64) -> String,
     pub(super) up: Span,
-    /// Returns what a value is called.
+    /// Label of a value.
     pub(super) up_name: &'a dyn Fn(f64) -> String,
     pub(super) levels: &'a [Level],
     /// A place on the axis across that stands out, with its name.

@@ -139,7 +139,7 @@ fn every_line_of_every_view_fits_its_width_and_holds_nothing_harmful() {
     }
 }
 
-/// Returns where colors carry a meaning, two results that differ only in it would read the same.
+/// If a meaning were in colors alone, two results that differ only in it would read the same.
 #[test]
 fn without_colors_every_verdict_is_still_said() {
     let verdicts = [

@@ -2,6 +2,7 @@
 
 mod charts;
 mod faults;
+mod largest;
 mod markup;
 mod peers;
 mod peers_apart;

@@ -2,7 +2,7 @@
 
 use device::MemoryDisk;
 
-/// Returns what puts `value` at byte `at` of some bytes.
+/// Puts `value` at byte `at` of some bytes.
 fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }

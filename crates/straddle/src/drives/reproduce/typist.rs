@@ -140,7 +140,7 @@ impl Typist {
             let filled = step.words().split(' ').map(|word| places.fill(word, arm));
             let mut typed: Vec<OsString> = filled.map(OsString::from).collect();
             typed[0] = program_of(&typed[0])?;
-            is_there(plugged, &typed)?;
+            require_there(plugged, &typed)?;
             if let Step::Show(_) = step {
                 typed.splice(0..0, ["sh", "-c", SHOWN, "sh"].map(OsString::from));
             }
@@ -263,7 +263,7 @@ fn program_of(name: &OsStr) -> anyhow::Result<OsString> {
 
 /// Refuses to type `words` where the served drive is gone: its number may be another's by now. A
 /// partition of it must be a block device, and no file that a tool made.
-fn is_there(plugged: &PluggedDrive, words: &[OsString]) -> anyhow::Result<()> {
+fn require_there(plugged: &PluggedDrive, words: &[OsString]) -> anyhow::Result<()> {
     if plugged.is_gone() {
         bail!("the served drive is gone: its guard took it away");
     }

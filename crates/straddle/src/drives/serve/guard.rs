@@ -190,8 +190,8 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if !self.is_gone {
-            // Its end tells the guard.
-            let _ = self.socket.shutdown(std::net::Shutdown::Both);
+            // Its end tells the guard, which waits for nobody then.
+            self.dismiss();
         }
     }
 }

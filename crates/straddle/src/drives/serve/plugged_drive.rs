@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use report::drive::Served;
 use serve::ServedDrive;
 
@@ -60,7 +60,7 @@ impl PluggedDrive {
 
     /// Returns whether nobody can use it any more.
     pub(in crate::drives) fn is_gone(&self) -> bool {
-        self.plug.is_gone()
+        self.plug.is_gone() || self.drive.has_failed()
     }
 
     /// Does what is due: call it several times a second.
@@ -72,8 +72,12 @@ impl PluggedDrive {
     /// its counts.
     ///
     /// # Errors
-    /// When something stays, or one of them cannot be written.
+    /// When something stays, one of them cannot be written, or a request or the model panicked.
     pub(in crate::drives) fn pull(mut self, asked: &Serve) -> anyhow::Result<Served> {
+        if self.drive.has_failed() {
+            // Its users get errors already, and are waited for no more.
+            bail!("cannot serve {} any longer: a request or its model failed", asked.profile);
+        }
         self.plug.pull()?;
         let recording = self.drive.cut();
         let trace = self.drive.stop();
@@ -87,5 +91,33 @@ impl PluggedDrive {
         }
         self.counts.tell()?;
         Ok(self.counts.document())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use drive::CommandKind;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command, DriveWhat};
+
+    #[test]
+    fn a_drive_that_panics_is_gone_and_its_pull_is_an_error_that_leaves_nothing() {
+        let scratch = testkit::Scratch::new();
+        let socket = scratch.path().join("socket");
+        let words = ["straddle", "drive", "serve", "--profile", "hdd-7200-512e", "--as", "nbd"];
+        let words = words.into_iter().chain(["--socket", testkit::scratch::text(&socket)]);
+        let Command::Drive(drive) = Arguments::try_parse_from(words).unwrap().command else {
+            panic!("it is a drive")
+        };
+        let DriveWhat::Serve(asked) = drive.what else { panic!("it is served") };
+        let plugged = PluggedDrive::insert(&asked).unwrap();
+        assert!(socket.exists() && !plugged.is_gone());
+        plugged.drive.submit(CommandKind::Read, 0, 4096, |_| panic!("a test's panic"));
+        testkit::running_program::until("the drive is gone", || plugged.is_gone());
+        let error = plugged.pull(&asked).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(error, "cannot serve hdd-7200-512e any longer: a request or its model failed");
+        assert!(!socket.exists());
     }
 }

@@ -121,6 +121,10 @@ impl<'a> Stand<'a> {
         drive.stop();
         // Its end is that of the drive.
         let _ = clock.join();
+        anyhow::ensure!(
+            !drive.has_failed(),
+            "cannot serve the drive any longer: a request or its model failed"
+        );
         let result = result?;
         pulled?;
         Ok(result)

@@ -83,7 +83,7 @@ impl Volume {
         names
     }
 
-    /// Returns whether no file of a run is there any more.
+    /// Checks that no file of a run is there any more.
     #[track_caller]
     pub(crate) fn is_clean(&self) {
         let ours = || {

@@ -64,8 +64,8 @@ fn guests(scratch: &Scratch) -> [PathBuf; 3] {
     [bare, ext4, full]
 }
 
-/// Returns what is not allocated lies nowhere, but a gate asks about the disk that a guest is going to
-/// write, and the format's rule says where that will be. So a fresh image is judged as a full one:
+/// Clusters that are not allocated are nowhere yet, but a gate asks about the disk that a guest is
+/// going to write, and the format's rule says where that will be. So a fresh image is judged as a full one:
 /// a build that passes while it is empty and fails after the first boot would help nobody. The
 /// same content differs between two formats only where one of them does put data off the granule.
 #[test]

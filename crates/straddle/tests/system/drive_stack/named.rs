@@ -37,7 +37,7 @@ fn a_directory_with_one_image_is_that_image() {
     assert_eq!(numbered, found);
 }
 
-/// Returns what is refused at `path` says all of `expected`, with one step to take.
+/// Checks that the refusal at `path` says all of `expected`, with one step to take.
 #[track_caller]
 fn check(path: &Path, expected: &[&str]) {
     let said = refused(text(path), &[]);
