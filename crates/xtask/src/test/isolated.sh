@@ -16,7 +16,19 @@ for place in $visible; do
     mkdir "/sys/$number"
     mount --bind "$place" "/sys/$number"
 done
+# Two unit tests of the binary need these: one names /dev/zero as a file that never ends, and one
+# makes a fifo by mkfifo, whose input is /dev/null.
+for name in null zero; do
+    : > "/sys/$name"
+    mount --bind "/dev/$name" "/sys/$name"
+done
 mount -t tmpfs -o mode=755 none /dev
+for name in null zero; do
+    : > "/dev/$name"
+    mount --bind "/sys/$name" "/dev/$name"
+    umount "/sys/$name"
+    rm "/sys/$name"
+done
 mount -t tmpfs -o mode=1777 none /tmp
 for place in $covers; do
     mkdir -p "$place"

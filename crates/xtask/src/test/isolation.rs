@@ -1,6 +1,5 @@
-//! Isolation of tests of logic: they run as nobody, in new mount, net and pid namespaces, with
-//! an empty /dev and /sys and a /tmp of their own. Not even /dev/null is there, since nothing
-//! of logic opens it.
+//! Isolation of tests of logic: they run as nobody, in new mount, net and pid namespaces, with an
+//! empty /sys, a /tmp of their own, and nothing but null and zero in /dev (`isolated.sh` says why).
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
