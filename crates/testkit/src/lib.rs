@@ -14,6 +14,7 @@ pub mod running_program;
 pub mod schema;
 pub mod scratch;
 pub mod suppress;
+pub mod tolerance;
 pub mod tool;
 pub mod void_by_chance;
 mod xml;

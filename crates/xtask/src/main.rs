@@ -33,11 +33,17 @@ use options::number;
 const USAGE: &str = "\
 usage: cargo xtask CHORE
 
-  test [--no-install] [ARGUMENT...]
+  test [--no-install] [OPTION...]
                                 list the missing tools' packages and install them (Debian, root),
-                                run every test, those that measure last and one at a time; count
-                                skipped and flaky ones, look for leftovers; other arguments go to
-                                cargo test
+                                run the tests of logic and of the system, count skipped ones, look
+                                for leftovers: --all (guests and the machine lane, too), --rest
+                                (only those), --lane NAME (logic, system, guest or machine),
+                                --slowest (lists ten), --seed N (of the order of logic)
+  test --runs N [OPTION...]     repeat tests until each executable ran N times, by a file: --lane
+                                NAME, --beside-load (other work at the same time), --ledger FILE
+                                (target/test-runs.tsv); --runs 0 prints the sums
+  test [--no-install] ARGUMENT...
+                                run what cargo test runs with these arguments
   fuzz [--seconds N] [TARGET]   run every fuzz target, or one, for N seconds each (5)
   seeds DIRECTORY               make packed disk heads with the real tools
   pack FILE PACKED [BYTES]      pack the first BYTES (all) of a disk or image

@@ -53,7 +53,7 @@ pub(super) fn bsd_name(code: u8) -> Option<&'static str> {
     BSD_TYPES.iter().find(|row| row.0 == code).map(|row| row.1)
 }
 
-/// Returns the GUIDs and the MBR codes that are known here, for tests that compare them with tools'.
+/// Returns the GUIDs and the MBR codes that are known here, for tests against tools.
 pub(super) fn known() -> (Vec<&'static str>, Vec<u8>) {
     let guids = GPT_TYPES.iter().map(|row| row.0).collect();
     (guids, MBR_TYPES.iter().map(|row| row.0).collect())

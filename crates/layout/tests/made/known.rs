@@ -1,4 +1,4 @@
-//! What a power cut may leave while a table is written, and what must be read then.
+//! States that a power cut may leave while a table is written, and the tables to read then.
 
 use crate::made::crash_model::{Asked, Held, Recorder, Sizes, Tear, every_outcome};
 use crate::made::tables::{self, Case};

@@ -8,6 +8,37 @@ pub(super) struct FailedTest {
     pub(super) output: String,
 }
 
+impl FailedTest {
+    /// Returns whether each panic of its output says that a measured value missed its tolerance.
+    pub(super) fn is_missed_tolerance(&self) -> bool {
+        let lines: Vec<&str> = self.output.lines().collect();
+        let is_panic = |line: &str| line.starts_with("thread '") && line.contains(" panicked at ");
+        let mut panics = lines.windows(2).filter(|pair| is_panic(pair[0])).peekable();
+        let is_any = panics.peek().is_some();
+        is_any && panics.all(|pair| pair[1].starts_with(testkit::tolerance::MISSED))
+    }
+}
+
+/// A line on which a test ended: `test a::b ... ok <1.234s>`.
+#[derive(Debug, PartialEq)]
+pub(super) struct EndedTest {
+    pub(super) name: String,
+    /// Seconds that it took, where the harness prints them.
+    pub(super) seconds: Option<f64>,
+}
+
+impl EndedTest {
+    /// Returns the test that ended, if `line` says so.
+    pub(super) fn read(line: &str) -> Option<EndedTest> {
+        let (name, ending) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+        let (word, time) = ending.split_once(" <").unwrap_or((ending, ""));
+        let is_ending = ["ok", "FAILED", "ignored"].iter().any(|known| word.starts_with(known));
+        let name = name.strip_suffix(" - should panic").unwrap_or(name);
+        let seconds = time.strip_suffix("s>").and_then(|seconds| seconds.parse().ok());
+        is_ending.then(|| EndedTest { name: name.to_owned(), seconds })
+    }
+}
+
 /// Number of tests that a result line counts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ResultLine {
@@ -66,8 +97,9 @@ impl HarnessOutput {
     }
 }
 
-/// Returns whether an executable begins: `running 3 tests`.
+/// Returns whether an executable begins: `running 3 tests`, or `running 3 tests (shuffle seed: 7)`.
 fn is_beginning(line: &str) -> bool {
+    let line = line.split_once(" (shuffle seed: ").map_or(line, |(start, _)| start);
     let count = line.strip_prefix("running ").and_then(|rest| rest.split_once(" test"));
     count.is_some_and(|(count, end)| count.parse::<u64>().is_ok() && matches!(end, "" | "s"))
 }
@@ -126,6 +158,37 @@ failures:
 test result: FAILED. 2 passed; 2 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.02s
 ";
 
+    #[test]
+    fn a_missed_tolerance_is_one_only_where_nothing_else_panicked() {
+        let panic =
+            |words: &str| format!("\nthread 'a' (7) panicked at tests/a.rs:7:9:\n{words}\n");
+        let missed = panic("missed tolerance: 5 of 6");
+        for (output, is_missed) in [
+            (missed.clone(), true),
+            (format!("a line\n{missed}note: run with\n"), true),
+            (missed.clone() + &missed, true),
+            (missed.clone() + &panic("index out of bounds"), false),
+            (panic("it missed tolerance: 5"), false),
+            ("missed tolerance: 5\n".to_owned(), false),
+            (String::new(), false),
+        ] {
+            let test = FailedTest { name: "a".to_owned(), output };
+            assert_eq!(test.is_missed_tolerance(), is_missed, "{}", test.output);
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_test_is_read_with_its_seconds() {
+        let ended = |line: &str| EndedTest::read(line).map(|test| (test.name, test.seconds));
+        assert_eq!(ended("test a::b ... ok <1.234s>"), Some(("a::b".to_owned(), Some(1.234))));
+        assert_eq!(ended("test a ... FAILED"), Some(("a".to_owned(), None)));
+        assert_eq!(ended("test a - should panic ... ok"), Some(("a".to_owned(), None)));
+        assert_eq!(ended("test a ... ignored, reason"), Some(("a".to_owned(), None)));
+        assert_eq!(ended("test a has been running for over 60 seconds"), None);
+        assert_eq!(ended("test result: ok. 1 passed; 0 failed"), None);
+        assert_eq!(ended("test a ... "), None);
+    }
+
     fn read(text: &str) -> (HarnessOutput, Vec<ResultLine>) {
         let mut output = HarnessOutput::default();
         let results = text.lines().filter_map(|line| output.read(line)).collect();
@@ -154,6 +217,7 @@ test result: FAILED. 2 passed; 2 failed; 1 ignored; 0 measured; 3 filtered out; 
             (format!("{good}{crash}"), 1),
             (format!("{crash}{good}"), 1),
             (format!("{crash}{crash}"), 2),
+            ("running 2 tests (shuffle seed: 7)\ntest a ... ok\n".to_owned(), 1),
             (format!("{good}{good}running late\n"), 0),
         ] {
             assert_eq!(read(&text).0.unfinished(), unfinished, "{text}");

@@ -1,86 +1,88 @@
 //! Counts of tests that passed, failed, were skipped, or passed only when they ran again.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use super::harness_output::ResultLine;
+use super::run_result::RunResult;
 
 /// Results counted so far.
 #[derive(Debug, Default)]
 pub(super) struct TestCounts {
-    pub(super) passed: u64,
+    passed: u64,
     pub(super) failed: u64,
     skipped: u64,
     /// Each skipped test and why.
     reasons: Vec<String>,
-    /// Tests that failed, and then passed alone.
+    /// Names of tests that failed, and faults outside of tests.
+    failures: Vec<String>,
+    /// Tests that missed a tolerance, and then passed alone.
     flaky: Vec<String>,
-    /// Lines of the file of skips that are counted already.
-    seen: usize,
+    /// Tests that failed and ran again without a mark of a missed tolerance.
+    unmarked: Vec<String>,
 }
 
 impl TestCounts {
-    /// Adds the counts of a result line.
-    pub(super) fn add(&mut self, result: &ResultLine) {
-        self.passed += result.passed;
-        self.failed += result.failed;
-        self.skipped += result.ignored;
+    /// Adds the results of an executable. A test that skipped counts as passed for the harness, so
+    /// it is taken off there; one that named several reasons is one test.
+    pub(super) fn add(&mut self, result: &RunResult) {
+        let skips: BTreeSet<&str> = result.skips.iter().map(|(test, _)| test.as_str()).collect();
+        let skipped = u64::try_from(skips.len()).unwrap_or(0);
+        self.passed += result.passed.saturating_sub(skipped);
+        self.skipped += result.ignored + skipped;
+        self.failed += result.failures();
+        self.failures.extend(result.failed_names().into_iter().map(ToOwned::to_owned));
+        let reason = |(test, reason): &(String, String)| format!("{test}: {reason}");
+        self.reasons.extend(result.skips.iter().map(reason));
+        self.flaky.extend_from_slice(&result.flaky);
+        self.unmarked.extend_from_slice(&result.unmarked);
     }
 
-    /// Counts the test `name`, which failed, as one that passed.
-    pub(super) fn forgive(&mut self, name: &str) {
-        self.failed = self.failed.saturating_sub(1);
-        self.passed += 1;
-        self.flaky.push(name.to_owned());
+    /// Returns the number of tests that are counted.
+    pub(super) fn tests(&self) -> u64 {
+        self.passed + self.failed + self.skipped
     }
 
-    /// Counts what was added to the file of skips. A test that skipped counts as passed for the
-    /// harness, so it is taken off there; one that named several reasons is one test.
-    pub(super) fn skips(&mut self, file: &Path) {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let mut tests = BTreeSet::new();
-        for line in text.lines().skip(self.seen) {
-            self.seen += 1;
-            let (test, reason) = line.split_once('\t').unwrap_or((line, "no reason given"));
-            tests.insert(test.to_owned());
-            self.reasons.push(format!("{test}: {reason}"));
-        }
-        let skipped = u64::try_from(tests.len()).unwrap_or(0);
-        self.skipped += skipped;
-        self.passed = self.passed.saturating_sub(skipped);
-    }
-
-    /// The last lines of a run: skipped tests, flaky tests, and the counts.
+    /// The last lines of a run: skipped, failed and flaky tests, and the counts.
     pub(super) fn text(&self) -> String {
-        let skipped = self.reasons.iter().map(|reason| format!("skipped: {reason}\n"));
-        let flaky = self.flaky.iter().map(|name| format!("flaky: {name}\n"));
-        let lines: String = skipped.chain(flaky).collect();
-        format!("{lines}{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+        let lines = |word: &str, names: &[String]| -> String {
+            names.iter().map(|name| format!("{word}: {name}\n")).collect()
+        };
+        format!(
+            "{}{}{}{}{} passed, {} failed, {} skipped",
+            lines("skipped", &self.reasons),
+            lines("failed", &self.failures),
+            lines("not marked as a missed tolerance", &self.unmarked),
+            lines("flaky", &self.flaky),
+            self.passed,
+            self.failed,
+            self.skipped
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test::harness_output::FailedTest;
 
     #[test]
     fn results_are_summed_and_skips_are_taken_off() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("skips");
         let mut counts = TestCounts::default();
-        let add = |counts: &mut TestCounts, line: &str| {
-            counts.add(&ResultLine::read(line).expect("a result line"));
-        };
-        add(&mut counts, "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured");
-        std::fs::write(&file, "a\tneeds x\na\tneeds y\nb\tneeds x\n").unwrap();
-        counts.skips(&file);
-        counts.skips(&file);
-        add(&mut counts, "test result: FAILED. 10 passed; 2 failed; 0 ignored; finished in 0.1s");
-        counts.forgive("c");
+        let skip = |test: &str, reason: &str| (test.to_owned(), reason.to_owned());
+        let skips = vec![skip("a", "needs x"), skip("a", "needs y"), skip("b", "needs x")];
+        counts.add(&RunResult { passed: 5, ignored: 1, skips, ..RunResult::default() });
+        let failed = FailedTest { name: "d".to_owned(), output: String::new() };
+        counts.add(&RunResult {
+            passed: 10,
+            failed: vec![failed],
+            flaky: vec!["c".to_owned()],
+            unmarked: vec!["c".to_owned()],
+            ..RunResult::default()
+        });
         assert_eq!(
             counts.text(),
-            "skipped: a: needs x\nskipped: a: needs y\nskipped: b: needs x\nflaky: c\n\
-             14 passed, 1 failed, 3 skipped"
+            "skipped: a: needs x\nskipped: a: needs y\nskipped: b: needs x\nfailed: d\n\
+             not marked as a missed tolerance: c\nflaky: c\n13 passed, 1 failed, 3 skipped"
         );
+        assert_eq!(counts.tests(), 17);
     }
 }

@@ -1,115 +1,90 @@
-//! Starts of cargo test: what each runs, and how many tests at once.
+//! One start of a test executable, or of cargo test: what it runs, and how many tests at once.
 
-use std::path::{Path, PathBuf};
+use super::executable::TestExecutable;
+use super::lane::{Lane, Standing};
 
-use anyhow::Context as _;
+/// Program that is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    /// Cargo, with words after `cargo test --workspace`.
+    Cargo(Vec<String>),
+    Executable(TestExecutable),
+}
 
-use crate::cargo::root;
-
-/// The test executables of which one test runs at a time, with nothing else beside it: they
-/// measure, and what runs beside them is part of what they measure.
-const QUIET: [&str; 3] = ["measure", "honesty", "exits"];
-
-/// One start of cargo test.
+/// One start of tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TestRun {
-    /// Words to cargo, after `cargo test --workspace`.
-    pub(super) cargo: Vec<String>,
-    /// Words to the test executables.
+    pub(super) program: Program,
+    /// Words to the harness.
     pub(super) harness: Vec<String>,
-    /// True if one test runs at a time.
-    pub(super) is_serial: bool,
-    /// True if a failed test gets a second try, alone.
-    pub(super) is_retried: bool,
+    /// Number of tests that run at once; what the harness likes where it is not given.
+    pub(super) threads: Option<usize>,
+    /// True if it runs where there is nothing but its code.
+    pub(super) is_isolated: bool,
 }
 
 impl TestRun {
-    /// Returns every test, the quiet executables last.
-    ///
-    /// # Errors
-    /// When the test executables cannot be listed.
-    pub(super) fn all() -> anyhow::Result<Vec<TestRun>> {
-        let mut loud = words(&["--lib", "--bins", "--examples"]);
-        let names = executables(&root())?;
-        loud.extend(named(names.iter().map(String::as_str).filter(|name| !is_quiet(name))));
-        Ok(vec![
-            TestRun::of(loud, false),
-            TestRun::of(words(&["--doc"]), false),
-            TestRun::of(named(QUIET), true),
-        ])
-    }
-
-    fn of(cargo: Vec<String>, is_quiet: bool) -> TestRun {
-        TestRun { cargo, harness: Vec::new(), is_serial: is_quiet, is_retried: is_quiet }
-    }
-
-    /// Returns the run that the words of a command line ask for. It is serial where they name a
-    /// quiet executable, and tries again where they name no other.
-    pub(super) fn asked(arguments: &[&str]) -> TestRun {
-        let end = arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len());
-        let (cargo, harness) = arguments.split_at(end);
-        let pairs = cargo.windows(2).filter(|pair| pair[0] == "--test").map(|pair| pair[1]);
-        let joined = cargo.iter().filter_map(|word| word.strip_prefix("--test="));
-        let mut quiet = pairs.chain(joined).map(is_quiet).peekable();
-        let is_named = quiet.peek().is_some();
-        let (is_any, is_all) = quiet.fold((false, true), |(any, all), is| (any | is, all & is));
+    /// Returns the run of an executable's tests as its lane runs them.
+    pub(super) fn of(executable: &TestExecutable) -> TestRun {
+        let threads = if executable.standing.is_serial { 1 } else { threads() };
         TestRun {
-            cargo: words(cargo),
-            harness: words(harness.get(1..).unwrap_or_default()),
-            is_serial: is_any,
-            is_retried: is_named && is_all,
+            program: Program::Executable(executable.clone()),
+            harness: Vec::new(),
+            threads: Some(threads),
+            is_isolated: false,
+        }
+    }
+
+    /// Returns the run of an executable of the logic lane, with its tests in the order of `seed`.
+    pub(super) fn shuffled(executable: &TestExecutable, threads: usize, seed: u64) -> TestRun {
+        TestRun {
+            harness: vec!["--shuffle-seed".to_owned(), seed.to_string()],
+            threads: Some(threads),
+            is_isolated: true,
+            ..TestRun::of(executable)
+        }
+    }
+
+    /// Returns the run that the words of a command line ask of cargo: one test at a time where they
+    /// name an executable that is serial.
+    pub(super) fn asked(cargo: &[String], harness: &[String]) -> TestRun {
+        let pairs =
+            cargo.windows(2).filter(|pair| pair[0] == "--test").map(|pair| pair[1].as_str());
+        let joined = cargo.iter().filter_map(|word| word.strip_prefix("--test="));
+        let mut named = pairs.chain(joined);
+        let is_serial = named.any(|name| Standing::of_tests(name).is_ok_and(|at| at.is_serial));
+        TestRun {
+            program: Program::Cargo(cargo.to_vec()),
+            harness: harness.to_vec(),
+            threads: Some(if is_serial { 1 } else { threads() }),
+            is_isolated: false,
         }
     }
 
     /// Returns the run of the test `name` alone, which shows its output also if it passes.
     pub(super) fn alone(&self, name: &str) -> TestRun {
-        TestRun {
-            cargo: self.cargo.clone(),
-            harness: words(&["--exact", name, "--show-output"]),
-            is_serial: true,
-            is_retried: false,
+        let harness = ["--exact", name, "--show-output"].map(ToOwned::to_owned).to_vec();
+        TestRun { harness, threads: Some(1), ..self.clone() }
+    }
+
+    /// Returns the name of what runs.
+    pub(super) fn name(&self) -> &str {
+        match &self.program {
+            Program::Cargo(_) => "cargo test",
+            Program::Executable(executable) => &executable.name,
         }
+    }
+
+    /// True if what it measures may miss its tolerance by chance.
+    pub(super) fn is_measuring(&self) -> bool {
+        matches!(&self.program, Program::Executable(one) if one.lane() == Lane::Machine)
     }
 }
 
-fn is_quiet(name: &str) -> bool {
-    QUIET.contains(&name)
-}
-
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
-
-/// Cargo's words for test executables.
-fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    names.into_iter().flat_map(|name| ["--test".to_owned(), name.to_owned()]).collect()
-}
-
-/// The names of all test executables of the project at `root`, as cargo finds them: `tests/NAME.rs`
-/// and `tests/NAME/main.rs`.
-fn executables(root: &Path) -> anyhow::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for package in listed(&root.join("crates"))? {
-        let tests = package.join("tests");
-        for path in if tests.is_dir() { listed(&tests)? } else { Vec::new() } {
-            let is_one = path.join("main.rs").is_file() || path.extension() == Some("rs".as_ref());
-            names.extend(
-                path.file_stem()
-                    .filter(|_| is_one)
-                    .and_then(|name| name.to_str())
-                    .map(str::to_owned),
-            );
-        }
-    }
-    names.sort();
-    names.dedup();
-    Ok(names)
-}
-
-fn listed(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(directory)
-        .with_context(|| format!("cannot list {}", directory.display()))?;
-    entries.map(|entry| Ok(entry?.path())).collect()
+/// Returns how many tests of a program run at once: two for each processor, since half of a test's
+/// time is spent waiting for disks and for the seconds of a measurement.
+fn threads() -> usize {
+    crate::trials::processors() * 2
 }
 
 #[cfg(test)]
@@ -117,34 +92,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_executable_runs_once_and_the_quiet_ones_last() {
-        let runs = TestRun::all().unwrap();
-        let of = |run: &TestRun| -> Vec<String> {
-            run.cargo.iter().filter(|word| !word.starts_with("--")).cloned().collect()
-        };
-        assert_eq!(of(&runs[0]), ["fixes", "guest", "logic", "races", "system"]);
-        assert_eq!(of(&runs[2]), QUIET);
-        let modes: Vec<_> = runs.iter().map(|run| (run.is_serial, run.is_retried)).collect();
-        assert_eq!(modes, [(false, false), (false, false), (true, true)]);
-    }
-
-    #[test]
-    fn a_command_line_that_names_a_quiet_executable_runs_serially() {
-        for (line, modes) in [
-            ("--test measure bench::", (true, true)),
-            ("--test=honesty --test exits -- --nocapture", (true, true)),
-            ("--test system --test measure", (true, false)),
-            ("--test fixes", (false, false)),
-            ("-p units measure", (false, false)),
-            ("-- --test measure", (false, false)),
+    fn a_command_line_that_names_a_serial_executable_runs_serially() {
+        for (line, is_serial) in [
+            ("--test measure bench::", true),
+            ("--test=honesty --test exits", true),
+            ("--test system --test measure", true),
+            ("--test fixes", false),
+            ("-p units measure", false),
         ] {
-            let run = TestRun::asked(&line.split(' ').collect::<Vec<_>>());
-            assert_eq!((run.is_serial, run.is_retried), modes, "{line}");
+            let words: Vec<String> = line.split(' ').map(ToOwned::to_owned).collect();
+            assert_eq!(TestRun::asked(&words, &[]).threads == Some(1), is_serial, "{line}");
         }
-        let run = TestRun::asked(&["--test", "exits", "--", "--nocapture"]);
-        assert_eq!(run.harness, ["--nocapture"]);
-        let alone = run.alone("a::b");
-        assert_eq!(alone.cargo, ["--test", "exits"]);
-        assert_eq!(alone.harness, ["--exact", "a::b", "--show-output"]);
     }
 }

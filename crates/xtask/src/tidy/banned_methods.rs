@@ -1,5 +1,5 @@
-//! The ban of clocks and programs from logic, which clippy.toml has: that it works, and that nothing
-//! of logic is excepted from it.
+//! The ban of clocks and programs from logic, which clippy.toml has: that it works, and that
+//! nothing of logic is excepted from it.
 
 use super::{ProjectFile, TidyFault};
 
