@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use device::{Disk, ReadError, disk};
 use rustix::fs::{SeekFrom, seek};
 
+/// Unit in which zeros become holes.
+const BLOCK_BYTES: usize = 64 << 10;
+
 /// A directory that is removed when this is dropped, also on a failing test.
 #[derive(Debug)]
 pub struct Scratch {
@@ -72,6 +75,22 @@ impl Scratch {
         std::fs::write(&path, bytes).expect("a scratch file can be written");
         path
     }
+
+    /// Same as [`Scratch::file`], with holes where there are only zeros.
+    ///
+    /// # Panics
+    /// Same as [`Scratch::file`].
+    #[must_use]
+    pub fn sparse_file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.image(name, disk::length_of(bytes));
+        let file = File::options().write(true).open(&path).expect("a scratch file can be opened");
+        for (block, at) in bytes.chunks(BLOCK_BYTES).zip((0..).step_by(BLOCK_BYTES)) {
+            if !disk::is_filled_with(block, 0) {
+                file.write_all_at(block, at).expect("a scratch file can be written");
+            }
+        }
+        path
+    }
 }
 
 /// The bytes of the file at `path`; its holes are neither read nor given memory.
@@ -115,7 +134,7 @@ pub fn copy_range(from: &Path, range: Range<u64>, to: &Path) {
     copy.set_len(range.end - range.start).expect("it can be given a length");
     let mut at = range.start;
     while at < range.end {
-        let length = (range.end - at).min(1 << 18);
+        let length = (range.end - at).min(BLOCK_BYTES as u64);
         let bytes = disk::read_vec(&from, at, length).expect("a scratch file can be read");
         if !disk::is_filled_with(&bytes, 0) {
             copy.write_all_at(&bytes, at - range.start).expect("it can be written");
