@@ -125,6 +125,14 @@ pub fn sparse_range(path: &Path, range: Range<u64>) -> Vec<u8> {
     bytes
 }
 
+/// Copies the file `from` to the new file `to`, with its holes.
+///
+/// # Panics
+/// When it cannot be copied.
+pub fn copy(from: &Path, to: &Path) {
+    copy_range(from, 0..FileDisk::open(from).length_bytes, to);
+}
+
 /// Copies `range` of the file `from` to the new file `to`, where zeros become a hole.
 ///
 /// # Panics
