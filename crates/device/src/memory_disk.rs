@@ -1,17 +1,19 @@
 //! A disk in memory that may be larger than memory: only what was put there takes room.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::disk::{self, Disk, ReadError};
 
 const PAGE_BYTES: u64 = 4096;
 const PAGE: usize = 4096;
 
-/// A sparse disk: zeros, but for what [`MemoryDisk::put`] placed.
+/// A sparse disk: zeros, but for what [`MemoryDisk::put`] placed. Copies share pages until one of
+/// them changes.
 #[derive(Clone, Debug)]
 pub struct MemoryDisk {
     length_bytes: u64,
-    pages: BTreeMap<u64, Box<[u8; PAGE]>>,
+    pages: BTreeMap<u64, Arc<[u8; PAGE]>>,
 }
 
 impl MemoryDisk {
@@ -42,8 +44,8 @@ impl MemoryDisk {
         for (address, piece) in pieces(offset_bytes, bytes.len()) {
             let page = self.pages.entry(address.div_euclid(PAGE_BYTES));
             let within = within_page(address);
-            let target = &mut page.or_insert_with(|| Box::new([0; PAGE]))[within..];
-            target[..piece.len()].copy_from_slice(&bytes[piece]);
+            let page = Arc::make_mut(page.or_insert_with(|| Arc::new([0; PAGE])));
+            page[within..within + piece.len()].copy_from_slice(&bytes[piece]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The space between an MBR and the first partition.
 
-use device::Disk;
+use device::{Disk, disk};
 
 use crate::partition_needs::PartitionNeeds;
 
@@ -31,8 +31,7 @@ fn used_bytes(bytes: &dyn Disk, length: u64) -> u64 {
             return length;
         }
         let used = &buffer[..part];
-        // The compiler makes an OR of many bytes one step; a search goes byte by byte.
-        if used.iter().fold(0, |all, byte| all | byte) != 0 {
+        if !disk::is_filled_with(used, 0) {
             return from
                 + used.iter().rposition(|&byte| byte != 0).map_or(0, |last| last as u64 + 1);
         }

@@ -34,8 +34,7 @@ pub(crate) fn used_byte(bytes: &dyn Disk, range: ByteRange, from_end: bool) -> O
             let at_bytes = if from_end { end - 1 } else { start };
             return Some(InTheWay { at_bytes, is_read: false });
         };
-        // The compiler makes an OR of many bytes one step; a search goes byte by byte.
-        if now.iter().fold(0, |all, byte| all | byte) != 0 {
+        if !disk::is_filled_with(&now, 0) {
             let mut places = (at..).zip(&now).filter(|&(_, &byte)| byte != 0);
             let found = if from_end { places.last() } else { places.next() };
             return found.map(|(at_bytes, _)| InTheWay { at_bytes, is_read: true });

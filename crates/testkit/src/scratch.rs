@@ -1,10 +1,15 @@
 //! Scratch images: sparse files in a directory that goes away with the test, failed or not.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use device::{Disk, ReadError, disk};
+use rustix::fs::{SeekFrom, seek};
+
+/// Unit in which zeros become holes.
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// A directory that is removed when this is dropped, also on a failing test.
 #[derive(Debug)]
@@ -69,6 +74,80 @@ impl Scratch {
         let path = self.directory.path().join(name);
         std::fs::write(&path, bytes).expect("a scratch file can be written");
         path
+    }
+
+    /// Same as [`Scratch::file`], with holes where there are only zeros.
+    ///
+    /// # Panics
+    /// Same as [`Scratch::file`].
+    #[must_use]
+    pub fn sparse_file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.image(name, disk::length_of(bytes));
+        let file = File::options().write(true).open(&path).expect("a scratch file can be opened");
+        for (block, at) in bytes.chunks(BLOCK_BYTES).zip((0..).step_by(BLOCK_BYTES)) {
+            if !disk::is_filled_with(block, 0) {
+                file.write_all_at(block, at).expect("a scratch file can be written");
+            }
+        }
+        path
+    }
+}
+
+/// The bytes of the file at `path`; its holes are neither read nor given memory.
+///
+/// # Panics
+/// When it cannot be read.
+#[must_use]
+pub fn sparse_bytes(path: &Path) -> Vec<u8> {
+    sparse_range(path, 0..FileDisk::open(path).length_bytes)
+}
+
+/// The bytes of `range` of the file at `path`, as [`sparse_bytes`] reads them.
+///
+/// # Panics
+/// When they cannot be read.
+#[must_use]
+pub fn sparse_range(path: &Path, range: Range<u64>) -> Vec<u8> {
+    let FileDisk { file, length_bytes } = FileDisk::open(path);
+    assert!(range.end <= length_bytes, "{range:?} of {length_bytes} bytes");
+    let place = |at: u64| usize::try_from(at - range.start).expect("it fits into memory");
+    let mut bytes = vec![0; place(range.end)];
+    let mut at = range.start;
+    while let Ok(start) = seek(&file, SeekFrom::Data(at)) {
+        let end = seek(&file, SeekFrom::Hole(start)).expect("data ends").min(range.end);
+        if start >= end {
+            break;
+        }
+        let run = &mut bytes[place(start)..place(end)];
+        file.read_exact_at(run, start).expect("a scratch file can be read");
+        at = end;
+    }
+    bytes
+}
+
+/// Copies the file `from` to the new file `to`, with its holes.
+///
+/// # Panics
+/// When it cannot be copied.
+pub fn copy(from: &Path, to: &Path) {
+    copy_range(from, 0..FileDisk::open(from).length_bytes, to);
+}
+
+/// Copies `range` of the file `from` to the new file `to`, where zeros become a hole.
+///
+/// # Panics
+/// When it cannot be copied.
+pub fn copy_range(from: &Path, range: Range<u64>, to: &Path) {
+    let (from, copy) = (FileDisk::open(from), File::create(to).expect("it can be made"));
+    copy.set_len(range.end - range.start).expect("it can be given a length");
+    let mut at = range.start;
+    while at < range.end {
+        let length = (range.end - at).min(BLOCK_BYTES as u64);
+        let bytes = disk::read_vec(&from, at, length).expect("a scratch file can be read");
+        if !disk::is_filled_with(&bytes, 0) {
+            copy.write_all_at(&bytes, at - range.start).expect("it can be written");
+        }
+        at += length;
     }
 }
 

@@ -151,6 +151,11 @@ const LINES: &[RatioLine] = &[
     exact(Delete, MeanBut(Jfs), "delete, mean of five", 1.40).noted("without JFS"),
 ];
 
+/// All of its published numbers.
+pub(super) fn published() -> impl Iterator<Item = PublishedNumber> {
+    LINES.iter().map(|line| line.published)
+}
+
 /// All of its lines.
 pub(super) fn compared() -> Vec<PublishedNumber> {
     let ratios = ratios(profile::called(DRIVE).expect("a built-in drive"));

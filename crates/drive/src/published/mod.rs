@@ -42,6 +42,12 @@ pub fn published(seed: u64) -> Vec<PublishedNumber> {
     published_of(&Article::ALL, seed)
 }
 
+/// The numbers of an article, of which no model has said anything yet: nothing is simulated.
+pub fn without_models(article: Article) -> impl Iterator<Item = PublishedNumber> {
+    let figures = figures::LINES.iter().map(|line| line.published);
+    figures.chain(filesystems::published()).filter(move |line| line.article == article)
+}
+
 /// The numbers of some articles, as [`published`] gives them.
 #[must_use]
 pub fn published_of(articles: &[Article], seed: u64) -> Vec<PublishedNumber> {

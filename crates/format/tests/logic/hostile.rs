@@ -2,7 +2,7 @@
 //! in bounded reads and 64 MiB.
 //!
 //! The heads are in `tests/heads`; see the readme there. With `STRADDLE_SOAK` set, every byte takes
-//! all 255 other values instead of four.
+//! all 255 other values instead of two, and lengths are tried that everyday runs leave out.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -130,13 +130,18 @@ fn for_each_head(examine: impl Fn(&Head) + Sync) {
     });
 }
 
-/// Runs `parser` with each byte that it reads changed to a few other values, or to all.
+fn soak() -> bool {
+    std::env::var_os("STRADDLE_SOAK").is_some()
+}
+
+/// Runs `parser` with each byte that it reads changed to two other values, or to all: ones, and one
+/// of three by turns.
 fn change_every_byte(head: &Head, parser: Parser) {
-    let soak = std::env::var_os("STRADDLE_SOAK").is_some();
     for at_bytes in read_bytes(head, parser) {
         let [before] = disk::read_array(&head.disk, at_bytes).expect("a head holds it");
-        let few = [0x00, 0xff, before ^ 0x01, before ^ 0x80];
-        let values: Vec<u8> = if soak { (0..=255).collect() } else { few.into_iter().collect() };
+        let turn = usize::try_from(at_bytes % 3).expect("below 3");
+        let few = vec![0xff, [0x00, before ^ 0x01, before ^ 0x80][turn]];
+        let values: Vec<u8> = if soak() { (0..=255).collect() } else { few };
         for value in values.into_iter().filter(|value| *value != before) {
             let changed = Changed { below: &head.disk, at_bytes, value };
             let what = || format!("{}: {} with {value:#x} at {at_bytes}", parser.name(), head.name);
@@ -146,7 +151,8 @@ fn change_every_byte(head: &Head, parser: Parser) {
 }
 
 /// Lengths at which to cut: every one in the first two sectors, then each sector that holds
-/// something and its neighbors, and every one in the last sector.
+/// something and its neighbors, and every one in the last sector. Everyday runs take every fifth of
+/// them, and those at and beside the ends of sectors.
 fn cuts(head: &Head) -> Vec<u64> {
     let length_bytes = head.disk.length_bytes();
     let mut cuts: Vec<u64> = (0..=1024.min(length_bytes)).collect();
@@ -157,6 +163,7 @@ fn cuts(head: &Head) -> Vec<u64> {
         );
     }
     cuts.extend(length_bytes.saturating_sub(512)..=length_bytes);
+    cuts.retain(|cut| soak() || cut % 5 == 0 || (cut + 1) % 512 <= 2);
     cuts.sort_unstable();
     cuts.dedup();
     cuts

@@ -73,5 +73,5 @@ fn is_own(boot: &[u8], sector: u64, bytes: &[u8]) -> bool {
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
+    disk::is_filled_with(bytes, 0)
 }

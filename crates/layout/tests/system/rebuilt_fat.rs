@@ -12,7 +12,7 @@ use crate::made::tables;
 fn volume(bytes: &[u8]) -> Rc<dyn Disk> {
     let mut volume = MemoryDisk::new(disk::length_of(bytes));
     for (page, at) in bytes.chunks(4096).zip((0..).step_by(4096)) {
-        if page.iter().any(|&byte| byte != 0) {
+        if !disk::is_filled_with(page, 0) {
             volume.put(at, page);
         }
     }
@@ -68,7 +68,7 @@ fn every_shape_is_made_again_soundly_with_its_files() {
                     continue;
                 }
                 let before = files(&image);
-                let old = volume(&std::fs::read(&image).expect("it is read"));
+                let old = volume(&scratch::sparse_bytes(&image));
                 for wanted in [512, 4096] {
                     let about =
                         format!("FAT{kind} {mebibytes} MiB {sector} x {cluster} -> {wanted}");
@@ -83,7 +83,7 @@ fn every_shape_is_made_again_soundly_with_its_files() {
                         }
                     };
                     kinds.insert(found.summary.clone());
-                    let new = scratch.file("new", &bytes_of(&found));
+                    let new = scratch.sparse_file("new", &bytes_of(&found));
                     let checked = tool::output("fsck.fat", &["-n", scratch::text(&new)]);
                     let said = String::from_utf8_lossy(&checked.stdout).into_owned();
                     assert!(checked.status.success(), "{about}: {said}");
@@ -182,7 +182,7 @@ fn a_fat_that_is_not_sound_is_refused_with_the_way_to_repair_it() {
         let name = scratch::text(&image);
         tool::run("mkfs.fat", &["-F", kind, "-n", "LABEL", name]);
         tool::run("mcopy", &["-i", name, scratch::text(&small), "::/"]);
-        let sound = std::fs::read(&image).expect("it is read");
+        let sound = scratch::sparse_bytes(&image);
         let refusal = |bytes: &[u8]| RebuiltFat::new(&volume(bytes), 4096).err();
         assert_eq!(refusal(&sound), None, "FAT{kind}");
         let field = |at: usize| usize::from(sound[at]) + (usize::from(sound[at + 1]) << 8);

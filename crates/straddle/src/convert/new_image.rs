@@ -160,7 +160,7 @@ fn copy(
         disk::read_vec(from, at, end - at).map_err(|error| CopyEnd::Failed(error.to_string()))?;
     let mut written = 0;
     for (block, at) in bytes.chunks(BLOCK_BYTES).zip((at..).step_by(BLOCK_BYTES)) {
-        if block.iter().any(|&byte| byte != 0) {
+        if !disk::is_filled_with(block, 0) {
             to.write_all_at(block, at)?;
             written += disk::length_of(block);
         }

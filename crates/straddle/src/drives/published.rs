@@ -65,11 +65,14 @@ pub(super) fn line(compared: &PublishedNumber) -> PublishedLine {
 
 #[cfg(test)]
 mod tests {
+    use drive::published::{Article, published_of};
+
     use super::*;
 
     #[test]
     fn a_figure_outside_its_bounds_is_found_unless_its_reason_is_known() {
-        let within = published(1).into_iter().find(PublishedNumber::is_within).expect("one is");
+        let lines = published_of(&[Article::BlocksAlignment], 1);
+        let within = lines.into_iter().find(PublishedNumber::is_within).expect("one is");
         let off = PublishedNumber { model: within.published_max * 9.0, outside: "", ..within };
         let predicted = PublishedNumber { standing: LineOrigin::Predicted, ..off };
         assert!(is_fine(&within) && !is_fine(&predicted));

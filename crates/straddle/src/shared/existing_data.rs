@@ -99,8 +99,7 @@ fn ranges(length_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
 /// Returns whether nobody wrote there, or somebody erased it: all zeros, or all ones as flash has
 /// it.
 fn is_blank(page: &[u8]) -> bool {
-    let is = |value: u8| page.iter().all(|&byte| byte == value);
-    is(0) || is(0xff)
+    [0, 0xff].into_iter().any(|value| disk::is_filled_with(page, value))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 
+use device::disk;
 use serde_json::Value;
 use testkit::{scratch, tool};
 
@@ -41,12 +41,9 @@ pub(crate) struct Content {
 impl Content {
     /// Returns what is on a raw disk in a file.
     pub(crate) fn of(bench: &Bench, name: &str) -> Content {
-        let file = File::open(bench.path(name)).expect("the disk opens");
-        let read = |at: u64, length: u64| {
-            let mut bytes = vec![0; usize::try_from(length).expect("disks are small")];
-            file.read_exact_at(&mut bytes, at).expect("the disk is long enough");
-            bytes
-        };
+        let path = bench.path(name);
+        let file = File::open(&path).expect("the disk opens");
+        let read = |at: u64, length: u64| scratch::sparse_range(&path, at..at + length);
         let listed =
             [512, 4096].into_iter().find_map(|sector| Some((sector, list(bench, name, sector)?)));
         let Some((sector, table)) = listed else {
@@ -126,7 +123,11 @@ fn changed(before: &[u8], after: &[u8]) -> Option<u64> {
     let length = before.len().min(after.len());
     if before[..length] == after[..length] {
         // What was cut off must have been empty.
-        let rest = before[length..].iter().position(|&byte| byte != 0)?;
+        let rest = &before[length..];
+        if disk::is_filled_with(rest, 0) {
+            return None;
+        }
+        let rest = rest.iter().position(|&byte| byte != 0)?;
         return u64::try_from(length + rest).ok();
     }
     let placed = PLACED.iter().find(|(magic, _)| before[3..].starts_with(magic));

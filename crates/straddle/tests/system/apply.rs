@@ -46,7 +46,7 @@ fn straddle(directory: &Path, arguments: &[&str]) -> Ran {
 }
 
 fn read(path: &Path) -> Vec<u8> {
-    std::fs::read(path).expect("the image is read")
+    scratch::sparse_bytes(path)
 }
 
 /// Writes `bytes` at byte `at` of a file.

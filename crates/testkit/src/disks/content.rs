@@ -104,7 +104,7 @@ pub(crate) fn copy_into(image: &Path, at: u64, from: &Path) -> Tried<()> {
     while done < length {
         let run = (length - done).min(1 << 18);
         let bytes = read(&source, done, run)?;
-        if bytes.iter().any(|&byte| byte != 0) {
+        if !device::disk::is_filled_with(&bytes, 0) {
             disk.write_all_at(&bytes, at + done).map_err(|error| error.to_string())?;
         }
         done += run;
@@ -196,7 +196,7 @@ pub(crate) fn checked(
     while done < length {
         let run = (length - done).min(1 << 20);
         let bytes = read(disk, at + done, run)?;
-        if bytes.iter().any(|&byte| byte != 0) {
+        if !device::disk::is_filled_with(&bytes, 0) {
             target.write_all_at(&bytes, done).map_err(|error| error.to_string())?;
         }
         done += run;

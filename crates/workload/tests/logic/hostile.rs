@@ -32,13 +32,16 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_byte_of_every_seed_may_be_anything() {
+    let is_soak = std::env::var_os("STRADDLE_SOAK").is_some();
     for (name, read) in READERS {
         for seed in seeds(name) {
             read(&seed);
             for at in 0..seed.len() {
-                for byte in [0, b'\n', b'=', b'9', 0xff] {
+                let all = [0, b'\n', b'=', b'9', 0xff];
+                // Everyday runs try one of them by turns.
+                for byte in if is_soak { &all[..] } else { &all[at % 5..][..1] } {
                     let mut damaged = seed.clone();
-                    damaged[at] = byte;
+                    damaged[at] = *byte;
                     read(&damaged);
                 }
                 read(&seed[..at]);

@@ -44,7 +44,7 @@ impl GptCopies {
         }
         let found = self.sectors(disk, Lba(2));
         let written = &self.chosen().entries;
-        found.is_some_and(|found| is_zero(&found) || found.starts_with(written))
+        found.is_some_and(|found| disk::is_filled_with(&found, 0) || found.starts_with(written))
     }
 
     fn is_last_free(&self, disk: &dyn Disk) -> bool {
@@ -58,7 +58,9 @@ impl GptCopies {
         let header = header.and_then(|at| disk::read_vec(disk, at, self.sector.bytes()).ok());
         let first = self.last.0.checked_sub(self.entry_sectors()).map(Lba);
         let entries = first.and_then(|first| self.sectors(disk, first));
-        [header, entries].into_iter().all(|found| found.is_some_and(|found| is_zero(&found)))
+        let is_free =
+            |found: Option<Vec<u8>>| found.is_some_and(|all| disk::is_filled_with(&all, 0));
+        [header, entries].into_iter().all(is_free)
     }
 
     /// The sectors that the entries take.
@@ -71,8 +73,4 @@ impl GptCopies {
         let length = self.entry_sectors() * self.sector.bytes();
         disk::read_vec(disk, first.to_bytes(self.sector)?, length).ok()
     }
-}
-
-fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
 }

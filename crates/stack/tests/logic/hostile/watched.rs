@@ -41,12 +41,15 @@ pub(crate) fn soak() -> bool {
     std::env::var_os("STRADDLE_SOAK").is_some()
 }
 
-/// Returns what is tried instead of the byte `before`: four values, or all.
-pub(crate) fn instead_of(before: u8) -> Vec<u8> {
+/// Returns what is tried instead of the byte `before` at `at_bytes`: one of four values by turns, or
+/// all.
+pub(crate) fn one_instead_of(before: u8, at_bytes: u64) -> Vec<u8> {
     if soak() {
         return (0..=255).filter(|value| *value != before).collect();
     }
-    few_instead_of(before)
+    let few = few_instead_of(before);
+    let turn = usize::try_from(at_bytes % 7).expect("below 7") % few.len();
+    vec![few[turn]]
 }
 
 /// Four values that are tried instead of the byte `before`, one less where one is the same.

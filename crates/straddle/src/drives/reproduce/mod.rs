@@ -15,7 +15,7 @@ mod typist;
 use std::collections::BTreeMap;
 
 use anyhow::bail;
-use drive::published::{LineOrigin, PublishedNumber, TURNS, published_of};
+use drive::published::{LineOrigin, PublishedNumber, TURNS, published_of, without_models};
 use host::{Interrupt, PrivateMounts};
 use report::Envelope;
 use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, published_table};
@@ -45,8 +45,7 @@ pub(super) fn run(asked: &Reproduce) -> anyhow::Result<CommandOutcome> {
         numbers: Default::default(),
     };
     if let Some(path) = &asked.measured {
-        let lines = published_of(&[article], SEED);
-        typist.numbers = reading::measured(path, &units(procedure, &lines))?;
+        typist.numbers = reading::measured(path, &units(procedure))?;
     }
     let comment = if asked.dry_run { "# " } else { "" };
     typist.say(&format!("{comment}{}\n", article.title()));
@@ -138,10 +137,11 @@ fn served(procedure: &Procedure, typist: &Typist, what: &str, unit: &str) -> Opt
 
 /// The numbers that can be measured, each with its unit: lines that are not calculated, and the
 /// parts of those that are.
-fn units<'a>(procedure: &Procedure, lines: &'a [PublishedNumber]) -> BTreeMap<&'a str, &'a str> {
+fn units(procedure: &Procedure) -> BTreeMap<&'static str, &'static str> {
     let is_derived = |what: &str| procedure.derived.iter().any(|derived| derived.what == what);
     let parts = procedure.derived.iter().flat_map(|derived| [derived.over.0, derived.over.1]);
-    let lines = lines.iter().filter(|line| line.unit != TURNS).map(|line| (line.what, line.unit));
+    let lines = without_models(procedure.article).filter(|line| line.unit != TURNS);
+    let lines = lines.map(|line| (line.what, line.unit));
     parts.map(|part| (part, "")).chain(lines.filter(|(what, _)| !is_derived(what))).collect()
 }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn every_number_that_is_measured_was_published_or_is_part_of_one_that_was() {
         for procedure in PROCEDURES {
-            let lines = published_of(&[procedure.article], SEED);
+            let lines: Vec<PublishedNumber> = without_models(procedure.article).collect();
             let published = |name: &str| lines.iter().any(|line| line.what == name);
             for derived in procedure.derived {
                 let is_ratio = ratio(&lines, derived).is_some();

@@ -27,7 +27,7 @@ impl Disk {
         let _ = std::fs::remove_file(&qcow2);
         let (raw, name) = (scratch::text(&self.image), scratch::text(&qcow2));
         if words == ["-B"] {
-            std::fs::copy(&self.image, self.file("base.raw")).expect("it is copied");
+            scratch::copy(&self.image, &self.file("base.raw"));
             let over = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", "base.raw", name];
             tool::run("qemu-img", &over);
         } else {
@@ -282,7 +282,7 @@ fn images_that_are_not_written_say_why_and_what_to_do() {
     super::put(&qcow2, 0x2_0001, &[0]);
     let ran = disk.run(&["apply", "plan.json", "--confirm", "disk.qcow2"]);
     assert!(ran.status == Some(3) && ran.errors.contains("qemu-img check -r all"), "{ran:?}");
-    std::fs::copy(&disk.image, &qcow2).expect("it is copied");
+    scratch::copy(&disk.image, &qcow2);
     let ran = disk.run(&["apply", "plan.json", "--confirm", "disk.qcow2"]);
     assert!(ran.status == Some(3) && ran.errors.contains("not a qcow2 image"), "{ran:?}");
 }

@@ -32,8 +32,8 @@ fn remedies(checked: &Checked) -> Vec<String> {
 /// Packs `disk.raw` in `directory` by `command`, checks `packed`, types what is printed, and checks
 /// what comes out of it.
 fn packed_and_unpacked(command: &str, packed: &str, why: &str, unpacked: &str) {
-    let scratch = Scratch::new();
-    let raw = partitioned(&scratch, "disk.raw", 64 * MIB, AT_63);
+    let scratch = Scratch::in_memory().unwrap_or_else(Scratch::new);
+    let raw = partitioned(&scratch, "disk.raw", 8 * MIB, AT_63);
     sh(scratch.path(), command);
     std::fs::remove_file(&raw).expect("the disk was there");
     let packed = scratch.path().join(packed);

@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 
-use testkit::{Scratch, need_tools, scratch, tool};
+use device::Disk as _;
+use testkit::{FileDisk, Scratch, need_tools, scratch, tool};
 
 use super::{read, straddle};
 
 const START: u64 = 2048;
 const SECTORS: u64 = 81_920;
-const WORD: &[u8] = b"PRECIOUS";
+const WORD: &[u8; 8] = b"PRECIOUS";
 
 struct Disk {
     scratch: Scratch,
@@ -28,7 +29,9 @@ fn disk(label: &str, kib: u64, words: &[&str]) -> Disk {
     tool::run("mkfs.fat", &[words, &["-h", &start, scratch::text(&volume)]].concat());
     let file = scratch.file("file", &[7; 100_000]);
     tool::run("mcopy", &["-i", scratch::text(&volume), scratch::text(&file), "::file"]);
-    put(&image, START * 512, &read(&volume));
+    let to = [format!("of={}", scratch::text(&image)), format!("seek={START}")];
+    let words = [&format!("if={}", scratch::text(&volume)), "bs=512", "conv=notrunc,sparse"];
+    tool::run("dd", &[&words[..], &[&to[0], &to[1], "status=none"]].concat());
     Disk { scratch, image }
 }
 
@@ -48,8 +51,8 @@ impl Disk {
         let image = self.scratch.path().join(image);
         let volume = format!("{}@@{}", scratch::text(&image), START * 512);
         let file = tool::output("mtype", &["-i", &volume, "::file"]);
-        let at = usize::try_from(at).expect("few");
-        file.stdout == [7; 100_000] && read(&image)[at..].starts_with(WORD)
+        let word = FileDisk::open(&image).read_array(at).expect("it is read");
+        file.stdout == [7; 100_000] && word == *WORD
     }
 }
 

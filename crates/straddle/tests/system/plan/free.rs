@@ -115,7 +115,7 @@ fn the_script_refuses_a_disk_on_which_the_free_space_was_written_since() {
     let scratch = scratch_in_memory();
     let disk = disk(&scratch, 80 << 20, [63, 131_008], &[]);
     let changed = scratch.path().join("changed.raw");
-    std::fs::copy(&disk, &changed).expect("it is copied");
+    scratch::copy(&disk, &changed);
     put(&changed, END + 100, b"a text");
     let before = bytes(&changed);
     let ran = typed(&disk, &changed, &scratch, &[]);

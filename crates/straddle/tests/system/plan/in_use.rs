@@ -79,7 +79,7 @@ fn a_script_wants_its_disk_named_and_prints_how_to_use_it() {
     let ran = Ran::of(Command::new("sh").args([script.as_path(), "--help".as_ref()]));
     assert!(ran.status == Some(0) && ran.out.starts_with("Usage: sh SCRIPT DISK [DIR]"), "{ran:?}");
     let other = scratch.path().join("disk.raw\n");
-    std::fs::copy(&disk, &other).expect("it is copied");
+    scratch::copy(&disk, &other);
     let ran = Ran::of(Command::new("sh").args([&script, &other]));
     assert!(ran.status == Some(3) && ran.errors.contains("line feed"), "{ran:?}");
     assert!(before == std::fs::read(&disk).expect("it is read"));

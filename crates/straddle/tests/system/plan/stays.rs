@@ -86,18 +86,18 @@ fn the_script_refuses_a_disk_on_which_a_file_system_was_made_since() {
         assert_eq!(plan(&image, &[])["changes"], true);
         for make in made {
             let disk = scratch.path().join("changed.raw");
-            std::fs::copy(&image, &disk).expect("it is copied");
+            scratch::copy(&image, &disk);
             let fs = scratch.image("fs", 400_000 * 512);
             tool::run(make[0], &[&make[1..], &[scratch::text(&fs)]].concat());
             let of = format!("of={}", scratch::text(&disk));
             let (input, seek) = (format!("if={}", scratch::text(&fs)), format!("seek={start}"));
             let how = ["bs=512", "conv=notrunc,sparse", "status=none"];
             tool::run("dd", &[&[&*input, &*of, &*seek][..], &how].concat());
-            let before = std::fs::read(&disk).expect("it is read");
+            let before = scratch::sparse_bytes(&disk);
             let ran = typed(&image, &disk, &scratch, &[]);
             assert_eq!(ran.status, Some(3), "{make:?}: {ran:?}");
             assert!(ran.errors.contains("content of"), "{ran:?}");
-            assert!(before == std::fs::read(&disk).expect("it is read"));
+            assert!(before == scratch::sparse_bytes(&disk));
         }
     }
 }

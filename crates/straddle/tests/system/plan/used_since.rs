@@ -96,7 +96,7 @@ fn what_was_saved_of_a_disk_is_not_written_to_a_copy_of_it() {
     need_tools!("sfdisk", "mkfs.ext4", "e2fsck", "partx");
     let case = Case::new();
     let copy = case.scratch.path().join("copy.raw");
-    std::fs::copy(&case.disk, &copy).expect("it is copied");
+    scratch::copy(&case.disk, &copy);
     case.make_files(&copy, 0..300);
     case.stop_before_the_mark();
     let ran = Ran::of(&mut case.typed(&copy));
@@ -109,7 +109,7 @@ fn a_script_that_stopped_between_its_mark_and_its_record_of_it_goes_on() {
     need_tools!("sfdisk", "mkfs.ext4");
     let case = Case::new();
     let whole = case.scratch.path().join("whole.raw");
-    std::fs::copy(&case.disk, &whole).expect("it is copied");
+    scratch::copy(&case.disk, &whole);
     let path = with_dd(&case.scratch, NOTHING_AFTER_MARK);
     let ran = Ran::of(case.typed(&case.disk).env("PATH", path));
     assert_eq!(ran.status, Some(4), "{ran:?}");

@@ -195,7 +195,7 @@ fn an_interrupted_or_killed_run_leaves_nothing_mounted_and_no_program() {
 fn the_real_tools_find_on_the_served_disk_what_the_article_found() {
     need_tools!("parted", "partx", "mkfs.ext4", "fio", "lsblk");
     need_loops!();
-    let mut command = straddle(&["reproduce", "advanced-format-disks", "--seconds", "3", "--json"]);
+    let mut command = straddle(&["reproduce", "advanced-format-disks", "--seconds", "1", "--json"]);
     let ran = Ran::of(&mut command);
     assert!(matches!(ran.status, Some(0 | 1)), "times may be late here: {ran:?}");
     let document = ran.document();

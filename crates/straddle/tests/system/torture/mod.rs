@@ -44,7 +44,8 @@ fn drive(words: &[&str]) -> Command {
 /// `drive torture` of a drive that is a file.
 fn torture_file(words: &[&str], how: &[&str]) -> Ran {
     let base = ["torture", "--as", "file", "--timing", "off"];
-    let program = ["--", "python3", "-c", BLOCKS];
+    // Without what Python imports for everyone, which takes most of its time.
+    let program = ["--", "python3", "-IS", "-c", BLOCKS];
     Ran::of(drive(&base).args(words).args(program).args(how))
 }
 

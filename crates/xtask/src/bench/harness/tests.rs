@@ -89,7 +89,7 @@ fn the_loop_allocates_nothing_over_a_target_that_does_nothing() {
 
 #[test]
 fn the_loop_allocates_nothing_over_system_calls() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory().unwrap_or_else(Scratch::new);
     for depth in DEPTHS {
         let queue = SyncQueue::new(file(&scratch), buffers(depth)).unwrap();
         allocates_nothing("SyncQueue", depth, queue);
@@ -98,7 +98,7 @@ fn the_loop_allocates_nothing_over_system_calls() {
 
 #[test]
 fn the_loop_allocates_nothing_over_io_uring() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::in_memory().unwrap_or_else(Scratch::new);
     for depth in DEPTHS {
         match UringQueue::new(file(&scratch), buffers(depth)) {
             Err(error @ EngineError::Forbidden { .. }) => return skip(&error.to_string()),
