@@ -40,10 +40,10 @@ use world::{ThisMachine, World};
 /// Runs the command that `words` type, the first of which is the program's name, on this machine;
 /// returns the code that the process ends with.
 #[must_use]
-pub fn run(words: Vec<OsString>) -> ExitCode {
+pub fn run(words: &[OsString]) -> ExitCode {
     shared::bug::show_panics_as_errors();
-    let done = shared::bug::caught(|| run_in(words.clone(), &ThisMachine));
-    ExitCode::from(done.unwrap_or_else(|bug| exit::bug(&words, &bug)))
+    let done = shared::bug::caught(|| run_in(words.to_vec(), &ThisMachine));
+    ExitCode::from(done.unwrap_or_else(|bug| exit::bug(words, &bug)))
 }
 
 /// Runs the command that `words` type; its measurements are made in `world`. Returns its exit
