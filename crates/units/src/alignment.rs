@@ -45,8 +45,11 @@ impl Unit {
     /// below [`Unit::length_bytes`].
     #[must_use]
     pub fn misalignment(self, address: u64) -> u64 {
-        let length = self.length_bytes.get();
-        (address % length + (length - self.origin_bytes)) % length
+        let rest = address % self.length_bytes;
+        match rest.checked_sub(self.origin_bytes) {
+            Some(behind) => behind,
+            None => self.length_bytes.get() - self.origin_bytes + rest,
+        }
     }
 
     /// True if `address` is on a boundary.
@@ -145,6 +148,22 @@ mod tests {
                         assert!(unit.covered(address, size) <= unit.touched(address, size));
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn units_of_any_length_are_computed_without_a_sum_that_overflows() {
+        let numbers = [1, 2, 511, 512, 1 << 63, (1 << 63) + 512, u64::MAX - 511, u64::MAX];
+        for (length, origin) in numbers.iter().flat_map(|&one| numbers.map(|other| (one, other))) {
+            let unit = unit(length, origin);
+            for address in numbers {
+                let wide = u128::from(address) + u128::from(length - origin % length);
+                assert_eq!(u128::from(unit.misalignment(address)), wide % u128::from(length));
+                for size in numbers {
+                    assert!(unit.partial(address, size) <= unit.touched(address, size).min(2));
+                }
+                let _bounds = (unit.floor(address), unit.ceil(address));
             }
         }
     }
