@@ -109,10 +109,12 @@ fn every_state(case: &Case, sizes: Sizes, look: &mut dyn FnMut(&Held, Tear)) -> 
 
 /// Tells contents apart.
 fn digest(change: &TableChange, held: &Held) -> u64 {
-    let words = |bytes: Vec<u8>| bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
+    let words =
+        |bytes: Vec<u8>| bytes.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
     let written = tables::bytes_of(&held.bytes, change).into_iter().flat_map::<Vec<u64>, _>(words);
     // A hash that withstands an adversary would take most of the test's time.
-    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let mix =
+        |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     written.chain(held.unreadable.iter().copied()).fold(0, mix)
 }
 

@@ -58,7 +58,8 @@ impl GptCopies {
         let header = header.and_then(|at| disk::read_vec(disk, at, self.sector.bytes()).ok());
         let first = self.last.0.checked_sub(self.entry_sectors()).map(Lba);
         let entries = first.and_then(|first| self.sectors(disk, first));
-        let is_free = |found: Option<Vec<u8>>| found.is_some_and(|all| disk::is_filled_with(&all, 0));
+        let is_free =
+            |found: Option<Vec<u8>>| found.is_some_and(|all| disk::is_filled_with(&all, 0));
         [header, entries].into_iter().all(is_free)
     }
 
