@@ -87,7 +87,7 @@ fn cuts(head: &Head) -> Vec<u64> {
         cuts.extend(first..=held.end_bytes() + 512);
     }
     cuts.extend(length_bytes.saturating_sub(512)..=length_bytes);
-    let is_tried = |cut: u64| soak() || cut % 13 == 0 || (cut + 1) % 512 <= 2;
+    let is_tried = |cut: u64| soak() || cut.is_multiple_of(13) || (cut + 1) % 512 <= 2;
     cuts.retain(|cut| *cut <= length_bytes && is_tried(*cut));
     cuts.sort_unstable();
     cuts.dedup();
