@@ -163,7 +163,7 @@ fn cuts(head: &Head) -> Vec<u64> {
         );
     }
     cuts.extend(length_bytes.saturating_sub(512)..=length_bytes);
-    cuts.retain(|cut| soak() || cut % 5 == 0 || (cut + 1) % 512 <= 2);
+    cuts.retain(|cut| soak() || cut.is_multiple_of(5) || (cut + 1) % 512 <= 2);
     cuts.sort_unstable();
     cuts.dedup();
     cuts
