@@ -8,7 +8,6 @@ use std::process::{Child, Command};
 
 use testkit::running_program::{Ran, by_signals, signal, until};
 use testkit::scratch::text;
-use testkit::void_by_chance::says_void_by_chance;
 use testkit::{Loop, Mount, Scratch, need_loops, need_tools, tool};
 
 /// Returns how `straddle` ends with these words.
@@ -48,7 +47,7 @@ fn image(directory: &Path, name: &str, sector: u64) -> String {
 struct Mounted {
     point: PathBuf,
     _mount: Mount,
-    device: Loop,
+    _device: Loop,
 }
 
 impl Mounted {
@@ -62,7 +61,7 @@ impl Mounted {
         tool::run("mkfs.ext4", &[&["-q", "-F"], options, &[text(device.path())]].concat());
         let point = scratch.path().join("point");
         let mount = Mount::new("ext4", "", text(device.path()), &point);
-        Mounted { point, _mount: mount, device }
+        Mounted { point, _mount: mount, _device: device }
     }
 }
 
@@ -438,34 +437,6 @@ fn a_job_that_a_busy_drive_leaves_out_is_no_verdict_and_says_so() {
         assert!(!is_left_out || (ran.status, ran.out.as_str()) == (Some(5), ""), "{ran:?}");
         is_left_out
     });
-}
-
-#[test]
-fn a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict() {
-    need_loops!();
-    need_tools!("mkfs.ext4", "mount", "losetup");
-    let scratch = Scratch::new();
-    let mounted = Mounted::new(&scratch, 512 << 20);
-    let bench = ["bench", text(&mounted.point), "--share", "100", "--seed", "1", "--shift", "512"];
-    let bounds = ["--scratch", "16M", "--seconds", "10m"];
-    // The command takes as long as it says, whatever the disk does.
-    let run = |script: &str, more: &[&str], code: i32, why: &str| {
-        let command = ["--", "sh", "-c", script, "{device}"];
-        let words = [&bench[..], &bounds, more, &command].concat();
-        let is_settled = |ran: &Ran| !says_void_by_chance(&ran.out);
-        let settled = std::iter::repeat_with(|| straddle(&words)).take(3).find(is_settled);
-        has_ended(&words, &settled.expect("chance voids 1 run in 20, not 3"), code, why);
-    };
-    run("true", &["--pairs", "3"], 5, "No verdict: ");
-    run("true", &["--pairs", "3"], 5, "to settle what has no verdict: --pairs 12");
-    run("true", &["--pairs", "3", "--allow-unknown"], 0, "No verdict: ");
-    let slow =
-        |when: &str| format!("o=$(losetup -nO OFFSET $0); [ $((o % 4096)) {when} 0 ] || sleep 0.2");
-    // Faster where it is shifted: no machine is so busy that this is a penalty.
-    run(&slow("!="), &["--pairs", "24"], 0, "Small difference");
-    run(&slow("="), &["--pairs", "24"], 1, "Penalty");
-    run("exit 7", &[], 2, "exit status 7");
-    let _ = &mounted.device;
 }
 
 #[test]

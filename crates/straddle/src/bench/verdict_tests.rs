@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::world::models::event::Event;
 use crate::world::models::plain_drive::PlainPlan;
-use crate::world::models::verdict_file::is_filed;
+use crate::world::models::verdict_file::matches_file;
 use crate::world::models::{DIRECTORY, Ended, Models};
 
 /// A drive without a cache: a durable write is a write and nothing else, so that the ratio is the
@@ -237,6 +237,51 @@ fn a_busy_drive_is_left_to_others_for_most_of_the_time_and_never_used_at_a_depth
 }
 
 #[test]
+fn the_whole_matrix_is_compared_with_the_error_shared_among_it() {
+    let ended = run(&Models::plain(PLAIN), &["--full", "--pairs", "12"]);
+    let document = ended.document();
+    let experiments = document["experiments"].as_array().expect("a list");
+    assert!(experiments.len() > 5, "{document:#}");
+    let arms = |one: &Value| one["comparisons"].as_array().expect("a list").len() - 1;
+    let questions: usize = experiments.iter().map(arms).sum();
+    let alpha = experiments[0]["alpha"].as_f64().expect("a number");
+    let questions = f64::from(u32::try_from(questions).expect("they are few"));
+    assert!((alpha * questions - 0.05).abs() < 1e-9, "{alpha} for {questions}");
+}
+
+#[test]
+fn every_shift_has_a_verdict_of_its_own_and_no_shift_is_a_second_aligned_arm() {
+    let shifts = ["--shift", "0", "--shift", "512", "--shift", "2K"];
+    let document = run(&Models::plain(PlainPlan { penalty: 3.0, ..PLAIN }), &shifts).document();
+    let experiments = document["experiments"].as_array().expect("a list");
+    let verdicts: Vec<(Option<u64>, Option<&str>)> = experiments
+        .iter()
+        .map(|one| (one["arms"][1]["shift_bytes"].as_u64(), one["verdict"].as_str()))
+        .collect();
+    let penalty = Some("penalty");
+    let expected = [(Some(0), Some("no-penalty")), (Some(512), penalty), (Some(2048), penalty)];
+    assert_eq!(verdicts, expected, "{document:#}");
+    let typed = ["bench", DIRECTORY, "--seed", "1", "--shift", "0"];
+    let ended = Models::plain(PLAIN).run(&typed);
+    assert!(ended.out.contains("second aligned arm"), "{ended:?}");
+    assert!(ended.out.contains("either way") && ended.code == 0, "{ended:?}");
+}
+
+#[test]
+fn a_document_for_readers_of_fio_has_a_job_for_each_arm() {
+    let typed = ["bench", DIRECTORY, "--seed", "1", "--format", "fio-json"];
+    let ended = Models::plain(PLAIN).run(&typed);
+    let document = ended.document();
+    let jobs = document["jobs"].as_array().expect("a list");
+    assert_eq!(jobs.len(), 3, "{document:#}");
+    for job in jobs {
+        assert_eq!(job["write"]["total_ios"], jobs[0]["write"]["total_ios"], "{job:#}");
+        assert!(job["write"]["total_ios"].as_u64() > Some(0), "{job:#}");
+        assert!(job["write"]["clat_ns"]["mean"].as_f64() > Some(0.0), "{job:#}");
+    }
+}
+
+#[test]
 fn one_seed_gives_one_document() {
     let plan = PlainPlan { penalty: 1.5, noise: 0.2, ..PLAIN };
     for words in [&[][..], &["--depth", "8", "--sync", "none", "--pairs", "20"]] {
@@ -264,11 +309,11 @@ fn a_plugin_has_the_state_of_its_verdict() {
 fn each_verdict_has_the_words_of_its_file() {
     let plain = |plan: PlainPlan| move || Models::plain(plan);
     let quiet = PlainPlan { noise: 0.01, ..PLAIN };
-    is_filed("bench-no-penalty", plain(quiet), &["bench"]);
-    is_filed("bench-small", plain(PlainPlan { penalty: 1.07, ..quiet }), &["bench"]);
-    is_filed("bench-penalty", plain(PlainPlan { penalty: 3.0, ..quiet }), &["bench"]);
+    matches_file("bench-no-penalty", plain(quiet), &["bench"]);
+    matches_file("bench-small", plain(PlainPlan { penalty: 1.07, ..quiet }), &["bench"]);
+    matches_file("bench-penalty", plain(PlainPlan { penalty: 3.0, ..quiet }), &["bench"]);
     let noisy = PlainPlan { noise: 1.0, penalty: 1.08, ..PLAIN };
-    is_filed("bench-inconclusive", plain(noisy), &["bench", "--pairs", "20"]);
+    matches_file("bench-inconclusive", plain(noisy), &["bench", "--pairs", "20"]);
     let dying = move || Models::plain(quiet).with(PREPARING + 30, Event::Gone);
-    is_filed("bench-void", dying, &["bench"]);
+    matches_file("bench-void", dying, &["bench"]);
 }

@@ -4,7 +4,7 @@
 
 use crate::world::models::event::Event;
 use crate::world::models::plain_drive::PlainPlan;
-use crate::world::models::verdict_file::is_filed;
+use crate::world::models::verdict_file::matches_file;
 use crate::world::models::{DIRECTORY, Ended, Models};
 
 fn run(world: &Models, words: &[&str]) -> Ended {
@@ -64,6 +64,6 @@ fn a_signal_at_any_operation_ends_it_with_its_code() {
 #[test]
 fn each_answer_has_the_words_of_its_file() {
     let words = ["probe", "--no-save"];
-    is_filed("probe-granule", || Models::plain(granule(16384)), &words);
-    is_filed("probe-nothing", || Models::plain(PlainPlan::default()), &words);
+    matches_file("probe-granule", || Models::plain(granule(16384)), &words);
+    matches_file("probe-nothing", || Models::plain(PlainPlan::default()), &words);
 }

@@ -326,11 +326,40 @@ fn files(directory: PathBuf, extension: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Variables of the environment that the program reads or sets, each in the docs.
+const VARIABLES: [&str; 5] = [
+    "STRADDLE_CHUNK_BYTES",
+    "STRADDLE_DEVICE",
+    "STRADDLE_DIR",
+    "STRADDLE_NO_PROGRESS",
+    "STRADDLE_PHASE",
+];
+
+#[test]
+fn the_program_knows_no_world_but_its_machine_and_no_variable_that_names_another() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_straddle")).expect("it was built");
+    let holds = |text: &str| program.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(holds("straddle alone runs straddle check"), "texts of the program are found");
+    // The drive of the models, and a file of theirs, which a panic would name.
+    assert!(!holds("MODEL DRIVE") && !holds("world/models"), "models are not in the program");
+    let starts = program.windows(9).enumerate().filter(|(_, part)| *part == b"STRADDLE_");
+    for (at, _) in starts {
+        // Texts of a program follow each other without a mark.
+        let is_known = VARIABLES.iter().any(|name| program[at..].starts_with(name.as_bytes()));
+        let text = String::from_utf8_lossy(&program[at..program.len().min(at + 40)]);
+        assert!(is_known, "not a variable that is known: {text}");
+    }
+}
+
 #[test]
 fn every_test_that_the_readme_names_exists() {
-    let sources = files(file("crates/straddle/tests"), "rs");
-    let sources: String =
-        sources.iter().map(|path| std::fs::read_to_string(path).expect("it is text")).collect();
+    let [tests, units] =
+        ["tests", "src"].map(|place| files(file("crates/straddle").join(place), "rs"));
+    let sources: String = tests
+        .iter()
+        .chain(&units)
+        .map(|path| std::fs::read_to_string(path).expect("it is text"))
+        .collect();
     let readme = readme();
     let cells = readme.lines().filter_map(|line| line.trim_end_matches(" |").rsplit_once(" | "));
     let named: Vec<&str> = cells

@@ -27,7 +27,7 @@ pub(super) struct ProcessEnd {
     pub(super) is_leaving_others: bool,
 }
 
-/// Returns the time since the start, given the beginning of a line that has not ended.
+/// Time since the start, given the beginning of a line that has not ended.
 type Clock = Box<dyn Fn(&[u8]) -> Duration>;
 
 /// A process and the output of it that was read.

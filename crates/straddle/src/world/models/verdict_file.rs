@@ -1,6 +1,6 @@
 //! Documents and sentences of verdicts, kept once, in `src/world/verdicts`: a document as JSON, and
-//! the screen that goes with it. With `STRADDLE_WRITE=1` a test writes its files instead; they never
-//! change together with the code that decides.
+//! the screen that goes with it. With `STRADDLE_WRITE=1` a test writes its files instead; they
+//! never change together with the code that decides.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use super::{DIRECTORY, Models};
 /// # Panics
 /// When they differ, or are not there.
 #[track_caller]
-pub(crate) fn is_filed(name: &str, world: impl Fn() -> Models, words: &[&str]) {
+pub(crate) fn matches_file(name: &str, world: impl Fn() -> Models, words: &[&str]) {
     let [command, options @ ..] = words else { panic!("a command") };
     let typed = [&[*command, DIRECTORY, "--seed", "1"], options].concat();
     let mut document = world().run(&[&typed[..], &["--json"]].concat()).document();

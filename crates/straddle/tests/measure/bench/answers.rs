@@ -125,24 +125,6 @@ fn documents_of_all_ways_are_as_the_schema_says_and_carry_what_repeats_them() {
 }
 
 #[test]
-fn the_whole_matrix_is_compared_with_the_error_shared_among_it() {
-    need_loops!();
-    need_tools!("mkfs.ext4");
-    let volume = Plan::EXT4.mounted();
-    let ran = on(&volume, &["--full", "--json", "--seconds", "1"]);
-    let document = valid(BENCH, &ran);
-    let experiments = document["experiments"].as_array().expect("a list");
-    assert!(experiments.len() > 5, "{experiments:#?}");
-    let questions: usize = experiments
-        .iter()
-        .map(|one| one["comparisons"].as_array().expect("a list").len() - 1)
-        .sum();
-    let alpha: f64 = experiments[0]["alpha"].as_f64().expect("a number");
-    let questions = f64::from(u32::try_from(questions).expect("they are few"));
-    assert!((alpha * questions - 0.05).abs() < 1e-9, "{alpha} for {questions}");
-}
-
-#[test]
 fn a_dry_run_opens_nothing_for_writing_and_says_what_would_be_written() {
     need_loops!();
     need_tools!("mkfs.ext4", "mount", "strace", "sync");
@@ -250,21 +232,6 @@ fn results_that_were_kept_are_compared_and_one_that_is_slower_is_named() {
 }
 
 #[test]
-fn a_document_for_readers_of_fio_has_a_job_for_each_arm() {
-    need_loops!();
-    need_tools!("mkfs.ext4");
-    let volume = Plan::EXT4.mounted();
-    let document = on(&volume, &["--format", "fio-json"]).document();
-    let jobs = document["jobs"].as_array().expect("a list");
-    assert_eq!(jobs.len(), 3);
-    for job in jobs {
-        assert_eq!(job["write"]["total_ios"], jobs[0]["write"]["total_ios"], "{job:#}");
-        assert!(job["write"]["total_ios"].as_u64() > Some(0), "{job:#}");
-        assert!(job["write"]["clat_ns"]["mean"].as_f64() > Some(0.0), "{job:#}");
-    }
-}
-
-#[test]
 fn a_seed_decides_which_places_are_written() {
     need_loops!();
     need_tools!("mkfs.ext4", "strace");
@@ -287,17 +254,6 @@ fn a_seed_decides_which_places_are_written() {
     assert!(shorter >= 36, "{first:?}, {again:?}");
     assert_eq!(first[..shorter], again[..shorter]);
     assert_ne!(first[..36], other[..36]);
-}
-
-#[test]
-fn arms_that_are_alike_are_called_so_and_never_a_penalty() {
-    need_loops!();
-    need_tools!("mkfs.ext4");
-    let volume = Plan::EXT4.mounted();
-    let ran = on(&volume, &["--shift", "0"]);
-    assert!(ran.out.contains("second aligned arm"), "{ran:?}");
-    assert!(ran.out.contains("either way"), "{ran:?}");
-    assert_ne!(ran.status, Some(1), "{ran:?}");
 }
 
 /// A command that does nothing, on shifted devices for a while. Where `delay` says so, it sleeps on
@@ -356,20 +312,6 @@ fn a_command_that_discards_its_device_does_not_move_the_scratch_file() {
     let ran = bench(&[&[volume.name()], &arguments[..]].concat());
     assert_eq!(ran.status, Some(5), "{ran:?}");
     assert!(ran.out.contains("No verdict: "), "{ran:?}");
-}
-
-#[test]
-fn every_shift_has_a_verdict_of_its_own() {
-    need_loops!();
-    need_tools!("mkfs.ext4");
-    let volume = Plan::EXT4.mounted();
-    let shifts = ["--shift", "0", "--shift", "512", "--shift", "2K"];
-    let document = on(&volume, &[&shifts[..], &["--json"]].concat()).document();
-    let experiments = document["experiments"].as_array().expect("a list");
-    assert_eq!(experiments.len(), 3);
-    let judged = |one: &Value| one["arms"][1]["shift_bytes"].as_u64();
-    let judged: Vec<_> = experiments.iter().map(judged).collect();
-    assert_eq!(judged, [Some(0), Some(512), Some(2048)]);
 }
 
 #[test]

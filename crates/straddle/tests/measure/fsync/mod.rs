@@ -6,7 +6,6 @@ mod faults;
 mod free_space;
 mod refusals;
 mod run;
-mod slow;
 mod thin_layers;
 mod unprivileged;
 mod volume;
