@@ -87,7 +87,7 @@ impl<M: Model> ModelQueue<M> {
         ModelCounters(Rc::clone(&self.counts))
     }
 
-    /// Lets time go on to `to_ns`, without a command; does nothing where that is past.
+    /// Waits until `to_ns` without a command; not at all where that is past.
     pub fn wait_until(&mut self, to_ns: u64) {
         self.now_ns = self.now_ns.max(to_ns);
     }

@@ -1,6 +1,6 @@
 //! `straddle`: words in, words out. The only place that knows both Linux and everything else.
 //!
-//! The commands that measure meet the machine through [`world`] alone, so that tests run them from
+//! The commands that measure meet the machine through `world` alone, so that tests run them from
 //! their words to their exit code in a world of drive models under a simulated clock.
 #![expect(clippy::disallowed_methods, reason = "commands start programs and take times")]
 

@@ -3,8 +3,8 @@
 
 use super::{ProjectFile, TidyFault};
 
-/// Files that may expect banned methods: the head of the binary, and its build script.
-const EXCEPTED: [&str; 2] = ["crates/straddle/src/main.rs", "crates/straddle/build.rs"];
+/// Files that may expect banned methods: the head of the commands, and the build script.
+const EXCEPTED: [&str; 2] = ["crates/straddle/src/lib.rs", "crates/straddle/build.rs"];
 
 /// Tests of logic, and code outside of the crates that are Linux itself, expect no banned method.
 pub(super) fn banned_methods(source: &ProjectFile) -> Vec<TidyFault> {
@@ -19,6 +19,8 @@ pub(super) fn banned_methods(source: &ProjectFile) -> Vec<TidyFault> {
     let lines = (1..).zip(source.text.lines());
     lines
         .filter(|(_, line)| line.contains("clippy::disallowed_methods"))
+        // Denying it again, below a head that expects it, is the ban itself.
+        .filter(|(_, line)| !line.contains("deny("))
         .map(|(number, _)| TidyFault::new(number, "logic has no clock and starts no program"))
         .collect()
 }

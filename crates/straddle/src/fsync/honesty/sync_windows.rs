@@ -77,9 +77,9 @@ impl<'a> LookClock<'a> {
     }
 }
 
-/// Tries syncs of the file that `create` makes, and fills in what each layer counted: how long they took, and why
-/// not all of them could be made, where that is so. What was counted until then stands. A call that
-/// is under way when the time is over is waited for.
+/// Tries syncs of the file that `create` makes, and fills in what each layer counted: how long they
+/// took, and why not all of them could be made, where that is so. What was counted until then
+/// stands. A call that is under way when the time is over is waited for.
 pub(super) fn tried<T: TimedSyncs>(
     tree: &dyn KernelTree,
     create: impl FnOnce() -> Result<(T, u64), TrialError>,

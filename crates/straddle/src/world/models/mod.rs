@@ -80,7 +80,7 @@ struct DriveState {
     has_cache: bool,
     /// Share of the time that others take, in percent.
     others_percent: u64,
-    /// What the kernel counted of them.
+    /// Their work, as the kernel counts it.
     others: DiskCounts,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel says of the drive of the world.
+//! Files of the kernel about the drive of the world.
 
 use device::{KernelTree, MemoryTree, TreeError};
 
