@@ -35,7 +35,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use arguments::{Arguments, Command};
-use world::{ThisMachine, World};
+use world::World;
+use world::this_machine::ThisMachine;
 
 /// Runs the command that `words` type, the first of which is the program's name, on this machine;
 /// returns the code that the process ends with.

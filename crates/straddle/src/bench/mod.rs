@@ -43,7 +43,6 @@ mod work;
 mod verdict_tests;
 
 pub(crate) use file_system::installed;
-pub(crate) use scratch_file::ScratchFile;
 
 use host::{Pinned, PrivateMounts};
 use report::bench::{bench_json, bench_plugin};
@@ -56,6 +55,7 @@ use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::shown;
 use crate::world::World;
 use directory_method::DirectoryMethod;
+use scratch_file::ScratchFile;
 use session::{Results, Session};
 
 pub(crate) fn run<W: World>(bench: &SuiteSteps, world: &W) -> anyhow::Result<CommandOutcome> {
@@ -119,13 +119,11 @@ fn in_directory<W: World>(
         }
         DirectoryMethod::Requests(path) => raidtest::run(session, world, &ground, &path, found),
         DirectoryMethod::Suite(lines) => match &mounts {
-            Some(mounts) => {
-                suite::run(session, shifted::file_of(world, &ground)?, mounts, &lines, found)
-            }
+            Some(mounts) => suite::run(session, shifted::file_of(&ground)?, mounts, &lines, found),
             None => Ok(()),
         },
         DirectoryMethod::Command => {
-            let file = shifted::file_of(world, &ground)?;
+            let file = shifted::file_of(&ground)?;
             for asked in plan::questions(&command::arms(session, file)?) {
                 let experiment = command::run(session, file, mounts.as_ref(), &asked)?;
                 found.experiments.push(experiment);

@@ -24,7 +24,8 @@ use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::Printer;
 use crate::shared::progress;
 use crate::shared::run;
-use crate::world::{Clock, World};
+use crate::world::World;
+use crate::world::clock::Clock;
 
 /// State that all ways of measuring share.
 pub(crate) struct Session<'a> {

@@ -4,6 +4,8 @@
 //! Programs that run on them see an ordinary disk that is truly misaligned; the drive sees it too.
 //! Nothing else of the drive is touched, and the devices go with the process.
 
+use std::any::Any;
+
 use host::{LoopDevice, LoopPlan};
 use report::Refusal;
 use units::ByteRange;
@@ -12,7 +14,7 @@ use units::prefix::Size;
 use super::scratch_file::ScratchFile;
 use super::session::Session;
 use crate::shared::halt::Halt;
-use crate::world::{ScratchSpace, World};
+use crate::world::ScratchSpace;
 
 /// Refuses to run `what` for an ordinary user, who has no loop devices.
 pub(crate) fn need_root(what: &str) -> Result<(), Refusal> {
@@ -29,12 +31,11 @@ pub(crate) fn need_root(what: &str) -> Result<(), Refusal> {
 /// The scratch file as one over which loop devices can be attached.
 ///
 /// # Errors
-/// When `world` has none.
-pub(super) fn file_of<'a, W: World>(
-    _world: &W,
-    ground: &'a ScratchFile<W::Scratch>,
-) -> Result<&'a ScratchFile, Refusal> {
-    W::on_this_machine(ground).ok_or_else(|| {
+/// When it is no file of the machine that runs the command.
+pub(super) fn file_of<S: ScratchSpace + 'static>(
+    ground: &ScratchFile<S>,
+) -> Result<&ScratchFile, Refusal> {
+    (ground as &dyn Any).downcast_ref().ok_or_else(|| {
         Refusal::new("cannot attach shifted devices: the scratch file is a model's", None)
     })
 }

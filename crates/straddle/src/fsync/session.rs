@@ -15,7 +15,8 @@ use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{Printer, shown};
 use crate::shared::progress::{self, ProgressLine};
 use crate::shared::run;
-use crate::world::{Clock, SyncFiles, World};
+use crate::world::clock::Clock;
+use crate::world::{SyncFiles, World};
 
 /// State that all parts of a run share.
 pub(crate) struct Session<'a> {

@@ -5,7 +5,7 @@ use host::Interrupt;
 use crate::arguments::Probe;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::Printer;
-use crate::world::Clock;
+use crate::world::clock::Clock;
 
 /// State that all parts of a run share.
 pub(super) struct Session<'a> {

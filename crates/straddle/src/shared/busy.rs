@@ -4,7 +4,7 @@ use device::{Counters, DiskCounts};
 use host::Interrupt;
 
 use crate::shared::inspected_machine::InspectedMachine;
-use crate::world::Clock;
+use crate::world::clock::Clock;
 
 /// Time for which the drive is watched, in milliseconds.
 const WATCH_MS: u64 = 150;

@@ -2,12 +2,13 @@
 //! the facts of its machine.
 //!
 //! What a command does before it measures (paths, claims, refusals that need no file) is done on
-//! the machine that runs it. [`ThisMachine`] is the only world of the program; tests have one of
+//! the machine that runs it. [`this_machine`] is the only world of the program; tests have one of
 //! drive models under a simulated clock.
 
+pub(crate) mod clock;
 #[cfg(test)]
 pub(crate) mod models;
-mod this_machine;
+pub(crate) mod this_machine;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,22 +23,10 @@ use report::Refusal;
 use stack::UnitKind;
 use units::{DiskText, Known};
 
-pub(crate) use this_machine::ThisMachine;
-
-use crate::bench::ScratchFile;
+use self::clock::Clock;
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::Printer;
-
-/// Clock of a world.
-pub(crate) trait Clock {
-    /// Now, in nanoseconds from any fixed moment; never goes back. Queues and durable files of the
-    /// same world have the same clock.
-    fn now_ns(&self) -> u64;
-
-    /// Waits so long.
-    fn rest(&self, nanoseconds: u64);
-}
 
 /// Buffers of a queue: how many, how long, and the seed of the bytes that writes write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +47,7 @@ pub(crate) trait World {
     /// Counters of a device.
     type Counters: Counters;
     /// A scratch file.
-    type Scratch: ScratchSpace<File = Self::File>;
+    type Scratch: ScratchSpace<File = Self::File> + 'static;
     /// Files of durable writes.
     type SyncFiles: SyncFiles;
     /// A small file to try syncs on.
@@ -138,10 +127,6 @@ pub(crate) trait World {
         scratch: &Self::Scratch,
         wanted: UnitKind,
     ) -> Result<MeasuredBytes, Refusal>;
-
-    /// The scratch file as one of the machine that runs the command, over which loop devices can be
-    /// attached; `None` where it is a model's.
-    fn on_this_machine(file: &ScratchFile<Self::Scratch>) -> Option<&ScratchFile>;
 
     /// Returns whether any file can be made in `directory`: an empty one, gone at once.
     ///

@@ -15,8 +15,8 @@ use report::Refusal;
 use stack::UnitKind;
 use units::{DiskText, Known};
 
-use super::{BufferPlan, Clock, ScratchSpace, SyncFiles, TimedSyncs, World};
-use crate::bench::ScratchFile;
+use super::clock::Clock;
+use super::{BufferPlan, ScratchSpace, SyncFiles, TimedSyncs, World};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::Printer;
@@ -117,10 +117,6 @@ impl World for ThisMachine {
         wanted: UnitKind,
     ) -> Result<MeasuredBytes, Refusal> {
         MeasuredBytes::of_file(inspected, &scratch.path(), scratch.length_bytes(), wanted)
-    }
-
-    fn on_this_machine(file: &ScratchFile) -> Option<&ScratchFile> {
-        Some(file)
     }
 
     fn takes_files(&self, directory: &Pinned) -> Result<(), ScratchError> {

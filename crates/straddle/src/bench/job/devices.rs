@@ -34,7 +34,7 @@ pub(super) fn run<W: World>(
     ground: &ScratchFile<W::Scratch>,
     (mounts, job, arms): (Option<&PrivateMounts>, &Job, &[PlannedArm]),
 ) -> Result<Experiment, Halt> {
-    let file = shifted::file_of(world, ground)?;
+    let file = shifted::file_of(ground)?;
     let kind = file_system_of(session.bench, job);
     let interrupt = session.interrupt.clone();
     let wanted = match (kind, mounts) {

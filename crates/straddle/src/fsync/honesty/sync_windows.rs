@@ -11,7 +11,8 @@ use durability::{LayerCounts, Times, is_quiet};
 use host::{Interrupt, TrialError, TrialStep};
 
 use super::device::CountedLayer;
-use crate::world::{Clock, TimedSyncs};
+use crate::world::TimedSyncs;
+use crate::world::clock::Clock;
 
 /// Number of syncs a window has at most.
 const SYNCS: u64 = 8;

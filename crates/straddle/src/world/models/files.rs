@@ -11,7 +11,8 @@ use units::DiskText;
 
 use super::queue::SharedQueue;
 use super::{DriveFacts, NO_ROOM, SharedDrive};
-use crate::world::{BufferPlan, Clock as _, SyncFiles, TimedSyncs};
+use crate::world::clock::Clock as _;
+use crate::world::{BufferPlan, SyncFiles, TimedSyncs};
 
 /// Place of the journal, behind all files.
 const JOURNAL_BYTES: u64 = 128 << 30;

@@ -35,8 +35,8 @@ use report::Refusal;
 use stack::UnitKind;
 use units::{Known, Source};
 
-use super::{BufferPlan, Clock, World};
-use crate::bench::ScratchFile;
+use super::clock::Clock;
+use super::{BufferPlan, World};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::Printer;
@@ -278,10 +278,6 @@ impl World for Models {
         use super::ScratchSpace as _;
 
         MeasuredBytes::of_device(inspected, NUMBER, scratch.length_bytes(), wanted)
-    }
-
-    fn on_this_machine(_file: &ScratchFile<ModelScratch>) -> Option<&ScratchFile> {
-        None
     }
 
     fn takes_files(&self, _directory: &Pinned) -> Result<(), ScratchError> {
