@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn nothing_is_overwritten_that_is_still_to_be_copied() {
-        let up = [moved(1, 1, 2, 9), moved(2, 10, 12, 10)];
-        let down = [moved(3, 30, 28, 10), moved(4, 40, 39, 10)];
+        let up = [moved(1, 1, 4, 9), moved(2, 10, 14, 10)];
+        let down = [moved(3, 30, 25, 10), moved(4, 40, 36, 10)];
         for moves in [up.to_vec(), down.to_vec(), [up, down].concat()] {
             let copies = copies(moves);
             assert!(copies.len() >= 6, "{copies:?}");

@@ -49,8 +49,8 @@ pub(super) const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "last-sector-unseen",
         file: "in_the_way.rs",
-        line: "(range.start_bytes(), range.end_bytes());",
-        becomes: "(range.start_bytes(), range.end_bytes().saturating_sub(512));",
+        line: "let (mut start, mut end) = (range.start_bytes(), range.end_bytes());",
+        becomes: "let (mut start, mut end) = (range.start_bytes(), range.end_bytes() - 512);",
         test: KillingTest::Unit(
             "in_the_way::tests::the_first_and_the_last_byte_of_a_range_are_in_the_way",
         ),
@@ -76,6 +76,53 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         becomes: "FatKind::Fat12 => 1..=4085,",
         test: KillingTest::Unit(
             "fat::shape::tests::the_number_of_clusters_decides_between_12_and_16_bits",
+        ),
+    },
+    Mutation {
+        name: "later-start-is-no-move",
+        file: "affected_ranges.rs",
+        line: "if next.range.start_bytes() != one.range.start_bytes()",
+        becomes: "if next.range.start_bytes() < one.range.start_bytes()",
+        test: KillingTest::Unit(
+            "affected_ranges::tests::\
+             all_of_a_partition_must_be_blank_that_starts_earlier_or_later",
+        ),
+    },
+    Mutation {
+        name: "table-over-data",
+        file: "affected_ranges.rs",
+        line: "side == Side::New && covers_data(",
+        becomes: "side == Side::Old && covers_data(",
+        test: KillingTest::Unit(
+            "affected_ranges::tests::\
+             a_table_is_written_over_zeros_of_a_partition_and_never_over_data",
+        ),
+    },
+    Mutation {
+        name: "first-partition-first",
+        file: "moves.rs",
+        line: "up.sort_by_key(|one| std::cmp::Reverse(one.from_bytes));",
+        becomes: "up.sort_by_key(|one| one.from_bytes);",
+        test: KillingTest::Unit("moves::tests::nothing_is_overwritten_that_is_still_to_be_copied"),
+    },
+    Mutation {
+        name: "fat-clusters-from-1",
+        file: "fat/shape.rs",
+        line: "(u64::from(cluster) - 2)",
+        becomes: "(u64::from(cluster) - 1)",
+        test: KillingTest::Unit(
+            "fat::tests::\
+             a_fat_made_again_holds_its_file_and_the_last_byte_after_its_clusters",
+        ),
+    },
+    Mutation {
+        name: "byte-after-a-fat-lost",
+        file: "fat/unused_bytes.rs",
+        line: "last.at_bytes + 1 - first.at_bytes",
+        becomes: "last.at_bytes - first.at_bytes",
+        test: KillingTest::Unit(
+            "fat::tests::\
+             a_fat_made_again_holds_its_file_and_the_last_byte_after_its_clusters",
         ),
     },
 ];

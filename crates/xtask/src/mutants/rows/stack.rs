@@ -89,4 +89,41 @@ pub(super) const MUTATIONS: &[Mutation] = &[
              what_was_measured_outranks_what_is_told_and_reported_and_says_when",
         ),
     },
+    Mutation {
+        name: "extents-shifted-forward",
+        file: "placement.rs",
+        line: "let back = self.unit_bytes - bytes % self.unit_bytes;",
+        becomes: "let back = bytes % self.unit_bytes;",
+        test: KillingTest::Unit(
+            "placement::tests::\
+             an_extent_that_begins_off_the_unit_in_its_file_is_shifted_back_by_that",
+        ),
+    },
+    Mutation {
+        name: "stripes-begin-elsewhere",
+        file: "judge.rs",
+        line: "(shift + back) % full;",
+        becomes: "(shift + rows.start_bytes) % full;",
+        test: KillingTest::Unit("judge::tests::stripes_count_from_where_they_begin"),
+    },
+    Mutation {
+        name: "parity-stripe-is-no-warning",
+        file: "rule/severity.rs",
+        line: "if parity { Severity::Warning }",
+        becomes: "if !parity { Severity::Warning }",
+        test: KillingTest::Unit(
+            "rule::severity::tests::\
+             a_stripe_missed_is_a_warning_where_parity_makes_a_write_read",
+        ),
+    },
+    Mutation {
+        name: "loop-shifts-the-other-way",
+        file: "drive/mod.rs",
+        line: "unit - offset_bytes % unit)",
+        becomes: "offset_bytes % unit)",
+        test: KillingTest::Unit(
+            "drive::tests::\
+             the_units_of_a_disk_count_from_where_a_loop_begins_in_its_file",
+        ),
+    },
 ];
