@@ -73,4 +73,22 @@ pub(super) const MUTATIONS: &[Mutation] = &[
              what_systemd_suppresses_is_suppressed_on_every_kind_of_machine",
         ),
     },
+    Mutation {
+        name: "limit-of-the-best-path",
+        file: "untorn/promise.rs",
+        line: "told.min()",
+        becomes: "told.max()",
+        test: KillingTest::Unit(
+            "untorn::promise::tests::the_kernels_limit_is_that_of_the_path_with_the_least",
+        ),
+    },
+    Mutation {
+        name: "one-cache-of-two-is-enough",
+        file: "rules/mount_options.rs",
+        line: "&& devices.all(",
+        becomes: "&& devices.any(",
+        test: KillingTest::Unit(
+            "tests::barriers_are_needed_where_one_of_two_drives_has_a_volatile_cache",
+        ),
+    },
 ];

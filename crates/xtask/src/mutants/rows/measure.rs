@@ -86,4 +86,20 @@ pub(super) const MUTATIONS: &[Mutation] = &[
             "engine_verdict::tests::without_an_upper_end_it_never_passes_and_may_still_fail",
         ),
     },
+    Mutation {
+        name: "faster-control-of-a-probe-is-fine",
+        file: "probe/panel.rs",
+        line: "RatioQuestion::Control if !ratio.contains(1.0) => {",
+        becomes: "RatioQuestion::Control if ratio.low > 1.0 => {",
+        test: KillingTest::Unit("probe::panel::tests::a_control_that_differs_voids_the_panel"),
+    },
+    Mutation {
+        name: "no-difference-of-a-wide-interval",
+        file: "durable/compare.rs",
+        line: "near.is_within(limit.recip(), limit)",
+        becomes: "near.is_within(0.0, limit)",
+        test: KillingTest::Unit(
+            "durable::compare::tests::no_difference_is_claimed_only_of_a_narrow_interval",
+        ),
+    },
 ];
