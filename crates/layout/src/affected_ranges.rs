@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    /// The ranges that must be blank before `from` becomes `to` by a write at byte `at_bytes`, where
-    /// `old` is now.
+    /// The ranges that must be blank before `from` becomes `to` by a write at byte `at_bytes`, over
+    /// bytes that are `old`.
     fn changed(
         (at_bytes, old): (u64, u8),
         from: &Partition,
