@@ -147,3 +147,63 @@ pub(crate) fn is_container(partition: &Partition) -> bool {
 pub(crate) fn of_number(table: &[Partition], number: u32) -> Option<&Partition> {
     table.iter().find(|one| one.number == number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A partition in MiB.
+    fn partition(start: u64, length: u64) -> Partition {
+        Partition {
+            number: 1,
+            range: ByteRange::new(start * MIB, length * MIB).expect("a range"),
+            type_code: "0x83".to_owned(),
+            type_name: None,
+            role: PartitionRole::Ordinary,
+            name: None,
+            id: None,
+            bootable: false,
+            entry_at_bytes: 446,
+        }
+    }
+
+    /// The ranges that must be blank before `from` becomes `to` by a write at byte `at_bytes`, over
+    /// bytes that are `old`.
+    fn changed(
+        (at_bytes, old): (u64, u8),
+        from: &Partition,
+        to: &[Partition],
+    ) -> Result<Vec<(ByteRange, Reason)>, String> {
+        let what = "table".to_owned();
+        let write = TableWrite { what, at_bytes, old: vec![old; 512], new: vec![1; 512] };
+        let change = TableChange {
+            disk_bytes: 64 * MIB,
+            old_sector_bytes: 512,
+            new_sector_bytes: 512,
+            known: Vec::new(),
+            writes: vec![write],
+            rebuilt: Vec::new(),
+        };
+        let found = affected(&change, std::slice::from_ref(from), to, Side::New)?;
+        Ok(found.into_iter().map(|one| (one.bytes, one.reason)).collect())
+    }
+
+    #[test]
+    fn all_of_a_partition_must_be_blank_that_starts_earlier_or_later() {
+        let from = partition(8, 4);
+        for start in [7, 9] {
+            let found = changed((0, 0), &from, &[partition(start, 4)]).expect("no data is written");
+            assert!(found.contains(&(from.range, Reason::Moved)), "{start}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_is_written_over_zeros_of_a_partition_and_never_over_data() {
+        let from = partition(8, 4);
+        assert!(changed((8 * MIB, 0), &from, &[]).is_ok());
+        let refused = changed((8 * MIB, 1), &from, &[]).expect_err("data is there");
+        assert_eq!(refused, "partition 1 would be removed, and it holds data");
+    }
+}

@@ -43,3 +43,22 @@ pub(crate) fn used_byte(bytes: &dyn Disk, range: ByteRange, from_end: bool) -> O
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use device::MemoryDisk;
+
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_byte_of_a_range_are_in_the_way() {
+        let range = ByteRange::new(4096, 3 << 20).expect("a range");
+        let (start, end) = (range.start_bytes(), range.end_bytes());
+        for (at, is_within) in [(start - 1, false), (start, true), (end - 1, true), (end, false)] {
+            let mut disk = MemoryDisk::new(8 << 20);
+            disk.put(at, &[1]);
+            let found = is_within.then_some(InTheWay { at_bytes: at, is_read: true });
+            assert_eq!([false, true].map(|last| used_byte(&disk, range, last)), [found; 2]);
+        }
+    }
+}

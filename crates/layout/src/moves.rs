@@ -145,3 +145,46 @@ pub(crate) fn without(one: ByteRange, other: ByteRange) -> Vec<ByteRange> {
     let parts = [before, after].into_iter().filter_map(part);
     parts.filter(|part| part.length_bytes() > 0).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A move of a partition in MiB, with two fields that are put aside.
+    fn moved(number: u32, from: u64, to: u64, length: u64) -> Move {
+        let place = |start: u64| NewRange { start: start * MIB, length: length * MIB };
+        let field = |at: u64| {
+            let (what, old, new) = (String::new(), vec![0; 8], vec![1; 8]);
+            FixUp { what, at_bytes: at * MIB, old, new }
+        };
+        Move::new(number, place(from), place(to), true, vec![field(3), field(6)])
+    }
+
+    /// The ranges of the disk that are read, each with the one that is then written, in order.
+    fn copies(moves: Vec<Move>) -> Vec<(ByteRange, ByteRange)> {
+        let mut found = Vec::new();
+        for one in ordered(moves) {
+            let on =
+                |base: u64, run: &ByteRange| range(base + run.start_bytes(), run.length_bytes());
+            let runs = one.runs();
+            found.extend(runs.iter().map(|run| (on(one.from_bytes, run), on(one.to_bytes, run))));
+        }
+        found
+    }
+
+    #[test]
+    fn nothing_is_overwritten_that_is_still_to_be_copied() {
+        let up = [moved(1, 1, 4, 9), moved(2, 10, 14, 10)];
+        let down = [moved(3, 30, 25, 10), moved(4, 40, 36, 10)];
+        for moves in [up.to_vec(), down.to_vec(), [up, down].concat()] {
+            let copies = copies(moves);
+            assert!(copies.len() >= 6, "{copies:?}");
+            for (place, (_, written)) in copies.iter().enumerate() {
+                let mut later = copies[place + 1..].iter();
+                assert!(later.all(|(read, _)| !read.overlaps(*written)), "{copies:?}");
+            }
+        }
+    }
+}

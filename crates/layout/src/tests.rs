@@ -103,6 +103,29 @@ fn what_surely_mends_is_moved_by_the_plan_onto_every_unit() {
 }
 
 #[test]
+fn a_moved_partition_starts_on_the_granule_wherever_the_first_one_begins() {
+    let mut random = Random::new(9);
+    let cases = [("512e", 4096, 0), ("granule=64K", 65536, 0), ("512e,origin=3584", 4096, 3584)];
+    for (on, unit, origin) in cases {
+        let told: Condition = on.parse().expect("a condition");
+        let mut moved = 0;
+        for round in 0..200 {
+            let Some(plan) = planned(Rc::new(table(&mut random)), &told) else { continue };
+            let is_mended = |number| !plan.unmended.iter().any(|one| one.number == number);
+            let is_aligned = |row: &&crate::PlannedPartition| {
+                row.moves() && row.why.starts_with("its data") && is_mended(row.number)
+            };
+            for row in plan.rows.iter().filter(is_aligned) {
+                let start = row.new.start_bytes();
+                assert_eq!(start % unit, origin, "round {round} {on}: {plan:#?}");
+                moved += 1;
+            }
+        }
+        assert!(moved > 50, "{moved} moved on {on}");
+    }
+}
+
+#[test]
 fn every_plan_keeps_order_and_room_and_settles() {
     let mut random = Random::new(7);
     let (mut changed, mut plans) = (0, 0);

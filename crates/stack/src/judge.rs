@@ -369,3 +369,59 @@ fn keep_worst(kept: &mut Option<Miss>, miss: Miss) {
         _ => *kept = Some(miss),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::Known;
+    use units::stripe::Stripe;
+
+    use super::*;
+    use crate::mapping::{Below, Copies, Segment};
+
+    const CHUNK: u64 = 65536;
+
+    fn add(stack: &mut Stack, mapping: Mapping) -> LayerId {
+        let length = Known::yes(1 << 30, Source::OnDisk);
+        stack.add(Layer::new(LayerKind::ImageFile, "x".to_owned(), length, mapping))
+    }
+
+    /// The verdict on a layer that starts at byte `start` of a volume whose stripes over two drives
+    /// begin at byte `first`, with the unit that it misses and by how much.
+    fn striped(first: u64, start: u64) -> (Verdict, Option<(UnitKind, Option<u64>)>) {
+        let mut stack = Stack::new();
+        let members = [0, 1].map(|_| {
+            let layer = add(&mut stack, Mapping::Leaf);
+            stack.layer_mut(layer).units.put_used(UnitKind::Granule, 4096, Source::Told, "");
+            Some(Below { layer, offset_bytes: 1 << 20 })
+        });
+        let stripe = Stripe::new(CHUNK, 2).unwrap();
+        let copies = Copies::Neighbors(1);
+        let mapping = Mapping::Striped { stripe, copies, members: members.to_vec() };
+        let range = ByteRange::new(first, 1 << 20).unwrap();
+        let layer = add(&mut stack, Mapping::Segments(vec![Segment { range, mapping }]));
+        let top = add(&mut stack, Mapping::Linear(Below { layer, offset_bytes: start }));
+        let judgment = judge(&stack, top);
+        (judgment.verdict, judgment.miss().map(|miss| (miss.kind, miss.offset_bytes)))
+    }
+
+    fn missed(kind: UnitKind, bytes: u64) -> Option<(UnitKind, Option<u64>)> {
+        Some((kind, Some(bytes)))
+    }
+
+    #[test]
+    fn a_start_off_the_chunk_is_misaligned_and_off_the_full_stripe_alone_is_not() {
+        assert_eq!(striped(0, 2 * CHUNK), (Verdict::Aligned, None));
+        let chunk = missed(UnitKind::Chunk, 4096);
+        assert_eq!(striped(0, 2 * CHUNK + 4096), (Verdict::Misaligned, chunk));
+        let full = missed(UnitKind::FullStripe, CHUNK);
+        assert_eq!(striped(0, 3 * CHUNK), (Verdict::ChunkOnly, full));
+    }
+
+    #[test]
+    fn stripes_count_from_where_they_begin() {
+        let first = 4096;
+        assert_eq!(striped(first, first + 2 * CHUNK), (Verdict::Aligned, None));
+        let chunk = missed(UnitKind::Chunk, CHUNK - first);
+        assert_eq!(striped(first, 2 * CHUNK), (Verdict::Misaligned, chunk));
+    }
+}

@@ -424,3 +424,27 @@ impl PlacementWalk<'_> {
         self.plus(shift, back)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use units::{Known, Source};
+
+    use super::*;
+    use crate::layer::{Layer, LayerKind};
+
+    #[test]
+    fn an_extent_that_begins_off_the_unit_in_its_file_is_shifted_back_by_that() {
+        let mut stack = Stack::new();
+        let mut add = |mapping| {
+            let length = Known::yes(1 << 30, Source::OnDisk);
+            stack.add(Layer::new(LayerKind::File, "x".to_owned(), length, mapping))
+        };
+        let layer = add(Mapping::Leaf);
+        let range = ByteRange::new(512, 8192).expect("a range");
+        let mapping = Mapping::Linear(Below { layer, offset_bytes: 1 << 20 });
+        let file = add(Mapping::Segments(vec![Segment { range, mapping }]));
+        let found = shifts(&stack, file, range, layer, 4096);
+        // Byte 512 of the file is at 1 MiB, so that its byte 4096 is 512 before a boundary.
+        assert_eq!((found.single(), found.total_bytes()), (Some(3584), 8192));
+    }
+}

@@ -8,6 +8,7 @@ mod fleet;
 mod fuzz;
 mod guest;
 mod leftovers;
+mod mutants;
 mod options;
 mod packages;
 mod record;
@@ -49,6 +50,9 @@ usage: cargo xtask CHORE
   pack FILE PACKED [BYTES]      pack the first BYTES (all) of a disk or image
   sysroot DIRECTORY MANIFEST    make a captured machine into the one text that tests keep
   tidy [--wrap]                 check the rules of the house; break long comment lines first
+  mutants [--list] [--only NAME]
+                                change judging lines, one at a time, in a copy of the checkout: the
+                                named test of each must then fail; all, or those of a crate, or one
   size                          count files, lines of code, types and their names for each crate
   dist [OPTION...]              make static binaries, and packages around each, with checksums:
                                 --target NAME (x86_64 and aarch64), --program PATH (built now)
@@ -147,6 +151,7 @@ fn chore() -> anyhow::Result<bool> {
         }
         ["tidy"] => tidy::run(),
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
+        ["mutants", rest @ ..] => mutants::run(rest),
         ["size"] => size::run(),
         ["dist", rest @ ..] => dist::run(rest),
         ["fleet", rest @ ..] => fleet::run(rest),

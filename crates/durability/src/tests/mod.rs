@@ -199,6 +199,20 @@ fn barriers_that_are_off_are_seen_in_the_mount_and_by_the_counter() {
 }
 
 #[test]
+fn barriers_are_needed_where_one_of_two_drives_has_a_volatile_cache() {
+    let two = |caches: [bool; 2]| {
+        let through =
+            |write_back| drive(solid(write_back, Protection::Unknown), write_back, counts(0, 8, 0));
+        let mut evidence =
+            stack(vec![system("btrfs", &["nobarrier"]), through(caches[0]), through(caches[1])]);
+        (evidence.layers[0].below, evidence.layers[1].below) = (vec![1, 2], Vec::new());
+        evidence
+    };
+    check(&two([false, true]), Grade::NotDurable, "barrier-off");
+    check(&two([false, false]), Grade::Consistent, "no-volatile-cache");
+}
+
+#[test]
 fn memory_at_the_very_bottom_is_found_below_loops() {
     let bottom = |name: &str| layer(name, SyncLayerKind::Memory(name.to_owned()), None, none());
     check(&stack(vec![bottom("tmpfs")]), Grade::NotDurable, "in-memory");

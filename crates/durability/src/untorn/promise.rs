@@ -204,3 +204,20 @@ fn of_others(drive: &KernelDrive) -> (PageFate, String) {
         Known::No(reason) => unknown(format!("does not promise whole writes: {reason}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use device::MemoryTree;
+
+    use super::*;
+
+    #[test]
+    fn the_kernels_limit_is_that_of_the_path_with_the_least() {
+        let file = |name: &str| format!("/sys/block/{name}/queue/atomic_write_unit_max_bytes");
+        let tree = MemoryTree::new()
+            .with_file(&file("nvme0n1"), "16384")
+            .with_file(&file("nvme0c0n1"), "4096")
+            .with_file(&file("nvme0c1n1"), "8192");
+        assert_eq!(kernel_bytes(&KernelDrive::read(&tree, "nvme0n1")), Some(4096));
+    }
+}

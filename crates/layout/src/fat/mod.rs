@@ -12,3 +12,6 @@ mod unused_bytes;
 mod writes;
 
 pub use rebuilt::RebuiltFat;
+
+#[cfg(test)]
+mod tests;

@@ -253,3 +253,34 @@ impl Shape {
 pub(super) fn read(volume: &dyn Disk, at: u64, length: u64) -> Result<Vec<u8>, String> {
     disk::read_vec(volume, at, length).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use device::MemoryDisk;
+
+    use super::*;
+    use crate::old_table_bytes::put;
+
+    /// The kind of a volume with so many clusters of a sector each, as its boot sector says.
+    fn kind(clusters: u64) -> Option<FatKind> {
+        let (tables, table, root) = (2, 256, 1);
+        let sectors = 1 + tables * table + root + clusters;
+        let mut boot = vec![0; 512];
+        let fields = [(11, 2, 512), (13, 1, 1), (14, 2, 1), (16, 1, tables), (17, 2, 16)];
+        let lengths = [(22, 2, table), (32, 4, sectors)];
+        for (at, length, value) in fields.into_iter().chain(lengths) {
+            put(&mut boot, at, length, value);
+        }
+        let shape = Shape::read(&MemoryDisk::new(sectors * 512), &boot).ok()?;
+        assert_eq!(shape.clusters, clusters);
+        Some(shape.kind)
+    }
+
+    #[test]
+    fn the_number_of_clusters_decides_between_12_and_16_bits() {
+        // Microsoft, fatgen103: below 4085 clusters it is FAT12, below 65525 FAT16.
+        assert_eq!([1, 4084].map(kind), [Some(FatKind::Fat12); 2]);
+        assert_eq!([4085, 65_524].map(kind), [Some(FatKind::Fat16); 2]);
+        assert_eq!(kind(65_525), None);
+    }
+}

@@ -140,6 +140,7 @@ mod tests {
         for (low, high, expected) in [
             (0.06, 10.8, Difference::CannotTell),
             (0.99, 1.11, Difference::CannotTell),
+            (0.50, 1.05, Difference::CannotTell),
             (0.92, 1.10, Difference::NoDifferenceDetected),
             (1.01, 1.02, Difference::Slower),
         ] {

@@ -70,6 +70,15 @@ fn a_control_that_is_slower_voids_whatever_the_shifted_arm_does() {
 }
 
 #[test]
+fn a_control_that_is_faster_voids_as_one_that_is_slower() {
+    let mut experiment = experiment(&THREE);
+    run(&mut experiment, |_| vec![1000, 3000, 800]);
+    let end = experiment.finish(Stop::Rule);
+    assert_eq!(end.verdict, CostVerdict::Void);
+    assert!(end.reason.starts_with("arm 2 must take as long as arm 0, and takes 0.80"));
+}
+
+#[test]
 fn the_first_reason_for_void_is_kept() {
     let mut experiment = experiment(&THREE);
     experiment.void("a write was short");

@@ -32,3 +32,15 @@ impl Ask<'_> {
 
 /// Told between blocks how long the last one took, in nanoseconds; whether to go on. It may rest.
 pub type Pause<'a> = &'a mut dyn FnMut(u64) -> bool;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_comparisons_together_are_as_sure_as_was_asked() {
+        let ask = Ask { runs: &[], sector_bytes: 512, alpha: 0.02, seed: 1 };
+        let together = ask.share() * f64::from(COMPARISONS_MAX);
+        assert!((together - ask.alpha).abs() < 1e-12, "{together}");
+    }
+}

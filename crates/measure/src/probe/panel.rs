@@ -272,10 +272,12 @@ mod tests {
 
     #[test]
     fn a_control_that_differs_voids_the_panel() {
-        let mut world = Fixed(vec![100, 101, 110], 0);
-        let mut panel = panel(3, RatioQuestion::Exactly);
-        panel.pairings[0].wanted = RatioQuestion::Control;
-        let seen = panel.run(&mut world, &mut spending(1 << 30)).unwrap();
-        assert!(seen.void.unwrap().contains("two arms that do the same differ"));
+        for control_ns in [101, 99] {
+            let mut world = Fixed(vec![100, control_ns, 110], 0);
+            let mut panel = panel(3, RatioQuestion::Exactly);
+            panel.pairings[0].wanted = RatioQuestion::Control;
+            let seen = panel.run(&mut world, &mut spending(1 << 30)).unwrap();
+            assert!(seen.void.unwrap().contains("two arms that do the same differ"));
+        }
     }
 }

@@ -37,3 +37,13 @@ pub(super) fn of_cost(cost: Option<&Costed>, assumed: bool) -> Severity {
 pub(super) fn of_stripe(parity: bool) -> Severity {
     if parity { Severity::Warning } else { Severity::Info }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stripe_missed_is_a_warning_where_parity_makes_a_write_read() {
+        assert_eq!([true, false].map(of_stripe), [Severity::Warning, Severity::Info]);
+    }
+}

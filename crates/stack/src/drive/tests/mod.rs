@@ -67,6 +67,14 @@ fn ioctls_fill_what_sysfs_lacks_and_disagreements_are_noted() {
 }
 
 #[test]
+fn the_units_of_a_disk_count_from_where_a_loop_begins_in_its_file() {
+    let drive = KernelDrive::read(&tree(&[("loop/offset", "512")]), "sda");
+    let told: Condition = "512e".parse().unwrap();
+    let (unit, source) = drive.units(Some(&told)).used(UnitKind::Granule).unwrap();
+    assert_eq!((unit.length_bytes(), unit.origin_bytes(), source), (4096, 3584, Source::Told));
+}
+
+#[test]
 fn a_missing_tree_is_unknown_with_reasons_and_never_zero() {
     let drive = KernelDrive::read(&MemoryTree::new(), "sda");
     assert!(drive.physical_bytes.reason().is_some());
