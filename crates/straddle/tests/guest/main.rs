@@ -10,6 +10,7 @@
 mod answer;
 mod answers;
 mod bench;
+mod boot;
 mod converted;
 mod honesty;
 mod images;

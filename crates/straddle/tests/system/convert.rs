@@ -1,7 +1,6 @@
 //! `straddle convert` as a user runs it, on disks as distributions make theirs.
 
 mod around_fat;
-mod boot;
 mod in_place;
 mod kinds;
 mod preflight;

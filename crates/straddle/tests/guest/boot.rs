@@ -1,13 +1,18 @@
 //! Converted disks boot: UEFI firmware, a boot loader and Linux on a 4Kn disk in QEMU.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use testkit::running_program::Going;
+use testkit::running_program::{Going, Ran};
 use testkit::{Scratch, need_full_tier, need_tools, scratch, skip, tool};
 
-use super::straddle;
-
 const ROOT_TEXT: &str = "straddle: root is read";
+
+/// Runs straddle in `directory`.
+fn straddle(directory: &Path, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    Ran::of(command.args(arguments).current_dir(directory).env("LC_ALL", "C.UTF-8"))
+}
 
 /// A disk of 512-byte sectors with these files in its ESP and one in its root, converted to
 /// `4k.raw`.
