@@ -1,9 +1,9 @@
 //! World of the commands that measure: its clock, its queues and durable files, its counters, and
 //! the facts of its machine.
 //!
-//! What a command does before it measures (paths, claims, refusals that need no file) is done on
-//! the machine that runs it. [`this_machine`] is the only world of the program; tests have one of
-//! drive models under a simulated clock.
+//! Before it measures, a command looks up paths, takes claims and refuses what it can, on the
+//! machine that runs it. [`this_machine`] is the only world of the program; tests have one of drive
+//! models under a simulated clock.
 
 pub(crate) mod clock;
 #[cfg(test)]

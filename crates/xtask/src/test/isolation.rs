@@ -101,7 +101,7 @@ mod tests {
         let is_open = |place: &Path| !["/root", "/root/a"].map(Path::new).contains(&place);
         let closed = |place: &str| first_closed(Path::new(place), &is_open);
         assert_eq!(closed("/root/a/straddle"), Some(PathBuf::from("/root")));
-        assert_eq!(closed("/work/straddle"), None);
+        assert_eq!(closed("/srv/straddle"), None);
         assert_eq!(closed("/root"), None);
     }
 

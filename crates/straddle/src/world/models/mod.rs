@@ -55,7 +55,7 @@ pub(crate) const DIRECTORY: &str = "/";
 const NUMBER: (u32, u32) = (8, 0);
 /// When every run begins.
 const STARTED: i64 = 1_767_323_045;
-/// Longest name of a file system that has no room any more.
+/// The kernel's number of the error that a file system has no room any more.
 const NO_ROOM: i32 = 28;
 
 /// A world of one drive model.
