@@ -26,6 +26,40 @@ pub fn available() -> bool {
     root && Path::new("/dev/loop-control").exists() && tool::find("losetup").is_some()
 }
 
+/// One attachment of a loop device, which is not taken for a later one of the same number: another
+/// test may be given that at any time.
+#[derive(Debug)]
+pub struct Attachment {
+    /// Directory of the device in sysfs.
+    directory: PathBuf,
+    sequence: Option<String>,
+}
+
+impl Attachment {
+    /// Returns the attachment that the device `node` has now.
+    ///
+    /// # Panics
+    /// When `node` has no name.
+    #[must_use]
+    pub fn of(node: &Path) -> Attachment {
+        let name = node.file_name().expect("a node has a name");
+        let directory = Path::new("/sys/block").join(name);
+        let sequence = sequence(&directory);
+        Attachment { directory, sequence }
+    }
+
+    /// Returns whether it has not ended: the device shows a file, and has had no other since.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.directory.join("loop").exists() && self.sequence == sequence(&self.directory)
+    }
+}
+
+/// Returns the number that each attachment has for itself (`diskseq`, since Linux 5.15).
+fn sequence(directory: &Path) -> Option<String> {
+    std::fs::read_to_string(directory.join("diskseq")).ok()
+}
+
 /// A loop device.
 #[derive(Debug)]
 pub struct Loop {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use testkit::loops::Attachment;
 use testkit::running_program::{Going, until};
 use testkit::scratch::text;
 use testkit::{Scratch, need_loops, need_tools, tool};
@@ -25,9 +26,11 @@ fn attached(scratch: &Scratch, words: &[&str]) -> (Going, PathBuf) {
     (going, node.expect("it is there"))
 }
 
-fn is_attached(node: &Path) -> bool {
-    let name = node.file_name().expect("it has one").to_str().expect("ASCII");
-    Path::new(&format!("/sys/block/{name}/loop")).exists()
+/// Returns whether the kernel shows partition `node` with this first sector.
+fn is_partition(node: &Path, first_sector: &str) -> bool {
+    let name = node.file_name().expect("it has one");
+    let start = Path::new("/sys/class/block").join(name).join("start");
+    std::fs::read_to_string(start).is_ok_and(|start| start.trim() == first_sector)
 }
 
 #[test]
@@ -43,13 +46,15 @@ fn a_block_device_takes_partitions_and_a_file_system_and_is_gone_at_the_end() {
         &[text(&node)],
         "label: gpt\nfirst-lba: 34\nstart=2047, size=200000\nsize=100000\n",
     );
+    let attachment = Attachment::of(&node);
     interrupted(going);
-    assert!(!is_attached(&node));
+    assert!(!attachment.is_there());
 
     // The next one shows the partitions that are in the store.
     let (mut going, node) = attached(&scratch, &[&words[..], &["--patience", "5"]].concat());
+    let attachment = Attachment::of(&node);
     let first = PathBuf::from(format!("{}p1", text(&node)));
-    assert!(first.exists(), "{first:?}");
+    assert!(is_partition(&first, "2047"), "{first:?}");
     tool::run("mkfs.ext4", &["-q", "-F", text(&first)]);
     let point = scratch.path().join("point");
     std::fs::create_dir(&point).expect("a new directory");
@@ -63,7 +68,7 @@ fn a_block_device_takes_partitions_and_a_file_system_and_is_gone_at_the_end() {
     drop(busy);
     let ran = going.ended();
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(!is_attached(&node) && !first.exists());
+    assert!(!attachment.is_there() && !is_partition(&first, "2047"));
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("it is readable");
     assert!(!mounts.contains(text(&point)), "it was unmounted first");
 }
@@ -77,6 +82,7 @@ fn killed_and_stopped_servers_leave_no_device_and_no_hanging_user() {
         let words = ["--timing", "0.001", "--patience", "1", "--memory", "64M", "--set"];
         let size = if name == "KILL" { "capacity=4G" } else { "capacity=5G" };
         let (mut going, node) = attached(&scratch, &[&words[..], &[size]].concat());
+        let attachment = Attachment::of(&node);
         tool::run("mkfs.ext4", &["-q", "-F", text(&node)]);
         let point = scratch.path().join(name);
         std::fs::create_dir(&point).expect("a new directory");
@@ -90,7 +96,7 @@ fn killed_and_stopped_servers_leave_no_device_and_no_hanging_user() {
             file.sync_all().is_err()
         });
         drop(file);
-        until("the device is gone", || !is_attached(&node));
+        until("the device is gone", || !attachment.is_there());
         going.signal("KILL");
         let _ = going.ended();
     }
@@ -102,11 +108,12 @@ fn a_killed_guard_takes_the_device_with_it() {
     need_loops!();
     let scratch = Scratch::new();
     let (going, node) = attached(&scratch, &["--timing", "off"]);
+    let attachment = Attachment::of(&node);
     let guards = going.children();
     signal_server(guards[0], "KILL");
     let ran = going.ended();
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    until("the device is gone", || !is_attached(&node));
+    until("the device is gone", || !attachment.is_there());
 }
 
 /// A control group with a limit of memory, gone when dropped; `None` where none can be made.
@@ -179,6 +186,7 @@ fn a_writer_in_the_same_small_memory_group_ends_and_nothing_stays() {
         node = told["address"].as_str().map(PathBuf::from).unwrap_or_default();
         node.exists()
     });
+    let attachment = Attachment::of(&node);
     tool::run("mkfs.ext4", &["-q", "-F", text(&node)]);
     let point = scratch.path().join("point");
     std::fs::create_dir(&point).expect("a new directory");
@@ -193,7 +201,7 @@ fn a_writer_in_the_same_small_memory_group_ends_and_nothing_stays() {
     let _ = going.ended();
     let ran = testkit::running_program::Ran::of(super::straddle(&["detach"]).arg("--stale"));
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    until("the device is gone", || !is_attached(&node));
+    until("the device is gone", || !attachment.is_there());
 }
 
 #[test]
@@ -202,12 +210,13 @@ fn a_full_store_is_an_error_for_the_writer_and_the_device_goes() {
     need_loops!();
     let scratch = Scratch::new();
     let (going, node) = attached(&scratch, &["--timing", "off", "--memory", "4M"]);
+    let attachment = Attachment::of(&node);
     let file = File::options().write(true).open(&node).expect("it can be opened");
     file.write_all_at(&vec![1; 32 << 20], 0).expect("the page cache takes it");
     assert!(file.sync_all().is_err(), "there is no room");
     drop(file);
     interrupted(going);
-    assert!(!is_attached(&node));
+    assert!(!attachment.is_there());
 }
 
 #[test]

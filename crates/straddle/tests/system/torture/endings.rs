@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use testkit::loops::Attachment;
 use testkit::running_program::{Going, Ran, until};
 use testkit::scratch::text;
 use testkit::{Scratch, need_loops, need_tools};
@@ -86,11 +87,11 @@ fn every_ending_of_cut_has_its_code_and_says_why() {
     }
 }
 
-/// Number of loop devices on the drive that process `server` serves, as its record says.
-fn device_of(server: u32) -> Option<String> {
+/// Loop device on the drive that process `server` serves, as its record says.
+fn device_of(server: u32) -> Option<Attachment> {
     let record = std::fs::read_to_string(format!("/run/straddle/{server}.drive")).ok()?;
     let line = record.lines().find_map(|line| line.strip_prefix("loop "))?;
-    Some(format!("/sys/block/loop{}/loop", line.split(' ').next()?))
+    Some(Attachment::of(Path::new(&format!("/dev/loop{}", line.split(' ').next()?))))
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn a_killed_torture_leaves_no_program_no_mount_and_no_device() {
     let device = device_of(server).expect("the drive is attached");
     going.signal("KILL");
     let _ = going.ended();
-    until("the device is gone", || !Path::new(&device).exists());
+    until("the device is gone", || !device.is_there());
     until("the program is gone", || !is_running());
     crate::serve::forgotten(server);
 }
@@ -135,5 +136,5 @@ fn a_signal_ends_it_with_its_code_and_leaves_nothing() {
     going.signal("INT");
     let ran = going.ended();
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    assert_eq!(device_of(server), None, "its record is gone");
+    assert!(device_of(server).is_none(), "its record is gone");
 }
