@@ -10,6 +10,10 @@ use units::ByteRange;
 
 use super::watched::{Bytes, Changed, Recording, answer, one_instead_of, soak};
 
+/// Everyday runs change one of so many bytes; each field of four bytes has one of them, and each
+/// value that is tried comes by turns.
+const EVERY: u64 = 3;
+
 #[test]
 fn a_head_cut_at_any_length_is_answered() {
     for_each_head(|head| {
@@ -32,7 +36,9 @@ fn a_head_with_any_byte_changed_is_answered() {
             found.fetch_add(1, Ordering::Relaxed);
         }
         drop(whole);
-        for (at_bytes, before) in recording.telling_bytes(&head.held) {
+        let telling = recording.telling_bytes(&head.held);
+        let tried = |(at_bytes, _): &(u64, u8)| soak() || at_bytes.is_multiple_of(EVERY);
+        for (at_bytes, before) in telling.into_iter().filter(tried) {
             for value in one_instead_of(before, at_bytes) {
                 let below = Rc::clone(&head.disk);
                 let changed: Bytes = Rc::new(Changed { below, at_bytes, value });
