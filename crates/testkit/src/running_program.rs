@@ -133,6 +133,12 @@ pub fn has_group_ended(leader: u32) -> bool {
     Process::all().all(|process| process.has_ended || process.group != leader)
 }
 
+/// Returns whether a process has ended, of which its parent may not know yet.
+#[must_use]
+pub fn has_ended(number: u32) -> bool {
+    Process::numbered(number).is_none_or(|process| process.has_ended)
+}
+
 /// A run that a signal or a fault ends: it may not outlive its test.
 pub struct Going(Option<Child>);
 
@@ -235,6 +241,23 @@ impl Going {
     pub fn children(&self) -> Vec<u32> {
         let own = Process::all().filter(|process| process.parent == self.number());
         own.map(|process| process.number).collect()
+    }
+
+    /// The processes that it started, and those that they started.
+    ///
+    /// # Panics
+    /// When /proc cannot be listed.
+    #[must_use]
+    pub fn descendants(&self) -> Vec<u32> {
+        let all: Vec<Process> = Process::all().collect();
+        let mut found = vec![self.number()];
+        let mut next = 0;
+        while let Some(&parent) = found.get(next) {
+            let own = all.iter().filter(|process| process.parent == parent);
+            found.extend(own.map(|process| process.number));
+            next += 1;
+        }
+        found.split_off(1)
     }
 
     /// Returns how it ended.

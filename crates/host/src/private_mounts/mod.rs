@@ -4,15 +4,22 @@
 //! directories that they are mounted on, which lie on a tmpfs that exists in there only: no file
 //! system of the machine gets so much as a directory.
 //!
+//! A file system on a drive that this same process serves must go after the drive's connection,
+//! else the kernel would wait for answers of a process that is no more. So the process holds its
+//! namespace as an open file too: of a process that ends, the kernel leaves namespaces first, but
+//! finishes closing files later, all of them before the mounts that go with one of them.
+//!
 //! Mounts and unmounts of the machine still arrive (`MS_SLAVE`, not `MS_PRIVATE`): else a disk that
 //! is unmounted outside would be held in here. Nothing goes the other way.
 //!
-//! Source: mount_namespaces(7), unshare(2), mount(2), umount(2), Linux `fs/namespace.c`.
+//! Source: mount_namespaces(7), unshare(2), mount(2), umount(2), Linux `fs/namespace.c`,
+//! `kernel/exit.c` (`do_exit`), `kernel/task_work.c`.
 
 mod holders;
 mod options;
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io;
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt as _;
@@ -148,6 +155,8 @@ pub struct MountPlan<'a> {
 #[derive(Debug)]
 pub struct PrivateMounts {
     place: PathBuf,
+    /// The namespace, so that it ends with the files of a killed process and not before them.
+    _namespace: File,
     _thread: PhantomData<*const ()>,
 }
 
@@ -172,7 +181,11 @@ impl PrivateMounts {
         mount("straddle", place, "tmpfs", MountFlags::RDONLY | guarded(), options)
             .map_err(failed("mounting a tmpfs"))?;
         mount_change(place, MountPropagationFlags::PRIVATE).map_err(failed("closing the tmpfs"))?;
-        Ok(PrivateMounts { place: place.to_owned(), _thread: PhantomData })
+        let namespace = File::open("/proc/thread-self/ns/mnt").map_err(|error| {
+            let reason = error.to_string();
+            MountError::NoNamespace { attempted: "opening /proc/thread-self/ns/mnt", reason }
+        })?;
+        Ok(PrivateMounts { place: place.to_owned(), _namespace: namespace, _thread: PhantomData })
     }
 
     /// The directory below which it mounts.

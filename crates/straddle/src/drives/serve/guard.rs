@@ -105,10 +105,22 @@ impl Guard {
             match self.socket.read(&mut byte) {
                 Ok(1) if byte != *b"\n" => line.push(byte[0]),
                 Ok(1) => break,
-                _ => {
+                // A signal is looked at when the drive is there, and then takes it away in order.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Ok(_) => bail!(
+                    "cannot attach the drive: its guard process ended: {}",
+                    self.child.wait()?
+                ),
+                Err(error) => {
                     let _ = self.child.kill();
-                    let _ = self.child.wait();
-                    bail!("cannot attach the drive: its guard process ended");
+                    let why = match error.kind() {
+                        ErrorKind::WouldBlock => format!("no word within {} s", START.as_secs()),
+                        _ => error.to_string(),
+                    };
+                    bail!(
+                        "cannot attach the drive: its guard process does not answer: {why}\nhint: \
+                         try again when the machine is less busy"
+                    );
                 }
             }
         }

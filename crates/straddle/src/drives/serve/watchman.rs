@@ -185,14 +185,25 @@ enum Heard {
 /// Returns whether process `number` is killed but not yet gone: one of its threads waits for the
 /// drive that its others do not serve any more, and so keeps the socket open.
 fn is_dying(number: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     let status = std::fs::read_to_string(format!("/proc/{number}/status")).unwrap_or_default();
-    let value = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.map(str::trim).unwrap_or_default()
-    };
-    // Bit 8 is SIGKILL: proc_pid_status(5), signal(7). A leader that has ended is a zombie.
-    let pending = u64::from_str_radix(value("SigPnd:"), 16).unwrap_or(0);
-    value("State:").starts_with(['Z', 'X']) || pending & 1 << 8 != 0
+    is_exiting(&stat) || is_killed(&status)
+}
+
+/// Returns whether a thread with this line of `stat` has begun to exit, or has ended.
+/// Source: `proc_pid_stat(5)`, field 9; `PF_EXITING` of `include/linux/sched.h`.
+fn is_exiting(stat: &str) -> bool {
+    // Fields are counted after the name, which may hold anything.
+    let flags = stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(6));
+    flags.and_then(|flags| flags.parse().ok()).is_some_and(|flags: u64| flags & 4 != 0)
+}
+
+/// Returns whether SIGKILL (9, so bit 8) waits for a thread with these lines of `status`.
+/// Source: `proc_pid_status(5)`, signal(7).
+fn is_killed(status: &str) -> bool {
+    let signals = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
+    let signals = signals.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+    signals.is_some_and(|signals| signals & 1 << 8 != 0)
 }
 
 /// The progress of the serving process.
@@ -246,5 +257,22 @@ impl Watch {
         }
         (self.answers, self.held) = (answers, held);
         Heard::Word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_exits_in_uninterruptible_sleep_is_dying_and_one_that_waits_is_not() {
+        // PF_EXITING is set, and no signal waits any more.
+        assert!(is_exiting("26002 (a ) b) D 25978 25976 24513 0 -1 4228364 13520 1134"));
+        assert!(is_exiting("25979 (straddle) Z 25978 25976 24513 0 -1 4228364 17652 1229"));
+        assert!(!is_exiting("25979 (straddle) D 25978 25976 24513 0 -1 4194304 17652 1229"));
+        assert!(is_killed("State:\tD (disk sleep)\nSigPnd:\t0000000000000100\n"));
+        assert!(!is_killed("State:\tD (disk sleep)\nSigPnd:\t0000000000004002\n"));
+        // What cannot be read says nothing.
+        assert!(!is_exiting("") && !is_killed(""));
     }
 }

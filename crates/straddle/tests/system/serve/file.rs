@@ -2,7 +2,7 @@
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _, chown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use testkit::running_program::{Going, by_signals, until};
@@ -142,14 +142,17 @@ fn what_both_killed_processes_leave_is_detached_as_stale() {
     assert!(!is_mounted(&point), "{ran:?}");
 }
 
-#[test]
-fn an_ordinary_user_serves_a_file_and_leaves_nothing() {
-    need_tools!("fusermount3", "setpriv");
-    if !can_mount() || !host::is_root() {
-        return skip("needs FUSE, and root to become somebody else");
-    }
+/// Becomes an ordinary user.
+const AS_USER: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// `drive serve` of an ordinary user on a directory of `scratch`, with that directory; `None` where
+/// that is not possible here.
+fn served_by_a_user(scratch: &Scratch, path: Option<&str>) -> Option<(Going, PathBuf)> {
     const USER: u32 = 65534;
-    let scratch = Scratch::new();
+    if !can_mount() || !host::is_root() {
+        skip("needs FUSE, and root to become somebody else");
+        return None;
+    }
     let [point, own] = ["point", "own"].map(|name| {
         let directory = scratch.path().join(name);
         std::fs::create_dir(&directory).expect("a new directory");
@@ -159,23 +162,70 @@ fn an_ordinary_user_serves_a_file_and_leaves_nothing() {
     // Its way there is open to all.
     std::fs::set_permissions(scratch.path(), Permissions::from_mode(0o755)).expect("root may");
     let mut reaches = Command::new("setpriv");
-    reaches.args(["--reuid=65534", "--regid=65534", "--clear-groups", "test", "-w", text(&point)]);
+    reaches.args(AS_USER).args(["test", "-w", text(&point)]);
     if !reaches.status().expect("it runs").success() {
-        return skip("needs a directory for temporary files that all may enter");
+        skip("needs a directory for temporary files that all may enter");
+        return None;
     }
     let mut command = by_signals("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    command.args(AS_USER);
     command.arg(env!("CARGO_BIN_EXE_straddle")).args(["drive", "serve", "--timing", "off"]);
     command.args(["--profile", "hdd-7200-512e", "--as", "file", "--mount", text(&point)]);
-    let mut going = Going::with(command.env("XDG_RUNTIME_DIR", &own).env("LC_ALL", "C.UTF-8"));
+    command.env("XDG_RUNTIME_DIR", &own).env("LC_ALL", "C.UTF-8");
+    command.envs(path.map(|path| ("PATH", path)));
+    let mut going = Going::with(&mut command);
     going.until("it is mounted", || is_mounted(&point));
+    Some((going, point))
+}
+
+#[test]
+fn an_ordinary_user_serves_a_file_and_leaves_nothing() {
+    need_tools!("fusermount3", "setpriv");
+    let scratch = Scratch::new();
+    let Some((going, point)) = served_by_a_user(&scratch, None) else { return };
     // Only that user may look into it.
     let typed = format!("printf 1234 | dd of={}/disk conv=notrunc,fsync status=none", text(&point));
     let mut writer = Command::new("setpriv");
-    writer.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", &typed]);
+    writer.args(AS_USER).args(["sh", "-c", &typed]);
     let wrote = writer.output().expect("it runs");
     assert!(wrote.status.success(), "{wrote:?}");
     let ran = interrupted(going);
     assert!(ran.out.contains("1 flush"), "{ran:?}");
+    assert!(!is_mounted(&point));
+}
+
+#[test]
+fn a_signal_before_the_guard_has_said_a_word_ends_a_drive_in_order() {
+    need_tools!("fusermount3", "setpriv", "sh");
+    let scratch = Scratch::new();
+    // The helper that mounts stops the other child of the server, which is the guard.
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = -h ] || for child in $(cat /proc/$PPID/task/*/children); do\n    \
+         [ $child = $$ ] || kill -STOP $child\ndone\nexec {} \"$@\"\n",
+        text(&tool::find("fusermount3").expect("it is needed"))
+    );
+    let helper = scratch.file("fusermount3", script.as_bytes());
+    std::fs::set_permissions(helper, Permissions::from_mode(0o755)).expect("it is there");
+    let path = format!("{}:{}", text(scratch.path()), std::env::var("PATH").unwrap_or_default());
+    let Some((mut going, point)) = served_by_a_user(&scratch, Some(&path)) else { return };
+    let server = going.number();
+    let [guard] = going.children()[..] else { panic!("it has one child") };
+    // recvfrom(2), of this processor: it waits for the guard.
+    let waits = ["45 ", "207 "];
+    let call = format!("/proc/{server}/syscall");
+    let is_waiting = || {
+        let call = std::fs::read_to_string(&call).unwrap_or_default();
+        waits.iter().any(|number| call.starts_with(number))
+    };
+    going.until("it waits for its guard", is_waiting);
+    going.signal("INT");
+    let pending = format!("/proc/{server}/status");
+    going.until("the signal has arrived", || {
+        let status = std::fs::read_to_string(&pending).unwrap_or_default();
+        status.contains("ShdPnd:\t0000000000000000")
+    });
+    signal_server(guard, "CONT");
+    let ran = going.ended();
+    assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(!is_mounted(&point));
 }

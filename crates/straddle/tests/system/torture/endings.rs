@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use testkit::loops::Attachment;
-use testkit::running_program::{Going, Ran, until};
+use testkit::running_program::{Going, Ran, by_signals, has_ended, signal, until};
 use testkit::scratch::text;
 use testkit::{Scratch, need_loops, need_tools};
 
@@ -138,4 +138,43 @@ fn a_signal_ends_it_with_its_code_and_leaves_nothing() {
     let ran = going.ended();
     assert_eq!(ran.status, Some(130), "{ran:?}");
     assert_eq!(node_of(server), None, "its record is gone");
+}
+
+/// The first processor that this process may use.
+fn processor() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is readable");
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let list = line.expect("it is there").trim().split([',', '-']).next();
+    list.expect("there is one").to_owned()
+}
+
+#[test]
+fn a_torture_that_is_killed_with_its_guard_ends_and_what_it_left_is_detached_as_stale() {
+    need_tools!("mkfs.ext4", "unshare", "taskset");
+    need_loops!();
+    let scratch = Scratch::new();
+    // As systemd kills a unit, and the kernel a group without memory. On one processor the thread
+    // that ends last is often the one that unmounts, but not always.
+    for round in 0..4 {
+        let started = scratch.path().join(round.to_string());
+        let script = format!(
+            "[ $STRADDLE_PHASE = setup ] || {{ echo x >$STRADDLE_DIR/f; sync $STRADDLE_DIR/f; \
+             echo 1; echo y >$STRADDLE_DIR/f; echo >{}; exec sleep 600; }}",
+            text(&started)
+        );
+        let mut command = by_signals("taskset");
+        command.args(["--cpu-list", &processor(), env!("CARGO_BIN_EXE_straddle"), "drive"]);
+        command.args(["torture", "--profile", "m4-256", "--", "sh", "-c", &script]);
+        let mut going = Going::with(&mut command);
+        let server = going.number();
+        going.until("the program has written", || started.exists());
+        // It shall not see the end of the others.
+        going.signal("STOP");
+        let others = going.descendants();
+        going.children().iter().for_each(|&other| signal(other, "KILL"));
+        until("the others have ended", || others.iter().all(|&other| has_ended(other)));
+        going.signal("KILL");
+        until("it has ended", || !going.is_going());
+        crate::serve::forgotten(server);
+    }
 }
