@@ -173,7 +173,8 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     let scratch = Scratch::new();
     let missing = text(scratch.path()).to_owned() + "/missing";
     ends(&["explain", "ST101"], 0, "ST101");
-    ends(&["explain", "ST000"], 2, "hint: ");
+    ends(&["explain", "-"], 2, "cannot explain standard input: empty");
+    ends(&["explain", "ST000"], 5, "no page explains `ST000`");
     let page = text(scratch.path()).to_owned() + "/page.html";
     let known = scratch.file("drives.json", straddle(&["drive", "list", "--json"]).out.as_bytes());
     ends(&["report", "-o", &page, &missing], 2, "cannot show");

@@ -1,6 +1,5 @@
 //! The answer to words: a list, the page that is called so, or the one that fits best.
 
-use anyhow::bail;
 use workload::Engines;
 
 use super::{list, page};
@@ -9,16 +8,27 @@ use crate::lexicon;
 /// The words for the form of an engine profile.
 const ENGINE_PROFILE: &str = "engine profile";
 
+/// The most titles to choose from where no page answers.
+const TITLES_MAX: usize = 3;
+
+/// An answer to words.
+pub(super) enum Answer {
+    /// Pages, or a list of them.
+    Pages(String),
+    /// No page, and the titles of near ones.
+    NoPage(String),
+}
+
 /// The list of a group, else the page of what is called so, else the pages of all words where each
-/// is called so, else the page of a log line, else the page that fits best.
-pub(super) fn answer(words: &str) -> anyhow::Result<String> {
+/// is called so, else the page of a log line, else the page that answers a question, else titles.
+pub(super) fn answer(words: &str) -> Answer {
     if let Some(page) = list::group(words).or_else(|| named(words)) {
-        return Ok(page);
+        return Answer::Pages(page);
     }
     let each: Option<Vec<String>> = words.split_whitespace().map(named).collect();
     let line = || lexicon::find(words).map(page::page);
     match each.map(|pages| pages.join("\n")).or_else(line) {
-        Some(pages) => Ok(pages),
+        Some(pages) => Answer::Pages(pages),
         None => closest(words),
     }
 }
@@ -32,27 +42,31 @@ fn named(words: &str) -> Option<String> {
     engine.or_else(|| lexicon::named(words).map(page::page))
 }
 
-/// The page that fits `words` best, with the names of the next ones.
-fn closest(words: &str) -> anyhow::Result<String> {
-    let found = lexicon::search(words);
+/// The page that answers `words`, else the titles of pages near to them.
+fn closest(words: &str) -> Answer {
+    let near = lexicon::search(words);
     let engines = Engines::built_in();
-    let mut asked = words.split(|letter: char| !letter.is_alphanumeric());
-    let engine = asked.find_map(|word| engines.find(word).ok());
-    let first = match (&found[..], engine) {
-        ([], None) => bail!(
-            "cannot explain `{}`: no page is near these words\n\
-             hint: to list all pages: straddle explain",
-            shortened(words)
-        ),
-        (_, Some(engine)) => page::of_engine(engine),
-        ([first, ..], None) => page::page(*first),
-    };
-    let rest = found.iter().skip(usize::from(engine.is_none()));
-    let names: Vec<&str> = rest.map(|entry| entry.name()).collect();
-    let also =
-        if names.is_empty() { String::new() } else { format!("; also: {}", names.join(", ")) };
-    let words = shortened(words);
-    Ok(format!("{}\n{first}", page::wrapped(&format!("closest match for `{words}`{also}"))))
+    let mut each = words.split(|letter: char| !letter.is_alphanumeric());
+    let engine = each.find_map(|word| engines.find(word).ok());
+    let asked = shortened(words);
+    if let (Some(entry), None) = (near.answer, engine) {
+        let names: Vec<&str> = near.titles.iter().map(|entry| entry.name()).collect();
+        let also =
+            if names.is_empty() { String::new() } else { format!("; also: {}", names.join(", ")) };
+        let head = page::wrapped(&format!("closest match for `{asked}`{also}"));
+        return Answer::Pages(format!("{head}\n{}", page::page(entry)));
+    }
+    let engine = engine.map(page::title_of_engine);
+    let entries = near.answer.iter().chain(&near.titles).map(|entry| page::title(*entry));
+    let titles: Vec<String> = engine.into_iter().chain(entries).take(TITLES_MAX).collect();
+    let mut out = page::wrapped(&format!("no page explains `{asked}`"));
+    if !titles.is_empty() {
+        out += "\nPages on similar words:\n";
+        titles.iter().for_each(|title| page::wrap(&mut out, title, "  ", "      "));
+        out.push('\n');
+    }
+    out += "To read a page: straddle explain NAME; to list all: straddle explain\n";
+    Answer::NoPage(out)
 }
 
 /// Returns what was typed, harmless to print and short enough for a message.

@@ -18,8 +18,24 @@ pub(super) fn page(entry: LexiconEntry) -> String {
     }
 }
 
-fn of_rule(rule: &Rule) -> String {
-    let mut out = format!("{}  {}\n", rule.code, rule.title);
+/// The name and title of a page, in one line.
+pub(super) fn title(entry: LexiconEntry) -> String {
+    match entry {
+        LexiconEntry::Rule(rule) => format!("{}  {}", rule.code, rule.title),
+        LexiconEntry::Page(page) => format!("{}: {}", page.name, page.title),
+        LexiconEntry::History => "history: what each partitioner did by default".to_owned(),
+    }
+}
+
+/// The name and title of the page of an engine, in one line.
+pub(super) fn title_of_engine(profile: &Profile) -> String {
+    let is_named = profile.title.to_lowercase().starts_with(&profile.name);
+    let name = if is_named { String::new() } else { format!("{}: ", profile.name) };
+    format!("{name}{}", profile.title)
+}
+
+fn of_rule(rule: &'static Rule) -> String {
+    let mut out = format!("{}\n", title(LexiconEntry::Rule(rule)));
     section(&mut out, "Why it matters", &[rule.why]);
     section(&mut out, "How to fix it", &[rule.fix]);
     out
@@ -44,9 +60,7 @@ fn of_page(page: &LexiconPage) -> String {
 /// Returns what an engine writes, its limits with their sources, and what to do.
 pub(crate) fn of_engine(profile: &Profile) -> String {
     let mut out = String::new();
-    let is_named = profile.title.to_lowercase().starts_with(&profile.name);
-    let name = if is_named { String::new() } else { format!("{}: ", profile.name) };
-    wrap(&mut out, &format!("{name}{}", profile.title), "", "  ");
+    wrap(&mut out, &title_of_engine(profile), "", "  ");
     let (pattern, wanted) = (profile.pattern.sentence(), profile.pattern.wanted());
     let wanted = format!("{wanted}; the whole run takes at most {FSYNC_SECONDS} s (--seconds)");
     section(&mut out, "What is measured", &[&pattern, &wanted]);
@@ -77,7 +91,7 @@ pub(super) fn engine_profile() -> String {
 }
 
 fn history() -> String {
-    let mut out = "history: what each partitioner did by default\n".to_owned();
+    let mut out = format!("{}\n", title(LexiconEntry::History));
     for default in defaults() {
         out.push('\n');
         let head = format!("{}, {} ({})", default.tool, default.versions, default.years);

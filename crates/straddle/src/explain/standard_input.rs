@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use super::answer::answer;
+use super::answer::{Answer, answer};
 use super::page;
 use crate::lexicon::{self, LexiconEntry};
 use anyhow::{anyhow, bail};
@@ -13,7 +13,7 @@ const LINE_MAX: u64 = 64 * 1024;
 const HEAD_MAX: usize = 64 * 1024;
 
 /// The page of each known line of `input`, each once, in the order in which they come.
-pub(super) fn pages(input: impl BufRead) -> anyhow::Result<String> {
+pub(super) fn pages(input: impl BufRead) -> anyhow::Result<Answer> {
     // As text, since an input or output error would be taken for one of standard output.
     let read = read(input).map_err(|error| anyhow!("cannot read standard input: {error}"));
     let (found, head) = read?;
@@ -22,7 +22,7 @@ pub(super) fn pages(input: impl BufRead) -> anyhow::Result<String> {
         if whole.is_empty() {
             bail!("cannot explain standard input: empty\nhint: journalctl -b | straddle explain -");
         }
-        return answer(whole);
+        return Ok(answer(whole));
     }
     let mut out = String::new();
     for (entry, lines) in found {
@@ -34,7 +34,7 @@ pub(super) fn pages(input: impl BufRead) -> anyhow::Result<String> {
         }
         out += &page::page(entry);
     }
-    Ok(out)
+    Ok(Answer::Pages(out))
 }
 
 /// The entries that lines name, with how many do, and the beginning of the text.
@@ -75,7 +75,8 @@ mod tests {
     #[test]
     fn a_line_that_was_broken_by_a_terminal_is_found() {
         let page = pages("Partition 1 does not start on physical\nsector boundary.\n".as_bytes());
-        assert!(page.unwrap().starts_with("does not start on physical sector boundary"));
+        let Answer::Pages(page) = page.unwrap() else { panic!("it has a page") };
+        assert!(page.starts_with("does not start on physical sector boundary"));
     }
 
     #[test]

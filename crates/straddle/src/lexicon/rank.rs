@@ -3,6 +3,10 @@
 //! Each word of the query is looked for in an entry's names, title and text. A word counts more the
 //! fewer entries hold it (inverse document frequency: K. Sparck Jones, "A statistical
 //! interpretation of term specificity", 1972), and a name counts more than a text.
+//!
+//! Words that are alike may mean the opposite (`sync=disabled`, `sync=always`). So an entry that
+//! fits best is a title to choose from; it is the answer only where the words hold one of its names
+//! and nothing that it does not speak of ([`is_answer`]).
 
 use std::sync::LazyLock;
 
@@ -31,17 +35,26 @@ const TEXT: f64 = 1.0;
 /// and log lines in the tests of [`super`].
 const NEAR: f64 = 1.75;
 
+/// Words that turn what is asked about into its opposite, or into its fault.
+const OPPOSING: &[&str] = &[
+    "cannot", "disable", "disabled", "error", "fail", "failed", "fails", "false", "ignore",
+    "ignored", "invalid", "lost", "missing", "never", "no", "none", "not", "off", "unsafe",
+    "volatile", "without", "wrong",
+];
+
 /// Words that every question holds.
 const COMMON: &[&str] = &[
     "a", "about", "after", "an", "and", "are", "be", "can", "do", "does", "for", "good", "happens",
-    "have", "how", "i", "if", "in", "is", "it", "me", "mean", "means", "my", "need", "not", "of",
-    "on", "or", "set", "should", "tell", "that", "the", "this", "to", "use", "what", "when",
-    "which", "why", "will", "with", "you",
+    "have", "how", "i", "if", "in", "is", "it", "me", "mean", "means", "my", "need", "of", "on",
+    "or", "set", "should", "tell", "that", "the", "this", "to", "use", "what", "when", "which",
+    "why", "will", "with", "you",
 ];
 
 /// The words of an entry.
 struct EntryWords {
     entry: LexiconEntry,
+    /// The words of each of its names.
+    whole_names: Vec<Vec<String>>,
     names: Vec<String>,
     title: Vec<String>,
     text: Vec<String>,
@@ -50,6 +63,7 @@ struct EntryWords {
 static ALL: LazyLock<Vec<EntryWords>> = LazyLock::new(|| {
     let pages = pages().iter().map(|page| EntryWords {
         entry: LexiconEntry::Page(page),
+        whole_names: page.words().map(|name| words(name).collect()).collect(),
         names: page.words().flat_map(words).collect(),
         title: words(page.title).collect(),
         text: (page.check.iter().chain([&page.means, &page.cause]))
@@ -58,12 +72,14 @@ static ALL: LazyLock<Vec<EntryWords>> = LazyLock::new(|| {
     });
     let rules = RULES.iter().map(|rule| EntryWords {
         entry: LexiconEntry::Rule(rule),
+        whole_names: vec![words(rule.code).collect()],
         names: words(rule.code).collect(),
         title: words(rule.title).collect(),
         text: [rule.why, rule.fix].into_iter().flat_map(words).collect(),
     });
     let history = EntryWords {
         entry: LexiconEntry::History,
+        whole_names: vec![words(HISTORY).collect()],
         names: words(HISTORY).collect(),
         title: words("what each partitioner did by default").collect(),
         text: Vec::new(),
@@ -74,10 +90,7 @@ static ALL: LazyLock<Vec<EntryWords>> = LazyLock::new(|| {
 /// The entries that are near to the words of `text`, best first, at most [`RANKED_MAX`]; none where
 /// no entry is.
 pub(super) fn ranked(text: &str) -> Vec<LexiconEntry> {
-    let asked: Vec<String> = words(text)
-        .filter(|word| !COMMON.contains(&word.as_str()) && word.len() > 1)
-        .take(WORDS_MAX)
-        .collect();
+    let asked = asked_words(text);
     let weights: Vec<f64> = asked.iter().map(|word| weight(word)).collect();
     let score = |one: &EntryWords| -> f64 {
         (asked.iter().zip(&weights)).map(|(word, weight)| weight * one.fit(word)).sum()
@@ -93,7 +106,45 @@ pub(super) fn ranked(text: &str) -> Vec<LexiconEntry> {
     scored.into_iter().take(RANKED_MAX).map(|(_, entry)| entry).collect()
 }
 
+/// Returns whether `entry` answers `text`: the text holds one of its names whole, or is one word
+/// that is a slip of it, and all else that is asked stands in the entry too.
+pub(super) fn is_answer(entry: LexiconEntry, text: &str) -> bool {
+    let asked = asked_words(text);
+    let is_it = |one: &&EntryWords| one.entry == entry;
+    ALL.iter().find(is_it).is_some_and(|one| one.is_named_in(&asked) && one.speaks_of(&asked))
+}
+
+/// The words of a question that say what it is about.
+fn asked_words(text: &str) -> Vec<String> {
+    let is_telling = |word: &String| !COMMON.contains(&word.as_str()) && word.len() > 1;
+    words(text).filter(is_telling).take(WORDS_MAX).collect()
+}
+
 impl EntryWords {
+    fn is_named_in(&self, asked: &[String]) -> bool {
+        let is_whole = |name: &Vec<String>| {
+            let is_there =
+                |part: &[String]| name.iter().zip(part).all(|(own, word)| is_same(own, word));
+            !name.is_empty() && asked.windows(name.len()).any(is_there)
+        };
+        // Codes that differ in a digit are other codes; `no` and `un` stand at the beginning.
+        let is_slip = |name: &Vec<String>| match (&name[..], asked) {
+            ([own], [word]) => {
+                let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+                !has_digit && own.chars().next() == word.chars().next() && is_nearly(own, word)
+            }
+            _ => false,
+        };
+        self.whole_names.iter().any(|name| is_whole(name) || is_slip(name))
+    }
+
+    fn speaks_of(&self, asked: &[String]) -> bool {
+        asked.iter().all(|word| {
+            let fit = self.fit(word);
+            fit >= NEARLY || (fit > 0.0 && !OPPOSING.contains(&word.as_str()))
+        })
+    }
+
     fn fit(&self, word: &str) -> f64 {
         let is_in = |words: &[String]| words.iter().any(|own| is_same(own, word));
         match () {

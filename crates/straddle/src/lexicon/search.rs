@@ -18,18 +18,29 @@ pub(crate) fn find(text: &str) -> Option<LexiconEntry> {
     })
 }
 
-/// The entries that fit `text` best, best first, at most five; none where no entry is near. For
-/// text that [`find`] does not know.
+/// The entries that are near to text that [`find`] does not know.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct NearEntries {
+    /// The entry that answers it; `None` where several may, or none does.
+    pub(crate) answer: Option<LexiconEntry>,
+    /// The others, best first, at most five.
+    pub(crate) titles: Vec<LexiconEntry>,
+}
+
+/// The entries that are near to `text`, which [`find`] does not know.
 #[must_use]
-pub(crate) fn search(text: &str) -> Vec<LexiconEntry> {
-    let mut found: Vec<LexiconEntry> = holding(text).collect();
+pub(crate) fn search(text: &str) -> NearEntries {
+    let mut titles: Vec<LexiconEntry> = holding(text).collect();
     for entry in rank::ranked(text) {
-        if !found.contains(&entry) {
-            found.push(entry);
+        if !titles.contains(&entry) {
+            titles.push(entry);
         }
     }
-    found.truncate(rank::RANKED_MAX);
-    found
+    titles.truncate(rank::RANKED_MAX);
+    let mut answers = titles.iter().copied().filter(|entry| rank::is_answer(*entry, text));
+    let answer = answers.next().filter(|_| answers.next().is_none());
+    titles.retain(|entry| Some(*entry) != answer);
+    NearEntries { answer, titles }
 }
 
 /// The pages that have a line of which `text` is a part.

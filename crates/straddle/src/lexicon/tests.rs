@@ -1,5 +1,6 @@
 //! Every page is whole, and every famous line finds its own.
 
+use super::search::NearEntries;
 use super::{GROUPS, LexiconEntry, find, find_in_line, page, pages, pattern, search};
 use stack::rule::rule;
 
@@ -106,7 +107,7 @@ fn a_part_of_one_line_is_enough_and_a_code_in_our_own_output() {
 }
 
 #[test]
-fn a_question_or_a_misspelt_word_finds_the_page_that_answers_it() {
+fn a_question_that_holds_a_pages_name_or_a_slip_of_it_is_answered_by_it() {
     for (text, name) in [
         ("ashfit", "ashift"),
         ("which ashift", "ashift"),
@@ -114,20 +115,38 @@ fn a_question_or_a_misspelt_word_finds_the_page_that_answers_it() {
         ("which ashift for a QLC drive", "indirection unit"),
         ("fsnyc", "fsync"),
         ("what does misaligned mean?", "misaligned"),
-        ("ST1001", "ST101"),
         ("histroy", "history"),
+        ("what happens on power failure?", "power failure"),
+        ("what happens to my writes in a blackout", "power failure"),
+        ("will my data survive a power cut", "power failure"),
+    ] {
+        assert_eq!(find(text), None, "{text}");
+        assert_eq!(search(text).answer.map(LexiconEntry::name), Some(name), "{text}");
+    }
+}
+
+#[test]
+fn a_question_that_only_resembles_pages_has_their_titles_and_no_answer() {
+    for (text, name) in [
+        ("ST1001", "ST101"),
         ("partition starts on sector 63", "does not start on physical sector boundary"),
         ("how do I know if my ssd has capacitors", "PLP"),
         ("can I turn off doublewrite", "doublewrite"),
-        ("is my data safe after power failure", "power failure"),
-        ("will my data survive a power cut", "power failure"),
         ("do I lose commits when power fails", "power failure"),
-        ("is my database safe if the server crashes", "power failure"),
-        ("what happens to my writes in a blackout", "power failure"),
     ] {
         assert_eq!(find(text), None, "{text}");
-        assert_eq!(search(text).first().map(|entry| entry.name()), Some(name), "{text}");
+        let near = search(text);
+        assert_eq!(near.answer, None, "{text}");
+        assert_eq!(near.titles.first().map(|entry| entry.name()), Some(name), "{text}");
     }
+}
+
+#[test]
+fn words_that_mean_something_else_or_the_opposite_have_no_answer() {
+    let answers =
+        OTHERS.lines().filter_map(|text| Some((text, find(text).or(search(text).answer)?)));
+    let answers: Vec<(&str, &str)> = answers.map(|(text, entry)| (text, entry.name())).collect();
+    assert_eq!(answers, []);
     for text in [
         "qqqqqqqqqqqqqqqqqqqq",
         "systemd[1]: Failed to start Foo.service",
@@ -137,11 +156,14 @@ fn a_question_or_a_misspelt_word_finds_the_page_that_answers_it() {
         "sshd[1]: Accepted publickey for root",
         "no space left on device",
     ] {
-        assert_eq!(search(text), [], "{text}");
+        assert_eq!(search(text), NearEntries::default(), "{text}");
     }
-    assert_eq!(search(""), []);
-    assert_eq!(search(&"x".repeat(1_000_000)), []);
+    assert_eq!(search(""), NearEntries::default());
+    assert_eq!(search(&"x".repeat(1_000_000)), NearEntries::default());
 }
+
+/// Settings, lines and questions that no page is about, though many share words with one.
+const OTHERS: &str = include_str!("others.txt");
 
 #[test]
 fn every_word_of_the_field_that_people_type_has_a_page() {

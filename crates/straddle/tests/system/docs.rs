@@ -415,7 +415,7 @@ fn the_exit_codes_are_those_of_the_readme() {
     assert_eq!(clean.status.code(), Some(0));
     assert_eq!(straddle(&["check", "/nonexistent"]).status.code(), Some(2));
     assert_eq!(straddle(&["check", "--nonsense"]).status.code(), Some(2));
-    assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(2));
+    assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(5));
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub(crate) const WALKS: &[Walk] = &[
         &[
             ("explain", 0),
             ("explain", 2),
+            ("explain", 5),
             ("plan", 0),
             ("plan", 2),
             ("plan", 5),

@@ -200,7 +200,7 @@ fn a_signal_before_the_guard_has_said_a_word_ends_a_drive_in_order() {
     let scratch = Scratch::new();
     // The helper that mounts stops the other child of the server, which is the guard.
     let script = format!(
-        "#!/bin/sh\n[ \"$1\" = -h ] || for child in $(cat /proc/$PPID/task/*/children); do\n    \
+        "#!/bin/sh\n[ \"$1\" = -o ] && for child in $(cat /proc/$PPID/task/*/children); do\n    \
          [ $child = $$ ] || kill -STOP $child\ndone\nexec {} \"$@\"\n",
         text(&tool::find("fusermount3").expect("it is needed"))
     );
