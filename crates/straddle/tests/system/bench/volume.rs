@@ -4,9 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use testkit::running_program::until;
 use testkit::{Loop, Mount, Scratch, scratch::text, tool};
-
-use super::run::until;
 
 const NOT_LATER: &str = "lazy_itable_init=0,lazy_journal_init=0";
 

@@ -4,9 +4,7 @@
 use std::fs;
 
 use serde_json::Value;
-use testkit::{
-    Scratch, need_loops, need_tools, schema, scratch::text, tool, void_by_chance::is_void_by_chance,
-};
+use testkit::{Scratch, need_loops, need_tools, schema, scratch::text, tool};
 
 use super::run::{Ran, bench, measured, said};
 use super::volume::{Plan, Volume};
@@ -254,51 +252,6 @@ fn a_seed_decides_which_places_are_written() {
     assert!(shorter >= 36, "{first:?}, {again:?}");
     assert_eq!(first[..shorter], again[..shorter]);
     assert_ne!(first[..36], other[..36]);
-}
-
-/// A command that does nothing, on shifted devices for a while. Where `delay` says so, it sleeps on
-/// the shifted ones, which it knows by their offset in the scratch file: the files of the tests lie
-/// on whole pages.
-fn delayed(delay: &str) -> (Value, i32) {
-    let volume = Plan::EXT4.mounted();
-    let before = volume.state();
-    let offset = "$(cat /sys/block/$(basename {device})/loop/offset)";
-    let script = format!("[ $(({offset} % 4096)) = 0 ] || {delay}");
-    let arguments =
-        ["--scratch", "8M", "--pairs", "30", "--shift", "512", "--", "sh", "-c", &script];
-    let words = [&[volume.name()], &arguments[..]].concat();
-    let mut answer = measured(&words);
-    for _ in 1..4 {
-        let experiment = &answer.0["experiments"][0];
-        // What others do on the machine may leave the question open.
-        if !is_void_by_chance(experiment) && experiment["verdict"] != "inconclusive" {
-            break;
-        }
-        answer = measured(&words);
-    }
-    volume.is_clean_again(&before);
-    answer
-}
-
-#[test]
-fn a_delay_on_the_shifted_device_alone_is_found_as_a_penalty() {
-    need_loops!();
-    need_tools!("mkfs.ext4");
-    let (document, status) = delayed("sleep 0.06");
-    let experiment = &document["experiments"][0];
-    assert_eq!((experiment["verdict"].as_str(), status), (Some("penalty"), 1), "{experiment:#}");
-    let judged = &experiment["comparisons"][0];
-    assert!(judged["low"].as_f64() > Some(1.1), "{judged:#}");
-}
-
-#[test]
-fn the_same_command_without_the_delay_is_no_penalty() {
-    need_loops!();
-    need_tools!("mkfs.ext4");
-    let (document, status) = delayed("true");
-    let experiment = &document["experiments"][0];
-    assert_ne!(experiment["verdict"], "penalty", "{experiment:#}");
-    assert_ne!(status, 1);
 }
 
 #[test]

@@ -17,38 +17,6 @@ while not select.select([0], [], [], 0.005)[0]:
 ";
 
 #[test]
-fn two_writers_have_the_shares_of_their_writes() {
-    need_loops!();
-    need_tools!("python3");
-    let device = Device::new(64 << 20);
-    // The parent lets the child write once for each three of its own.
-    let body = "
-down, up = os.pipe(), os.pipe()
-file, pages = direct(sys.argv[2]), memory(1024)
-if os.fork() == 0:
-    named('one-of-four')
-    os.close(down[1])
-    while os.read(down[0], 1):
-        os.pwrite(file, pages, 0)
-        os.write(up[1], b'.')
-    os._exit(0)
-while goes_on():
-    for number in range(1, 4):
-        os.pwrite(file, pages, 8192 * number)
-    os.write(down[1], b'.')
-    os.read(up[0], 1)
-";
-    let watching = Watching::start(device.node(), &[]);
-    let _writer = Writer::named("three-of-four", body, &[device.node()]);
-    let name = device.name();
-    let culprit = Culprit { process: "three-of-four", layer: name, region: "raw", file: None };
-    let document = watching.shows(&culprit, 0.7);
-    let shares = [share_of(&document, "three-of-four"), share_of(&document, "one-of-four")];
-    assert!((shares[0] - 0.75).abs() < 0.05, "{shares:?}: {document:#}");
-    assert!((shares[1] - 0.25).abs() < 0.05, "{shares:?}: {document:#}");
-}
-
-#[test]
 fn threads_are_named_by_their_process() {
     need_loops!();
     need_tools!("python3");
@@ -77,7 +45,7 @@ fn programs_that_end_at_once_are_named_or_unknown_and_never_taken_for_others() {
     need_loops!();
     need_tools!("python3");
     let device = Device::new(64 << 20);
-    let watching = Watching::start(device.node(), &[]);
+    let mut watching = Watching::start(device.node(), &[]);
     let _beside = Writer::direct("goes-on", device.node(), 512, 4096);
     let body = "
 while goes_on():
@@ -87,15 +55,16 @@ while goes_on():
     os.wait()
 ";
     let _writer = Writer::named("short-lived", body, &[device.node()]);
-    let culprit = Culprit { process: "goes-on", layer: device.name(), region: "raw", file: None };
-    let document = watching.shows(&culprit, 0.01);
+    watching.until("both are named", |seen| {
+        ["goes-on", "short-lived"].iter().all(|name| share_of(seen, name) > 0.0)
+    });
+    let document = watching.end();
     only(&document, &["goes-on", "short-lived"]);
     for writer in writers(&document) {
         let length = if writer["process"] == "goes-on" { 512 } else { 1024 };
         assert_eq!(writer["usual_length_bytes"], length, "{document:#}");
         assert_eq!(writer["usual_length_share"], 1.0, "{document:#}");
     }
-    assert!(share_of(&document, "short-lived") > 0.0, "{document:#}");
 }
 
 #[test]

@@ -6,13 +6,17 @@ use serde_json::Value;
 
 pub(crate) use testkit::running_program::{Going, Ran, until};
 
-/// Options of every run: the other tests use the drive too, and that must not hold this one back.
-const ALWAYS: [&str; 4] = ["--share", "100", "--seed", "1"];
+/// The other tests use the drive too, and that must not hold a run back.
+const WHOLE: [&str; 2] = ["--share", "100"];
+/// Options of a run that must be met in the middle: it measures 256 KiB at once, and then rests for
+/// a hundred times as long.
+pub(crate) const RESTING: [&str; 4] = ["--share", "1", "--size", "256K"];
 
 /// The binary under test, about to run `bench` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"));
-    command.arg("bench").args(ALWAYS).args(arguments);
+    let share = if arguments.contains(&"--share") { &[][..] } else { &WHOLE };
+    command.args(["bench", "--seed", "1"]).args(share).args(arguments);
     command.env("LC_ALL", "C.UTF-8").env_remove("STRADDLE_NO_PROGRESS");
     command
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use testkit::{Scratch, need_loops, need_tools, scratch::text};
 
-use super::run::{Going, Ran, going, until};
+use super::run::{Going, RESTING, Ran, going, until};
 use super::volume::{Plan, Volume};
 
 const SCRATCH_BYTES: u64 = 48 << 20;
@@ -53,8 +53,7 @@ impl Scene {
         // The word after sleep is searched for among all processes.
         let script = format!("touch {}; sleep {}; true", text(&self.mark), self.seconds());
         let words: Vec<&str> = match way {
-            // The first of its many long writes shows that it measures.
-            Way::Inside => vec!["--size", "1M"],
+            Way::Inside => RESTING.to_vec(),
             Way::OnDevice => vec!["--", "sh", "-c", &script, "{device}"],
             Way::OnMount => vec!["--", "sh", "-c", &script, "{mount}"],
             Way::Job => vec!["--job", text(&self.job)],
@@ -72,19 +71,20 @@ impl Scene {
         format!("{}", 1_000_000 + digits)
     }
 
-    /// Waits until the run is in the middle of its way, or over: on a fast drive it may be.
+    /// Waits until the run is in the middle of its way.
     fn is_in_the_middle(&self, way: Way, before_sectors: u64, going: &mut Going) {
         let written = |more_bytes: u64| {
             let sectors = (SCRATCH_BYTES + more_bytes) / SECTOR_BYTES;
             self.volume.written_sectors() >= before_sectors + sectors
         };
         let is_there = || match way {
-            Way::Inside => written(256 << 10),
+            // Of the file's own blocks, the journal writes less.
+            Way::Inside => written(2 << 20),
             Way::OnDevice | Way::OnMount => self.mark.exists(),
             Way::Job => self.volume.loops().len() == 3 && written(16 << 20),
             Way::Suite => !self.volume.loops().is_empty(),
         };
-        until("it is in the middle, or over", || !going.is_going() || is_there());
+        going.until("it is in the middle", is_there);
     }
 
     /// Nothing is there that was not before.
@@ -107,26 +107,14 @@ fn runs(word: &str) -> bool {
 
 /// Returns how a run ended that got a signal in the middle of it.
 fn interrupted(way: Way, signal: &str) -> Ran {
-    let run = || {
-        let scene = Scene::new();
-        let (before, sectors) = (scene.volume.state(), scene.volume.written_sectors());
-        let mut going = scene.started(way);
-        scene.is_in_the_middle(way, sectors, &mut going);
-        going.signal(signal);
-        let ran = going.ended();
-        scene.is_clean(&before);
-        ran
-    };
-    let mut runs = std::iter::repeat_with(run).take(TRIES);
-    runs.find(|ran| !is_over(ran)).expect("the signal comes while it measures")
-}
-
-/// Number of runs until one gets its signal before it is over.
-const TRIES: usize = 10;
-
-/// Returns whether a run came to its own end, which is a verdict or none.
-fn is_over(ran: &Ran) -> bool {
-    matches!(ran.status, Some(0 | 1 | 5))
+    let scene = Scene::new();
+    let (before, sectors) = (scene.volume.state(), scene.volume.written_sectors());
+    let mut going = scene.started(way);
+    scene.is_in_the_middle(way, sectors, &mut going);
+    going.signal(signal);
+    let ran = going.ended();
+    scene.is_clean(&before);
+    ran
 }
 
 #[test]
@@ -170,8 +158,7 @@ fn killed(way: Way, seed: u64) {
     let mut random = testkit::random(seed);
     let scene = Scene::new();
     let before = scene.volume.state();
-    let mut kills = 0;
-    for _ in 0..4 * TRIES {
+    for _ in 0..4 {
         let _ = std::fs::remove_file(&scene.mark);
         let sectors = scene.volume.written_sectors();
         let mut going = scene.started(way);
@@ -179,24 +166,14 @@ fn killed(way: Way, seed: u64) {
             // While it makes ready.
             0 => {
                 let more = random.below(SCRATCH_BYTES / SECTOR_BYTES);
-                until("it writes", || {
-                    !going.is_going() || scene.volume.written_sectors() >= sectors + more
-                });
+                going.until("it writes", || scene.volume.written_sectors() >= sectors + more);
             }
             _ => scene.is_in_the_middle(way, sectors, &mut going),
         }
         going.signal("KILL");
-        let ran = going.ended();
+        assert_eq!(going.ended().status, None, "a signal is no exit code");
         scene.is_clean(&before);
-        if !is_over(&ran) {
-            assert_eq!(ran.status, None, "a signal is no exit code");
-            kills += 1;
-        }
-        if kills == 4 {
-            return;
-        }
     }
-    panic!("{kills} of {way:?} were killed before they were over");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::path::Path;
 
-use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Loop, Mount, Scratch, Swap, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::{Disk, confirmation, zfs_label};
 use super::run::{Ran, bench};
@@ -157,25 +157,15 @@ fn the_disk_of_a_mounted_partition_is_refused() {
     assert!(ran.out.contains("No verdict: "), "{ran:?}");
 }
 
-/// A device that is swapped to, until this is dropped.
-struct Swap<'a>(&'a str);
-
-impl Drop for Swap<'_> {
-    fn drop(&mut self) {
-        let _ = tool::output("swapoff", &[self.0]);
-    }
-}
-
 #[test]
 fn a_device_that_is_swapped_to_is_refused() {
     need_loops!();
     need_tools!("mkswap", "swapon", "swapoff", "strace", "sha256sum", "lsblk");
-    let disk = Disk::made(&["mkswap", "-q"]);
-    if !tool::output("swapon", &[disk.name()]).status.success() {
+    let disk = Disk::blank();
+    let Some(_swap) = Swap::on(disk.device.path()) else {
         testkit::skip("the kernel does not swap to loop devices here");
         return;
-    }
-    let _swap = Swap(disk.name());
+    };
     // The kernel may swap out to it meanwhile, but never into the page of its header.
     let header = || {
         let mut page = [0; 4096];

@@ -14,12 +14,15 @@ use testkit::void_by_chance::says_void_by_chance;
 use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::disk::confirmation;
-use super::run::{Going, Ran, bench, command, going, said, until};
+use super::run::{Going, RESTING, Ran, bench, command, going, said};
 use super::volume::{Parts, Plan, Volume};
 
 const SCRATCH_SECTORS: u64 = 16 << 11;
-/// Sectors that a probe has written when it is past preparing its file.
-const PROBE_SECTORS: u64 = (64 << 11) + 2000;
+/// Sectors that a run has written when it is past preparing its file: more than the journal writes
+/// for that.
+const MEASURING_SECTORS: u64 = SCRATCH_SECTORS + (2 << 11);
+/// The same of a probe.
+const PROBE_SECTORS: u64 = (64 << 11) + (4 << 11);
 /// More time than any run here gets.
 const LONG: [&str; 2] = ["--seconds", "600"];
 const SMALL: [&str; 2] = ["--scratch", "16M"];
@@ -38,10 +41,15 @@ struct Frail {
 
 impl Frail {
     fn new() -> Frail {
-        let outer = Plan::EXT4.mounted();
+        Frail::of(256 << 20)
+    }
+
+    /// One of so many bytes.
+    fn of(length_bytes: u64) -> Frail {
+        let outer = Plan { length_bytes: length_bytes * 2, ..Plan::EXT4 }.mounted();
         let directory = outer.path().join("inner");
         fs::create_dir(&directory).expect("a directory can be made");
-        let inner = Plan { length_bytes: 256 << 20, ..Plan::EXT4 }.within(&directory);
+        let inner = Plan { length_bytes, ..Plan::EXT4 }.within(&directory);
         Frail { inner, outer }
     }
 
@@ -54,19 +62,17 @@ impl Frail {
         format!("xfs_io -x -c shutdown {}", self.outer.name())
     }
 
-    /// Returns what a command says of which the drive goes when the counter is so far; `None` where
-    /// it was over before.
-    fn pulled(&self, command: &mut Command, counter: usize, more_sectors: u64) -> Option<Ran> {
+    /// Returns what a command says of which the drive goes when the counter is so far.
+    #[track_caller]
+    fn pulled(&self, command: &mut Command, counter: usize, more_sectors: u64) -> Ran {
         let count = || self.inner.counter(counter);
         let before = count();
         let mut going = Going::with(command);
-        until("it is in the middle, or over", || {
-            !going.is_going() || count() > before + more_sectors
-        });
+        going.until("it is in the middle", || count() > before + more_sectors);
         self.pull();
         let ran = going.ended();
         self.holds_nothing();
-        names_fault(&ran).then_some(ran)
+        ran
     }
 
     /// No loop device is over a file of it, and nothing keeps it mounted.
@@ -76,25 +82,13 @@ impl Frail {
     }
 }
 
-/// Returns what a command says that is in the middle of it when the drive goes: the counter says
-/// when. On a fast drive a run may be over before that, and another is tried.
-#[track_caller]
-fn pulled(command: impl Fn(&Frail) -> Command, counter: usize, more_sectors: u64) -> Ran {
-    let tries = (0..TRIES).map(|_| Frail::new());
-    let mut hit =
-        tries.filter_map(|frail| frail.pulled(&mut command(&frail), counter, more_sectors));
-    hit.next().expect("the drive goes while it is measured")
-}
-
 /// The same of a run of `bench` with these arguments.
 #[track_caller]
 fn pulled_run(arguments: &[&str], counter: usize, more_sectors: u64) -> Ran {
-    let run = |frail: &Frail| command(&[&[frail.inner.name()], &LONG[..], arguments].concat());
-    pulled(run, counter, more_sectors)
+    let frail = Frail::new();
+    let words = [&[frail.inner.name()], &LONG[..], arguments].concat();
+    frail.pulled(&mut command(&words), counter, more_sectors)
 }
-
-/// Number of drives that are pulled out until one goes in the middle of a run.
-const TRIES: usize = 10;
 
 /// Returns whether it says in the kernel's words that the drive failed.
 fn names_fault(ran: &Ran) -> bool {
@@ -124,15 +118,11 @@ fn writes_that_fail_in_the_middle_void_the_comparison_and_are_named() {
     need_loops!();
     need_tools!("mkfs.ext4", "xfs_io");
     for arguments in [&[][..], &["--sync", "dsync"], &["--depth", "8", "--sync", "none"]] {
-        let arguments = [&SMALL, arguments].concat();
-        // The journal's writes count too, so that a slow drive may go while the file is written.
-        let is_void = (0..5).any(|_| {
-            let ran = pulled_run(&arguments, WRITTEN, SCRATCH_SECTORS + 200);
-            void(&ran);
-            // At a greater depth it may still find out how much a block holds.
-            ran.out.contains("Void: ") || arguments.len() == 6
-        });
-        assert!(is_void, "{arguments:?}: it never measured when the drive went");
+        let ran =
+            pulled_run(&[&SMALL, &RESTING[..], arguments].concat(), WRITTEN, MEASURING_SECTORS);
+        void(&ran);
+        // At a greater depth it may still find out how much a block holds.
+        assert!(ran.out.contains("Void: ") || arguments.contains(&"--depth"), "{ran:?}");
     }
 }
 
@@ -145,7 +135,8 @@ fn a_probe_whose_drive_goes_is_no_verdict_and_names_the_error() {
         probe.args(["probe", frail.inner.name(), "--no-save", "--seconds", "60"]);
         probe
     };
-    let ran = pulled(probe, WRITTEN, PROBE_SECTORS);
+    let frail = Frail::new();
+    let ran = frail.pulled(&mut probe(&frail), WRITTEN, PROBE_SECTORS);
     assert_eq!(ran.status, Some(5), "{ran:?}");
     assert!(ran.errors.contains("cannot finish the measurement: "), "{ran:?}");
     assert!(ran.errors.contains(EIO) || ran.errors.contains(EROFS), "{ran:?}");
@@ -155,30 +146,24 @@ fn a_probe_whose_drive_goes_is_no_verdict_and_names_the_error() {
 fn reads_that_fail_in_the_middle_void_the_comparison_and_are_named() {
     need_loops!();
     need_tools!("mkfs.ext4", "xfs_io");
-    // What is read to find out where the file lies, and how much a block holds, counts too, and the
-    // drive may go in that. Blocks at a depth take longer than it takes to pull it out.
-    for doubled in 0..8 {
-        let arguments = ["--scratch", "16M", "--read", "--depth", "8", "--json"];
-        let ran = pulled_run(&arguments, READ, 800 << doubled);
-        void(&ran);
-        let document: Value = ran.document();
-        let experiment = &document["experiments"][0];
-        if experiment.is_null() {
-            continue;
-        }
-        assert_eq!(experiment["verdict"], "void", "{document:#}");
-        let reason = experiment["reason"].as_str().expect("it is a text");
-        assert!(reason.contains(": a read of 4096 bytes at offset "), "{reason}");
-        return;
-    }
-    panic!("the drive was never measured when it went");
+    // More than is read to find out where the file is.
+    let ran = pulled_run(&[&SMALL, &RESTING[..], &["--read", "--json"]].concat(), READ, 4 << 11);
+    void(&ran);
+    let document: Value = ran.document();
+    let experiment = &document["experiments"][0];
+    assert_eq!(experiment["verdict"], "void", "{document:#}");
+    let reason = experiment["reason"].as_str().expect("it is a text");
+    assert!(reason.contains(": a read of 262144 bytes at offset "), "{reason}");
 }
 
 #[test]
 fn a_drive_that_vanishes_while_the_scratch_file_is_written_is_named() {
     need_loops!();
     need_tools!("mkfs.ext4", "xfs_io");
-    let ran = pulled_run(&["--scratch", "128M"], WRITTEN, 4000);
+    // So long that it is not whole when the drive goes.
+    let frail = Frail::of(4 << 30);
+    let words = [frail.inner.name(), "--scratch", "2G", "--bytes-max", "4G"];
+    let ran = frail.pulled(&mut command(&[&words[..], &LONG].concat()), WRITTEN, 4000);
     void(&ran);
     assert!(said(&ran).starts_with("error: ") && ran.out.is_empty(), "{ran:?}");
 }
@@ -187,21 +172,14 @@ fn a_drive_that_vanishes_while_the_scratch_file_is_written_is_named() {
 fn a_file_system_that_is_shut_down_beneath_its_scratch_file_gives_no_verdict() {
     need_loops!();
     need_tools!("mkfs.ext4", "xfs_io");
-    let shut_down = || {
-        let volume = Plan::EXT4.mounted();
-        let before = volume.written_sectors();
-        let mut going = going(&[&[volume.name()], &LONG[..], &SMALL].concat());
-        until("it measures, or is over", || {
-            !going.is_going() || volume.written_sectors() > before + SCRATCH_SECTORS + 200
-        });
-        tool::run("xfs_io", &["-x", "-c", "shutdown", volume.name()]);
-        let ran = going.ended();
-        assert!(volume.loops().is_empty());
-        tool::run("umount", &[volume.name()]);
-        ran
-    };
-    let ran = std::iter::repeat_with(shut_down).take(TRIES).find(names_fault);
-    void(&ran.expect("it goes down while it is measured"));
+    let volume = Plan::EXT4.mounted();
+    let before = volume.written_sectors();
+    let mut going = going(&[&[volume.name()], &LONG[..], &SMALL, &RESTING].concat());
+    going.until("it measures", || volume.written_sectors() > before + MEASURING_SECTORS);
+    tool::run("xfs_io", &["-x", "-c", "shutdown", volume.name()]);
+    void(&going.ended());
+    assert!(volume.loops().is_empty());
+    tool::run("umount", &[volume.name()]);
 }
 
 #[test]
@@ -213,8 +191,8 @@ fn jobs_and_suites_on_a_drive_that_vanishes_give_no_verdict_and_leave_no_device(
     let on_ext4 = scratch.file("ext4", b"[x]\nrw=write\nbs=4k\nfsync=1\ndirectory=/x\n");
     let mixed = scratch.file("mixed", b"[x]\nrw=randrw\nbs=4k\ndirect=1\n");
     for (arguments, more_sectors) in [
-        (&["--scratch", "16M", "--job", text(&plain)][..], SCRATCH_SECTORS + 200),
-        (&["--scratch", "16M", "--job", text(&mixed)], SCRATCH_SECTORS + 200),
+        (&["--share", "1", "--scratch", "16M", "--job", text(&plain)][..], MEASURING_SECTORS),
+        (&["--share", "1", "--scratch", "16M", "--job", text(&mixed)], MEASURING_SECTORS),
         (&["--scratch", "96M", "--job", text(&on_ext4)], (96 << 11) + (24 << 11)),
         (&["--scratch", "120M", "--suite", "--fs", "ext4"], (120 << 11) + (16 << 11)),
     ] {
@@ -263,15 +241,15 @@ fn a_file_system_that_others_fill_meanwhile_disturbs_nothing_that_is_written_alr
     need_tools!("mkfs.ext4", "dd");
     let volume = Plan { length_bytes: 256 << 20, ..Plan::EXT4 }.mounted();
     let before = volume.written_sectors();
-    let arguments = ["--scratch", "16M", "--seconds", "600", "--pairs", "120"];
-    let mut going = going(&[&[volume.name()], &arguments[..]].concat());
-    going.until("it measures", || volume.written_sectors() > before + SCRATCH_SECTORS + 100);
+    let arguments = ["--scratch", "16M", "--share", "10", "--size", "256K", "--pairs", "40"];
+    let mut going = going(&[&[volume.name()], &LONG[..], &arguments].concat());
+    going.until("it measures", || volume.written_sectors() > before + MEASURING_SECTORS);
     let full = format!("of={}", text(&volume.path().join("full")));
     let filled = tool::output("dd", &["if=/dev/zero", &full, "bs=1M"]);
     assert!(String::from_utf8_lossy(&filled.stderr).contains("No space left"), "{filled:?}");
     let ran = going.ended();
-    // A control may differ by chance; what was written lies where it lay.
-    assert!(!ran.out.contains("moved") && !ran.out.contains("Penalty"), "{ran:?}");
+    // A control may differ by chance; what was written is where it was.
+    assert!(!ran.out.contains("moved") && ran.out.contains("pair by pair"), "{ran:?}");
     assert!(!ran.out.contains("Void") || says_void_by_chance(&ran.out), "{ran:?}");
     assert!(volume.loops().is_empty());
 }
@@ -287,24 +265,19 @@ fn a_raw_device_that_vanishes_is_named_when_it_is_read_and_when_it_is_written() 
         tool::run("sync", &["--file-system", text(&image)]);
         let device = Loop::attach(&image, 512);
         let confirm = confirmation(device.path());
-        let mut arguments = vec![text(device.path()), "--scratch", "16M", "--seconds", "600"];
+        let mut arguments = [&[text(device.path())], &LONG[..], &SMALL, &RESTING].concat();
         if writes {
             arguments.extend(["--write-device", "--confirm", &confirm]);
         }
         let count = || super::volume::counter(&device, counter);
         let before = count();
         let mut going = going(&arguments);
-        until("it is in the middle, or over", || {
-            !going.is_going() || count() > before + more_sectors
-        });
+        going.until("it is in the middle", || count() > before + more_sectors);
         tool::run("xfs_io", &["-x", "-c", "shutdown", outer.name()]);
         going.ended()
     };
     for (writes, counter, more_sectors) in [(false, READ, 200), (true, WRITTEN, 400)] {
-        // On a fast device a run may be over before it vanishes.
-        let runs = std::iter::repeat_with(|| vanished(writes, counter, more_sectors));
-        let ran = runs.take(TRIES).find(names_fault);
-        void(&ran.expect("it vanishes while it is measured"));
+        void(&vanished(writes, counter, more_sectors));
     }
 }
 

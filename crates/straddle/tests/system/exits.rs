@@ -1,6 +1,5 @@
 //! Every exit code of every command, and that each ending says why: a code other than 0 never
 //! comes without a word on one of the two streams. The table is `src/exit/table.rs`.
-#![expect(clippy::disallowed_methods, reason = "these tests run programs")]
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -130,6 +129,9 @@ fn shell(typed: &str) -> Ran {
 fn a_check_that_names_nothing_ends_with_0_though_no_disk_can_be_read() {
     need_loops!();
     need_tools!("setpriv", "unshare", "mount");
+    let scratch = Scratch::new();
+    let device = Loop::attach(&scratch.image("image", 8 << 20), 512);
+    let own = text(device.path()).trim_start_matches("/dev/");
     let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\"";
     for words in ["check --json", ""] {
         let ran = shell(&format!("{nobody} {words}"));
@@ -150,9 +152,8 @@ fn a_check_that_names_nothing_ends_with_0_though_no_disk_can_be_read() {
         assert_eq!(ran.status, Some(code), "{ran:?}");
         assert!(document["notes"].to_string().contains(unread), "{document:#}");
         let mut unknown = targets.iter().filter(|target| target["verdict"] == "unknown");
-        let named = unknown.find(|it| !is_bad(it)).expect("a disk that nobody may read");
-        let named = named["target"].as_str().expect("a name");
-        let ran = shell(&format!("{nobody} check /dev/{named}"));
+        assert!(unknown.any(|target| target["target"] == own), "{document:#}");
+        let ran = shell(&format!("{nobody} check /dev/{own}"));
         assert_eq!(ran.status, Some(5), "{ran:?}");
         let ran = shell(&format!("{nobody} check --format nagios"));
         assert!(matches!(ran.status, Some(1..=3)), "{ran:?}");

@@ -1,9 +1,9 @@
 //! Pages that are swapped out.
 
-use testkit::{need_loops, need_tools, scratch::text, tool};
+use testkit::{Swap, need_loops, need_tools, scratch::text, tool};
 
 use super::volume::{Device, Volume};
-use super::watching::{Culprit, Watching, first_cause};
+use super::watching::{Culprit, Watching};
 use super::writer::Writer;
 
 /// Has its own pages swapped out again and again (MADV_PAGEOUT).
@@ -16,23 +16,6 @@ while goes_on():
     pages.madvise(21)
 ";
 
-/// Swap that is in use; off when dropped.
-struct Swap(String);
-
-impl Swap {
-    fn on(path: &str) -> Swap {
-        tool::run("mkswap", &[path]);
-        tool::run("swapon", &[path]);
-        Swap(path.to_owned())
-    }
-}
-
-impl Drop for Swap {
-    fn drop(&mut self) {
-        let _ = tool::output("swapoff", &[&self.0]);
-    }
-}
-
 #[test]
 fn swap_on_a_shifted_partition_and_in_a_file_is_named() {
     need_loops!();
@@ -44,13 +27,13 @@ fn swap_on_a_shifted_partition_and_in_a_file_is_named() {
 fn on_a_partition() {
     let device = Device::new(64 << 20);
     let partition = device.partition("dos", 2049);
-    let _swap = Swap::on(text(&partition));
+    let _swap = Swap::on(&partition).expect("the kernel swaps to it");
     let watching = Watching::start(device.node(), &[]);
     let _writer = Writer::named("swapped", SWAPPED, &[]);
     let layer = format!("swap on {}p1", device.name());
     let culprit = Culprit { process: "swapped", layer: &layer, region: "swap", file: None };
-    let document = watching.shows(&culprit, 0.8);
-    assert_eq!(first_cause(&document, "shifted")["offset_bytes"], 512);
+    let cause = watching.shows_cause(&culprit, 0.8, "shifted");
+    assert_eq!(cause["offset_bytes"], 512);
 }
 
 fn in_a_file() {
@@ -59,7 +42,7 @@ fn in_a_file() {
     std::fs::write(&file, vec![0; 32 << 20]).expect("a file can be written");
     tool::run("chmod", &["600", text(&file)]);
     tool::run("sync", &["--file-system", text(&file)]);
-    let _swap = Swap::on(text(&file));
+    let _swap = Swap::on(&file).expect("the kernel swaps to it");
     let watching = Watching::start(volume.node(), &["--on", "granule=16K"]);
     let _writer = Writer::named("swapped", SWAPPED, &[]);
     let layer = volume.layer("ext4");

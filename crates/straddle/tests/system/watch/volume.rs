@@ -19,13 +19,6 @@ impl Device {
         Device { device, scratch }
     }
 
-    /// The fastest that there is here: in memory, if that is a place for files.
-    pub(crate) fn fast(length_bytes: u64) -> Device {
-        let scratch = Scratch::in_memory().unwrap_or_else(Scratch::new);
-        let device = Loop::attach(&scratch.image("image", length_bytes), 512);
-        Device { device, scratch }
-    }
-
     /// Its node.
     pub(crate) fn node(&self) -> &str {
         text(self.device.path())

@@ -3,9 +3,10 @@
 mod refused;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
+use testkit::running_program::{Going, by_signals, until};
 use testkit::{Loop, Scratch, need_loops, need_tools, schema};
 
 const SCHEMA: &str = include_str!("../../../../report/schema/straddle.probe.1.schema.json");
@@ -338,30 +339,24 @@ fn a_dry_run_refuses_a_device_whose_bytes_lie_nowhere_as_the_run_does() {
 fn a_result_that_was_cut_off_by_a_signal_says_so() {
     let scratch = Scratch::new();
     let directory = scratch.path().to_str().expect("text");
-    let mut probe = testkit::running_program::by_signals(env!("CARGO_BIN_EXE_straddle"))
-        .args(["probe", directory, "--json", "--no-save"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it runs");
-    let counts = format!("/proc/{}/io", probe.id());
+    let mut probe = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    let mut probe = Going::with(probe.args(["probe", directory, "--json", "--no-save"]));
+    let counts = format!("/proc/{}/io", probe.number());
     // Behind the 64 MiB of the scratch file come the measured writes.
     let measures = || {
         let counts = std::fs::read_to_string(&counts).unwrap_or_default();
         let written = counts.lines().find_map(|line| line.strip_prefix("write_bytes: "));
         written.and_then(|bytes| bytes.parse::<u64>().ok()) > Some(66 << 20)
     };
-    while !measures() && probe.try_wait().expect("it is known").is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    let _ = testkit::tool::output("kill", &["-INT", &probe.id().to_string()]);
-    let output = probe.wait_with_output().expect("it ends");
-    let document = document(&output);
+    until("it measures, or is refused", || measures() || !probe.is_going());
+    probe.signal("INT");
+    let ran = probe.ended();
+    let document = ran.document();
     if document["refusal"].is_object() {
         testkit::skip("the temporary directory is on no file system to measure on");
         return;
     }
-    assert_eq!(output.status.code(), Some(130), "{document}");
+    assert_eq!(ran.status, Some(130), "{document}");
     assert!(document["notes"].to_string().contains("interrupted: figures"), "{document}");
 }
 
@@ -378,7 +373,7 @@ fn how_far_it_is_stands_on_a_terminal_unless_it_is_not_wanted() {
     };
     let mut is_refused = false;
     // A busy drive may take all the seconds for the file.
-    testkit::running_program::until("each stage is drawn", || {
+    until("each stage is drawn", || {
         let drawn = shown("");
         is_refused = !drawn.contains("probing  ") && drawn.contains("error: ");
         let mut stages = ["the scratch file", "durable writes"].iter();
