@@ -23,8 +23,8 @@ const SCRATCH_SECTORS: u64 = 16 << 11;
 const MEASURING_SECTORS: u64 = SCRATCH_SECTORS + (2 << 11);
 /// The same of a probe.
 const PROBE_SECTORS: u64 = (64 << 11) + (4 << 11);
-/// More time than any run here gets.
-const LONG: [&str; 2] = ["--seconds", "600"];
+/// More time and bytes than any run here gets.
+const LONG: [&str; 4] = ["--seconds", "600", "--bytes-max", "64G"];
 const SMALL: [&str; 2] = ["--scratch", "16M"];
 /// Message of the kernel.
 const EIO: &str = "Input/output error";
@@ -162,7 +162,7 @@ fn a_drive_that_vanishes_while_the_scratch_file_is_written_is_named() {
     need_tools!("mkfs.ext4", "xfs_io");
     // So long that it is not whole when the drive goes.
     let frail = Frail::of(4 << 30);
-    let words = [frail.inner.name(), "--scratch", "2G", "--bytes-max", "4G"];
+    let words = [frail.inner.name(), "--scratch", "2G"];
     let ran = frail.pulled(&mut command(&[&words[..], &LONG].concat()), WRITTEN, 4000);
     void(&ran);
     assert!(said(&ran).starts_with("error: ") && ran.out.is_empty(), "{ran:?}");
@@ -191,8 +191,8 @@ fn jobs_and_suites_on_a_drive_that_vanishes_give_no_verdict_and_leave_no_device(
     let on_ext4 = scratch.file("ext4", b"[x]\nrw=write\nbs=4k\nfsync=1\ndirectory=/x\n");
     let mixed = scratch.file("mixed", b"[x]\nrw=randrw\nbs=4k\ndirect=1\n");
     for (arguments, more_sectors) in [
-        (&["--share", "1", "--scratch", "16M", "--job", text(&plain)][..], MEASURING_SECTORS),
-        (&["--share", "1", "--scratch", "16M", "--job", text(&mixed)], MEASURING_SECTORS),
+        (&["--share", "25", "--scratch", "16M", "--job", text(&plain)][..], MEASURING_SECTORS),
+        (&["--share", "25", "--scratch", "16M", "--job", text(&mixed)], MEASURING_SECTORS),
         (&["--scratch", "96M", "--job", text(&on_ext4)], (96 << 11) + (24 << 11)),
         (&["--scratch", "120M", "--suite", "--fs", "ext4"], (120 << 11) + (16 << 11)),
     ] {
