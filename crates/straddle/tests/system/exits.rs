@@ -442,85 +442,81 @@ fn a_job_that_a_busy_drive_leaves_out_is_no_verdict_and_says_so() {
     });
 }
 
+/// Returns a result of which each figure is known: `straddle` printed it on a drive model.
+fn of_model(name: &str) -> serde_json::Value {
+    let path = format!("{}/src/world/verdicts/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("it is part of the source");
+    let mut document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    document["version"] = env!("CARGO_PKG_VERSION").into();
+    document
+}
+
+/// Returns the path of a file in `scratch` that holds this result.
+fn kept(scratch: &Scratch, name: &str, document: &serde_json::Value) -> String {
+    text(&scratch.file(name, document.to_string().as_bytes())).to_owned()
+}
+
 #[test]
 fn results_of_fsync_are_compared_by_their_ratios_and_mixed_results_are_refused() {
     let scratch = Scratch::new();
     let place = text(scratch.path());
-    let seen = straddle(&["fsync", place, "--json", "--seconds", "1", "--rows", "wal"]).document();
     let result = |name: &str, factor: f64| {
-        let mut document = seen.clone();
+        let mut document = of_model("fsync-pass");
         document["comparisons"] = serde_json::json!([{
             "question": "append against overwrite", "row": "wal.append",
             "against": "wal.overwrite", "ratio": factor, "low": 0.99 * factor,
             "high": 1.01 * factor, "alpha": 0.05, "rounds": 9, "conclusion": "slower",
         }]);
-        text(&scratch.file(name, document.to_string().as_bytes())).to_owned()
+        kept(&scratch, name, &document)
     };
     let (even, slow) = (result("even", 1.0), result("slow", 3.0));
     ends(&["compare", &even, &even], 0, "the same run");
-    ends(&["compare", &even, &slow], 1, "differs (1 of ");
+    ends(&["compare", &even, &slow], 1, "differs (1 of 5 values)");
     let probed = straddle(&["probe", place, "--dry-run", "--json"]).document();
-    let probed = scratch.file("probed", probed.to_string().as_bytes());
-    ends(&["compare", text(&probed), text(&probed)], 5, "cannot tell");
-    ends(&["compare", &even, text(&probed)], 2, "one is a result of fsync, the other of probe");
+    let probed = kept(&scratch, "probed", &probed);
+    ends(&["compare", &probed, &probed], 5, "cannot tell");
+    ends(&["compare", &even, &probed], 2, "one is a result of fsync, the other of probe");
     let disk = scratch.image("disk.raw", 65 << 20);
     ends(&["compare", &even, text(&disk)], 2, "not a result file");
+    // Whatever this machine does meanwhile, two runs of it are shown side by side.
+    let [first, second] = ["first", "second"].map(|name| {
+        let path = scratch.path().join(name);
+        straddle(&["fsync", place, "--seconds", "1", "--rows", "wal", "-o", text(&path)]);
+        text(&path).to_owned()
+    });
+    let two = straddle(&["compare", &first, &second]);
+    assert!(matches!(two.status, Some(0 | 1 | 5)) && two.out.contains("before  "), "{two:?}");
 }
 
 #[test]
 fn every_ending_of_compare_has_its_code_and_says_why() {
-    need_loops!();
-    need_tools!("mkfs.ext4", "mount");
     let scratch = Scratch::new();
-    let mounted = Mounted::new(&scratch, 64 << 20);
-    let seen =
-        straddle(&["bench", text(&mounted.point), "--json", "--scratch", "8M", "--pairs", "3"]);
-    // As a drive would have said on which a shift costs that much.
-    let result = |name: &str, verdict: &str, [ratio, low, high]: [f64; 3]| {
-        let mut document = seen.document();
-        let experiments = document["experiments"].as_array_mut().expect("a list");
-        assert!(!experiments.is_empty(), "{seen:?}");
-        for experiment in experiments {
-            experiment["verdict"] = verdict.into();
-            for one in experiment["comparisons"].as_array_mut().expect("a list") {
-                (one["ratio"], one["low"], one["high"]) = (ratio.into(), low.into(), high.into());
-            }
-        }
-        text(&scratch.file(name, document.to_string().as_bytes())).to_owned()
-    };
-    let even = result("even", "no-penalty", [1.0, 0.99, 1.01]);
-    let slow = result("slow", "penalty", [9.0, 8.0, 10.0]);
-    let mut nothing = seen.document();
+    let [even, slow, void, synced, late, probed, unknown] = [
+        "bench-no-penalty",
+        "bench-penalty",
+        "bench-void",
+        "fsync-pass",
+        "fsync-fail",
+        "probe-granule",
+        "probe-nothing",
+    ]
+    .map(|name| kept(&scratch, name, &of_model(name)));
+    let mut nothing = of_model("bench-no-penalty");
     nothing["experiments"] = serde_json::json!([]);
-    let nothing = scratch.file("nothing", nothing.to_string().as_bytes());
-    let nothing = text(&nothing);
-    let kept = |name: &str, words: &[&str]| {
-        let path = scratch.path().join(name);
-        let ran = straddle(&[words, &["-o", text(&path)]].concat());
-        assert!(path.exists(), "{ran:?}");
-        text(&path).to_owned()
-    };
-    let point = text(&mounted.point);
-    let fsync = |name| kept(name, &["fsync", point, "--seconds", "2", "--no-progress"]);
-    let probe = |name| kept(name, &["probe", point, "--seconds", "1", "--no-progress"]);
-    let (synced, again, probed) = (fsync("synced"), fsync("again"), probe("probed"));
-    ends(&["compare", &even, &even], 0, "both files hold the same run");
-    ends(&["compare", &even, &slow], 1, "differs (");
-    ends(&["compare", &even, nothing], 5, "only the earlier run measured");
-    ends(&["compare", "--allow-unknown", &even, nothing], 0, "");
-    ends(&["compare", &synced, &synced], 0, "the same run");
-    // What this machine does at two moments is not the test's to say.
-    let two = straddle(&["compare", &synced, &again]);
-    assert!(matches!(two.status, Some(0 | 1 | 5)), "{two:?}");
-    assert!(two.out.contains("before  "), "{two:?}");
-    assert!(straddle(&["compare", &probed, &probed]).out.contains("before  "));
-    ends(&["compare", &even, &synced], 2, "one is a result of bench, the other of fsync");
-    ends(&["compare", &synced, &probed], 2, "hint: compare two results of the same command");
-    let both = straddle(&["compare", &synced, &probed]).errors;
-    let typed = both.split_once(": straddle fsync /").map(|(_, typed)| typed.trim_end());
-    assert!(typed.is_some_and(|typed| typed.ends_with(" -o FILE")), "a target is named: {both}");
-    let void = result("void", "void", [1.0, 0.99, 1.01]);
+    let nothing = kept(&scratch, "nothing", &nothing);
+    for same in [&even, &synced, &probed] {
+        ends(&["compare", same, same], 0, "both files hold the same run");
+    }
+    ends(&["compare", &even, &slow], 1, "differs (1 of 1 value)");
+    ends(&["compare", &synced, &late], 1, "pass -> fail");
+    ends(&["compare", &even, &nothing], 5, "only the earlier run measured");
+    ends(&["compare", "--allow-unknown", &even, &nothing], 0, "");
     ends(&["compare", &even, &void], 5, "the later run is void");
+    ends(&["compare", &probed, &unknown], 5, "the later run did not find it");
+    ends(&["compare", &even, &synced], 2, "one is a result of bench, the other of fsync");
+    let both = ends(&["compare", &synced, &probed], 2, "compare two results of the same command");
+    let typed = both.errors.split_once(": straddle fsync /").map(|(_, typed)| typed.trim_end());
+    assert!(typed.is_some_and(|typed| typed.ends_with(" -o FILE")), "a target is named: {both:?}");
     ends(&["compare", &even, "/nonexistent"], 2, "/nonexistent");
     ends(&["compare", &even], 2, "Usage");
 }

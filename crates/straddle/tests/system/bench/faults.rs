@@ -153,7 +153,7 @@ fn reads_that_fail_in_the_middle_void_the_comparison_and_are_named() {
     let experiment = &document["experiments"][0];
     assert_eq!(experiment["verdict"], "void", "{document:#}");
     let reason = experiment["reason"].as_str().expect("it is a text");
-    assert!(reason.contains(": a read of 262144 bytes at offset "), "{reason}");
+    assert!(reason.contains(": a read of 1048576 bytes at offset "), "{reason}");
 }
 
 #[test]

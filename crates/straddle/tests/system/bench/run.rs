@@ -8,9 +8,9 @@ pub(crate) use testkit::running_program::{Going, Ran, until};
 
 /// The other tests use the drive too, and that must not hold a run back.
 const WHOLE: [&str; 2] = ["--share", "100"];
-/// Options of a run that must be met in the middle: it measures 256 KiB at once, and then rests for
-/// a hundred times as long.
-pub(crate) const RESTING: [&str; 4] = ["--share", "1", "--size", "256K"];
+/// Options of a run that must be met in the middle: each write takes long, and ten times as long is
+/// between it and the next. A smaller share makes a rest of minutes of a write that others hold up.
+pub(crate) const RESTING: [&str; 4] = ["--share", "10", "--size", "1M"];
 
 /// The binary under test, about to run `bench` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {

@@ -1,11 +1,12 @@
 //! Servers that were told not to sync, as `--pid` finds them: a real PostgreSQL.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use durability::{Direction, Grade};
 use report::fsync::Honesty;
+use testkit::running_program::until;
 use testkit::{Scratch, scratch::text, tool};
 
 use super::volume::Volume;
@@ -109,15 +110,26 @@ impl Postgres {
         found
     }
 
-    /// Writes `postgresql.auto.conf`, and returns when its time stamp is past for any clock.
+    /// Writes `postgresql.auto.conf`, and returns when a process that starts is one that started
+    /// later: that is known by ticks of a clock.
     fn reconfigured(&self, file: &str) {
-        std::fs::write(self.data.join("postgresql.auto.conf"), file).expect("it can be written");
-        let written = Instant::now();
-        // A tick of the clock that processes are started by.
-        testkit::running_program::until("a tick has passed", || {
-            written.elapsed() > Duration::from_millis(40)
+        let path = self.data.join("postgresql.auto.conf");
+        std::fs::write(&path, file).expect("it can be written");
+        let changed_ns = changed_ns(&path);
+        until("a process starts later", || {
+            let mut next = Command::new("true").spawn().expect("a process can be started");
+            let started_ns = host::process::started_ns(next.id());
+            next.wait().expect("it can be waited for");
+            started_ns > Some(changed_ns)
         });
     }
+}
+
+/// When the inode of a file was last changed, in nanoseconds since 1970.
+fn changed_ns(path: &Path) -> u64 {
+    let stat = std::fs::metadata(path).expect("it is there");
+    let [seconds, rest] = [stat.ctime(), stat.ctime_nsec()].map(u64::try_from);
+    seconds.expect("after 1970") * 1_000_000_000 + rest.expect("a part of a second")
 }
 
 impl Drop for Postgres {
