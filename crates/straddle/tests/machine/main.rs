@@ -3,8 +3,11 @@
 //! miss its tolerance. Verdicts, exit codes and words are proven on models and in the system lane.
 #![expect(clippy::disallowed_methods, reason = "these tests run programs")]
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use serde_json::Value;
 use testkit::running_program::Ran;
@@ -24,7 +27,7 @@ mod watching;
 mod writer;
 
 use volume::{Device, Volume};
-use watching::{Watching, off_granule, only, share_of};
+use watching::{Watching, off_granule, share_of};
 use writer::Writer;
 
 /// Most looks at a drive, until one meets it in a quiet moment.
@@ -49,7 +52,9 @@ fn delayed(delay: &str) -> Value {
     let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
     straddle.args(["bench", text(volume.path()), "--json", "--seed", "1"]).args(bounds);
     let document = Ran::of(straddle.args(command).stdin(Stdio::null())).document();
-    document["experiments"][0].clone()
+    let experiment = document["experiments"][0].clone();
+    assert!(experiment["verdict"].is_string(), "{document:#}");
+    experiment
 }
 
 /// Measures how long a real command takes on a shifted device and on another. A model has no
@@ -59,9 +64,9 @@ fn a_delay_on_the_shifted_device_alone_is_found_as_a_penalty() {
     need_loops!();
     need_tools!("mkfs.ext4");
     let experiment = delayed("sleep 0.06");
-    assert_tolerance!(experiment["verdict"] == "penalty", "{experiment}");
-    let low = &experiment["comparisons"][0]["low"];
-    assert_tolerance!(low.as_f64() > Some(1.1), "the ratio is at least {low}");
+    let (verdict, judged) = (&experiment["verdict"], &experiment["comparisons"][0]);
+    let is_found = verdict == "penalty" && judged["low"].as_f64() > Some(1.1);
+    assert_tolerance!(is_found, "{verdict} with {judged}");
 }
 
 /// Measures the same command where it takes the same time on both: the devices, their loops and
@@ -71,39 +76,41 @@ fn the_same_command_without_the_delay_is_no_penalty() {
     need_loops!();
     need_tools!("mkfs.ext4");
     let experiment = delayed("true");
-    assert_tolerance!(experiment["verdict"] != "penalty", "{experiment}");
+    let judged = &experiment["comparisons"][0];
+    assert_tolerance!(experiment["verdict"] != "penalty", "a penalty with {judged}");
 }
 
-/// Measures how long a durable write takes on the drive of this machine: more than a microsecond,
-/// and less than a minute.
+/// Measures how long a durable write takes on the drive of this machine, as this test does, too. A
+/// model has no kernel of its own between the program and the drive.
 #[test]
-fn a_median_latency_of_this_machine_passes_its_limits() {
+fn a_durable_write_takes_as_long_as_the_same_write_of_another_program() {
     need_full_tier!();
     let scratch = Scratch::new();
-    let profile = |limit: &str| {
-        let text = include_str!("../../../workload/tests/seeds/profile/own.toml")
-            .replace("above=\"1 ms\"", &format!("above=\"{limit}\""))
-            .replace("above=\"2 ms\"", &format!("above=\"{limit}\""))
-            .replace("quantile=\"p99\"", "quantile=\"p50\"")
-            .replace("time=\"1 s\"", "time=\"2 s\"")
-            .replace("samples=100", "samples=1000");
-        scratch.file("own.toml", text.as_bytes())
-    };
-    let judged = |limit: &str| {
-        let own = profile(limit);
-        ran(&["fsync", text(scratch.path()), "--for", "a", "--profile", text(&own)]).1
-    };
-    let long = judged("60 s");
-    let expected = match long["honesty"]["grade"].as_str() {
-        Some("consistent") => "pass",
-        Some("not-durable") => "fail",
-        _ => "warn",
-    };
-    let quantile = &long["verdict"]["quantile"];
-    assert_tolerance!(long["verdict"]["verdict"] == expected, "60 s: {quantile}");
-    assert_tolerance!(quantile["samples"].as_u64() >= Some(6), "{quantile}");
-    let short = &judged("1 us")["verdict"];
-    assert_tolerance!(short["verdict"] == "fail", "1 us: {}", short["quantile"]);
+    let own_ns = overwrite_ns(&scratch);
+    let document = ran(&["fsync", text(scratch.path()), "--rows", "wal"]).1;
+    let rows = document["rows"].as_array().expect("a list");
+    let row = rows.iter().find(|row| row["id"] == "wal.overwrite").expect("it is measured");
+    let median_ns = row["median_ns"].as_u64().unwrap_or(0);
+    // Others may use the drive while one of both runs.
+    let is_alike = (own_ns / 10..own_ns.saturating_mul(10)).contains(&median_ns);
+    assert_tolerance!(is_alike, "a median of {median_ns} ns, and of {own_ns} ns by this test");
+}
+
+/// The median of the time, in nanoseconds, that an overwrite of 8 KiB and its fdatasync take.
+fn overwrite_ns(scratch: &Scratch) -> u64 {
+    let path = scratch.file("own", &[1; 1 << 20]);
+    let file = File::options().write(true).open(path).expect("it is there");
+    file.sync_all().expect("it can be synced");
+    let mut times_ns: Vec<u128> = (0..128)
+        .map(|number| {
+            let begun = Instant::now();
+            file.write_all_at(&[2; 8192], 8192 * number).expect("it can be written");
+            file.sync_data().expect("it can be synced");
+            begun.elapsed().as_nanos()
+        })
+        .collect();
+    times_ns.sort_unstable();
+    times_ns[64].try_into().expect("less than 500 years")
 }
 
 /// Returns what a look at the syncs of `directory` found.
@@ -118,6 +125,13 @@ fn has_evidence(found: &Value, key: &str, value: &str) -> bool {
     found["evidence"].as_array().expect("a list").iter().any(|one| one[key] == value)
 }
 
+/// The sentences of the evidence of a look.
+fn sentences(found: &Value) -> String {
+    let evidence = found["evidence"].as_array().expect("a list");
+    let sentences = evidence.iter().filter_map(|one| one["sentence"].as_str());
+    sentences.collect::<Vec<&str>>().join("; ")
+}
+
 /// Counts the flushes that this machine's own drive completes for syncs. A model has the drive's
 /// side alone, and no kernel between.
 #[test]
@@ -130,12 +144,13 @@ fn a_sync_on_the_disk_of_this_machine_is_counted_as_a_flush_of_it() {
         return skip("needs a temporary directory on a drive");
     }
     for _ in 1..LOOKS_MAX {
-        assert_tolerance!(!has_evidence(&found, "direction", "against"), "{found}");
+        let seen = sentences(&found);
+        assert_tolerance!(!has_evidence(&found, "direction", "against"), "{seen}");
         if found["grade"] == "consistent" {
             return;
         }
         let is_disturbed = has_evidence(&found, "code", "others-flush");
-        assert_tolerance!(is_disturbed && found["grade"] == "unproven", "{found}");
+        assert_tolerance!(is_disturbed && found["grade"] == "unproven", "{seen}");
         found = looked(scratch.path());
     }
     skip("needs a drive that others leave alone");
@@ -233,7 +248,6 @@ fn counts_against_a_shifted_granule_and_one_of_3_kib_are_those_of_the_load() {
         let printed = printed.trim_end();
         assert_tolerance!(counted == printed, "{told}: {counted} instead of {printed}");
         assert_tolerance!(off["lost"] == 0, "{told}: {} are lost", off["lost"]);
-        only(&document, &["once"]);
     }
 }
 
