@@ -54,8 +54,8 @@ pub(super) struct Standing {
 const OF_SYSTEM: [&str; 2] = ["fixes", "races"];
 
 impl Standing {
-    /// Returns where the executable `name` of a `tests` directory stands. The machine lane is serial
-    /// since what runs beside a test is part of what it measures.
+    /// Returns where the executable `name` of a `tests` directory stands. The machine lane is
+    /// serial: a test that runs at the same time is part of what another measures.
     ///
     /// # Errors
     /// When the name is no lane's and has no row here.
