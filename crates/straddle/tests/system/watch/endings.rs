@@ -3,10 +3,11 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use testkit::running_program::by_signals;
 use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::volume::Volume;
-use super::watching::{Culprit, Watching, command};
+use super::watching::{Culprit, Watching};
 use super::writer::Writer;
 
 /// Everything of the kernel's that a watch could leave.
@@ -64,15 +65,15 @@ fn without_rights_the_layers_are_shown_and_what_is_missing_is_named() {
     std::fs::copy(env!("CARGO_BIN_EXE_straddle"), &program).expect("it can be copied");
     let everybody = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(scratch.path(), everybody).expect("it is ours");
-    let mut unprivileged = tool::command("setpriv");
+    let mut unprivileged = by_signals("setpriv");
     unprivileged.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
-    let words = command(&[volume.node(), "--seconds", "2", "--json"]);
-    unprivileged.args(words.get_args().skip_while(|word| *word != "watch"));
-    let ran = testkit::running_program::Ran::of(&mut unprivileged);
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    let document = ran.document();
+    unprivileged.args(["watch", volume.node(), "--jsonl"]);
+    let mut watching = Watching::running(unprivileged);
+    watching.until("writes are counted", |seen| {
+        seen["devices"][0]["traffic"][0]["writes"].as_u64() > Some(0)
+    });
+    let document = watching.end();
     let device = &document["devices"][0];
-    assert!(device["traffic"][0]["writes"].as_u64() > Some(0), "{document:#}");
     for key in ["off_unknown", "writers_unknown"] {
         let reason = device[key].as_str().unwrap_or_else(|| panic!("{key}: {document:#}"));
         // Where tracefs is not mounted, that comes first.
