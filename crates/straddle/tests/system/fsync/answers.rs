@@ -4,7 +4,7 @@ use serde_json::Value;
 use testkit::running_program::until;
 use testkit::{Scratch, need_loops, need_tools, schema, scratch::text, tool};
 
-use super::run::{PROFILE, fsync, measured, row};
+use super::run::{PROFILE, Ran, fsync, has_all_rows, in_time, measured, row, succeeded};
 use super::volume::Volume;
 
 const SCHEMA: &str = include_str!("../../../../report/schema/straddle.fsync.2.schema.json");
@@ -29,27 +29,13 @@ fn valid(schema: &str, document: &Value) {
     assert_eq!(schema::faults(&schema, document), Vec::<String>::new());
 }
 
-/// The first of these runs, each with its seconds, in which a round counts that is not warm-up:
-/// where all others are busy, few seconds hold none. The last run counts as it is.
-fn whole(seconds: &[u64], run: impl Fn(u64) -> Value) -> (u64, Value) {
-    let mut runs = seconds.iter().map(|&seconds| (seconds, run(seconds))).peekable();
-    loop {
-        let (seconds, document) = runs.next().expect("there are some");
-        if document["rounds"]["rounds"].as_u64() > Some(0) || runs.peek().is_none() {
-            return (seconds, document);
-        }
-    }
-}
-
 /// All rows on a file system: whole, in time, within the bytes, and nothing is left.
 #[track_caller]
 fn all_rows(volume: &Volume, is_direct: bool) -> Value {
     // Enough for a second round of all rows, which is the first that counts, beside other tests.
-    let of = |seconds: u64| {
-        let seconds = seconds.to_string();
-        measured(&[volume.name(), "--rows", "all", "--seconds", &seconds])
-    };
-    let (_, document) = whole(&[10, 40, 160], of);
+    let of =
+        |seconds: &str| fsync(&["--json", volume.name(), "--rows", "all", "--seconds", seconds]);
+    let document = succeeded(&in_time(10, of, has_all_rows));
     valid(SCHEMA, &document);
     volume.is_clean();
     let rows = document["rows"].as_array().expect("a list");
@@ -120,8 +106,8 @@ fn every_row_is_measured_on_btrfs_where_syncs_reach_the_disk_and_the_name_goes()
 fn every_row_is_measured_in_memory_or_says_why_not() {
     need_loops!();
     let volume = Volume::in_memory("size=256m");
-    let of = |seconds: u64| measured(&[volume.name(), "--seconds", &seconds.to_string()]);
-    let (_, document) = whole(&[2, 20, 80], of);
+    let of = |seconds: &str| fsync(&["--json", volume.name(), "--seconds", seconds]);
+    let document = succeeded(&in_time(2, of, has_all_rows));
     valid(SCHEMA, &document);
     volume.is_clean();
     assert_eq!(document["target"]["filesystem"], "tmpfs");
@@ -141,7 +127,8 @@ fn the_table_has_every_label_of_pg_test_fsync() {
     let volume = Volume::ext4("");
     let file = volume.path().join("out");
     let theirs = tool::run("pg_test_fsync", &["-s", "1", "-f", text(&file)]);
-    let ran = fsync(&[volume.name(), "--rows", "pg", "--seconds", "6"]);
+    let of = |seconds: &str| fsync(&[volume.name(), "--rows", "pg", "--seconds", seconds]);
+    let ran = in_time(6, of, has_all_rows);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let ours: Vec<String> = ran.out.lines().map(squeezed).collect();
@@ -267,7 +254,8 @@ fn how_far_it_is_stands_on_a_terminal_unless_it_is_not_wanted() {
 #[test]
 fn what_is_going_to_be_written_is_said_before() {
     let scratch = Scratch::new();
-    let ran = fsync(&[text(scratch.path()), "--rows", "wal", "--seconds", "4"]);
+    let of = |seconds: &str| fsync(&[text(scratch.path()), "--rows", "wal", "--seconds", seconds]);
+    let ran = in_time(4, of, has_all_rows);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(
         ran.errors.contains("writes at most 256 MiB, under")
@@ -285,29 +273,29 @@ fn a_result_is_kept_whole_in_a_file_and_fio_s_parsers_find_the_percentiles() {
     let scratch = Scratch::new();
     let file = Scratch::new();
     let path = file.path().join("result.json");
-    let arguments = [text(scratch.path()), "--rows", "wal", "--seconds", "2"];
-    let ran = fsync(&[&arguments[..], &["-o", text(&path), "--format", "fio-json"]].concat());
+    let of = |seconds: &str| {
+        let words = [text(scratch.path()), "--rows", "wal", "--seconds", seconds];
+        fsync(&[&words[..], &["-o", text(&path), "--format", "fio-json"]].concat())
+    };
+    let percentile = |ran: &Ran| {
+        let fio: Option<Value> = serde_json::from_str(&ran.out).ok();
+        fio?["jobs"][0]["sync"]["lat_ns"]["percentile"]["99.000000"].as_u64()
+    };
+    let ran = in_time(2, of, |ran| percentile(ran).is_some());
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let kept = std::fs::read_to_string(&path).expect("it was written");
     valid(SCHEMA, &serde_json::from_str(&kept).expect("JSON"));
-    let fio: Value = serde_json::from_str(&ran.out).expect("JSON");
-    let percentile = &fio["jobs"][0]["sync"]["lat_ns"]["percentile"]["99.000000"];
-    assert!(percentile.as_u64() > Some(0), "{percentile}");
+    assert!(percentile(&ran) > Some(0), "{ran:?}");
 }
 
 #[test]
 fn a_sustained_run_gives_a_series_within_its_bytes() {
     let scratch = Scratch::new();
-    let document = measured(&[
-        text(scratch.path()),
-        "--rows",
-        "wal",
-        "--seconds",
-        "2",
-        "--sustained",
-        "--bytes-max",
-        "256M",
-    ]);
+    let of = |seconds: &str| {
+        let words = ["--json", text(scratch.path()), "--rows", "wal", "--seconds", seconds];
+        fsync(&[&words[..], &["--sustained", "--bytes-max", "256M"]].concat())
+    };
+    let document = succeeded(&in_time(2, of, has_all_rows));
     valid(SCHEMA, &document);
     let sustained = &document["sustained"];
     assert!(!sustained["points"].as_array().expect("a list").is_empty(), "{sustained}");

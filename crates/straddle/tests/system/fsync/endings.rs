@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::Value;
 use testkit::{need_loops, need_tools};
 
-use super::run::{Going, Ran, fsync, going, row, signal, until};
+use super::run::{Going, Ran, fsync, going, has_all_rows, in_time, row, signal, until};
 use super::volume::Volume;
 
 /// A run that goes on for longer than a test does.
@@ -108,7 +108,8 @@ fn a_quota_that_is_reached_meanwhile_ends_in_what_was_measured_and_nothing_is_le
     testkit::tool::run("btrfs", &["subvolume", "create", inside]);
     // Room for the first file of 16 MiB, and not for all that the rows let grow beside it.
     testkit::tool::run("btrfs", &["qgroup", "limit", "22M", inside]);
-    let ran = fsync(&[inside, "--json", "--rows", "wal", "--seconds", "6", "--bytes-max", "64G"]);
+    let words = ["--json", inside, "--rows", "wal", "--bytes-max", "64G", "--seconds"];
+    let ran = in_time(6, |seconds| fsync(&[&words[..], &[seconds]].concat()), has_all_rows);
     assert_eq!(ran.status, Some(5), "{ran:?}");
     without_room(&ran, &ran.document(), "wal.preallocated", "quota exceeded");
     until("nothing is left", || std::fs::read_dir(inside).is_ok_and(|left| left.count() == 0));
@@ -163,7 +164,7 @@ fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
     let kept = testkit::Scratch::new();
     let output = kept.path().join("result.json");
     let to = output.to_str().expect("it is text");
-    let arguments = [volume.name(), "--seconds", "5", "--bytes-max", "64G", "--output", to];
+    let arguments = [volume.name(), "--seconds", "15", "--bytes-max", "64G", "--output", to];
     let begun = free_bytes(&volume);
     let mut going = going(&arguments);
     stopped_while_a_file_grows(&mut going, &volume, begun);

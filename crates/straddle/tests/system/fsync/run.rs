@@ -57,12 +57,42 @@ pub(crate) fn going(arguments: &[&str]) -> Going {
 /// The document of a run that must succeed.
 #[track_caller]
 pub(crate) fn measured(arguments: &[&str]) -> Value {
-    let ran = fsync(&[&["--json"], arguments].concat());
+    succeeded(&fsync(&[&["--json"], arguments].concat()))
+}
+
+/// The document of a run that must have succeeded.
+#[track_caller]
+pub(crate) fn succeeded(ran: &Ran) -> Value {
     let document = ran.document();
     // What is not durable is a finding, and memory is not.
     let is_durable = document["honesty"]["grade"] != "not-durable";
     assert_eq!(ran.status, Some(if is_durable { 0 } else { 1 }), "{ran:?}");
     document
+}
+
+/// Most seconds of a run on a machine where few hold no round.
+const SECONDS_MAX: u64 = 150;
+
+/// The first run that is whole, of runs with these seconds, and four times as many each time: where
+/// others keep the machine busy, few seconds hold neither the files nor a round. The last run is
+/// returned as it is.
+pub(crate) fn in_time(
+    mut seconds: u64,
+    run: impl Fn(&str) -> Ran,
+    is_whole: impl Fn(&Ran) -> bool,
+) -> Ran {
+    loop {
+        let ran = run(&seconds.to_string());
+        seconds *= 4;
+        if seconds > SECONDS_MAX || is_whole(&ran) {
+            return ran;
+        }
+    }
+}
+
+/// Returns whether a run reached each row that it can measure.
+pub(crate) fn has_all_rows(ran: &Ran) -> bool {
+    !ran.out.contains("not reached within") && !ran.errors.contains("was given up")
 }
 
 /// The row called `id`.
