@@ -14,6 +14,7 @@ pub mod running_program;
 pub mod schema;
 pub mod scratch;
 pub mod suppress;
+mod swap;
 pub mod tolerance;
 pub mod tool;
 pub mod void_by_chance;
@@ -24,6 +25,7 @@ pub use loops::Loop;
 pub use lvm::Lvm;
 pub use mount::Mount;
 pub use scratch::{FileDisk, Scratch};
+pub use swap::Swap;
 pub use xml::Xml;
 pub use zram::Zram;
 

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use crate::scratch::text;
 use crate::tool;
 
-/// Longest wait until nobody looks through a mount any more.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait until nobody looks through a mount any more: a run that measures on a busy machine
+/// has its copies of all mounts for minutes.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A mount, undone when dropped.
 pub struct Mount {

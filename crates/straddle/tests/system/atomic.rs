@@ -1,5 +1,7 @@
 //! `straddle atomic` as a user types it: what it refuses, and how.
 
+mod live;
+
 use std::process::{Command, Output};
 
 use testkit::Scratch;

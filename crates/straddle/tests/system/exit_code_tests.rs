@@ -6,12 +6,12 @@ pub(crate) type Walk = (&'static str, &'static str, &'static [(&'static str, u8)
 /// Every code of every command.
 pub(crate) const WALKS: &[Walk] = &[
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "every_ending_of_check_has_its_code_and_says_why",
         &[("check", 0), ("check", 1), ("check", 2), ("check", 5)],
     ),
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "commands_that_measure_nothing_have_their_codes_and_say_why",
         &[
             ("explain", 0),
@@ -53,17 +53,17 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("drive reproduce", 130)],
     ),
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "every_ending_of_demo_has_its_code_and_leaves_nothing",
         &[("demo", 0), ("demo", 2), ("demo", 130)],
     ),
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "every_ending_of_trace_has_its_code_and_says_why",
         &[("trace", 0), ("trace", 2), ("trace", 5)],
     ),
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "every_ending_of_atomic_has_its_code_and_says_why",
         &[("atomic", 0), ("atomic", 1), ("atomic", 2), ("atomic", 5)],
     ),
@@ -112,7 +112,7 @@ pub(crate) const WALKS: &[Walk] = &[
         "a_signal_at_any_operation_ends_it_with_its_code_and_keeps_what_was_measured",
         &[("bench", 130)],
     ),
-    ("tests/measure/bench/safety.rs", "a_device_that_somebody_holds_is_refused", &[("bench", 3)]),
+    ("tests/system/bench/safety.rs", "a_device_that_somebody_holds_is_refused", &[("bench", 3)]),
     (
         "src/probe/verdict_tests.rs",
         "a_granule_that_costs_is_found_with_its_length_and_a_drive_without_one_is_no_verdict",
@@ -129,12 +129,12 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("probe", 130)],
     ),
     (
-        "tests/measure/probe/mod.rs",
+        "tests/system/probe/mod.rs",
         "a_raw_device_is_read_and_not_written_and_without_the_right_word_refused",
         &[("probe", 3)],
     ),
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "every_ending_of_compare_has_its_code_and_says_why",
         &[("compare", 0), ("compare", 1), ("compare", 2), ("compare", 5)],
     ),
@@ -154,12 +154,12 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("fsync", 130)],
     ),
     (
-        "tests/measure/fsync/thin_layers.rs",
+        "tests/system/fsync/thin_layers.rs",
         "a_sparse_image_on_a_nearly_full_file_system_is_refused_and_stands",
         &[("fsync", 3)],
     ),
     (
-        "tests/exits.rs",
+        "tests/system/exits.rs",
         "every_ending_of_watch_has_its_code_and_says_why",
         &[("watch", 0), ("watch", 2), ("watch", 130)],
     ),

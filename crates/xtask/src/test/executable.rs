@@ -112,8 +112,8 @@ mod tests {
     fn executables_are_sorted_by_lane_and_know_the_programs_of_their_package() {
         let messages = [
             r#"{"reason":"build-finished","success":true}"#.to_owned(),
-            message("b", "test", "measure", true),
-            message("b", "test", "exits", true),
+            message("b", "test", "machine", true),
+            message("b", "test", "fixes", true),
             message("b", "bin", "b", false),
             message("b", "bin", "b", true),
             message("a", "test", "system", true),
@@ -127,7 +127,7 @@ mod tests {
         };
         let found = executables(&messages.join("\n"), &read).unwrap();
         let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names, ["b unit", "a system", "a unit", "b exits", "b measure"]);
+        assert_eq!(names, ["b unit", "a system", "a unit", "b fixes", "b machine"]);
         assert_eq!(found[0].programs, [PathBuf::from("/p/target/b-bin-b-false")]);
         assert_eq!(found[1].directory, Path::new("/p/crates/a"));
         assert!(found[1].programs.is_empty());

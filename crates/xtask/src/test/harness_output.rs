@@ -9,13 +9,15 @@ pub(super) struct FailedTest {
 }
 
 impl FailedTest {
-    /// Returns whether each panic of its output says that a measured value missed its tolerance.
-    pub(super) fn is_missed_tolerance(&self) -> bool {
+    /// Returns the measured values that missed their tolerance, as the test wrote them; `None`
+    /// unless each panic of its output is one of those.
+    pub(super) fn missed_tolerance(&self) -> Option<String> {
         let lines: Vec<&str> = self.output.lines().collect();
         let is_panic = |line: &str| line.starts_with("thread '") && line.contains(" panicked at ");
-        let mut panics = lines.windows(2).filter(|pair| is_panic(pair[0])).peekable();
-        let is_any = panics.peek().is_some();
-        is_any && panics.all(|pair| pair[1].starts_with(testkit::tolerance::MISSED))
+        let panics = lines.windows(2).filter(|pair| is_panic(pair[0]));
+        let missed = panics.map(|pair| pair[1].strip_prefix(testkit::tolerance::MISSED));
+        let missed = missed.collect::<Option<Vec<&str>>>().unwrap_or_default();
+        (!missed.is_empty()).then(|| missed.join("; "))
     }
 }
 
@@ -146,7 +148,7 @@ failures:
     not::one
 ---- not::one stdout ----
 
-thread 'a::loud' (21) panicked at tests/measure/a.rs:7:9:
+thread 'a::loud' (21) panicked at tests/machine/a.rs:7:9:
 assertion failed: is_so
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 
@@ -163,17 +165,17 @@ test result: FAILED. 2 passed; 2 failed; 1 ignored; 0 measured; 3 filtered out; 
         let panic =
             |words: &str| format!("\nthread 'a' (7) panicked at tests/a.rs:7:9:\n{words}\n");
         let missed = panic("missed tolerance: 5 of 6");
-        for (output, is_missed) in [
-            (missed.clone(), true),
-            (format!("a line\n{missed}note: run with\n"), true),
-            (missed.clone() + &missed, true),
-            (missed.clone() + &panic("index out of bounds"), false),
-            (panic("it missed tolerance: 5"), false),
-            ("missed tolerance: 5\n".to_owned(), false),
-            (String::new(), false),
+        for (output, values) in [
+            (missed.clone(), Some("5 of 6")),
+            (format!("a line\n{missed}note: run with\n"), Some("5 of 6")),
+            (missed.clone() + &panic("missed tolerance: 7"), Some("5 of 6; 7")),
+            (missed.clone() + &panic("index out of bounds"), None),
+            (panic("it missed tolerance: 5"), None),
+            ("missed tolerance: 5\n".to_owned(), None),
+            (String::new(), None),
         ] {
             let test = FailedTest { name: "a".to_owned(), output };
-            assert_eq!(test.is_missed_tolerance(), is_missed, "{}", test.output);
+            assert_eq!(test.missed_tolerance().as_deref(), values, "{}", test.output);
         }
     }
 

@@ -50,40 +50,22 @@ pub(super) struct Standing {
     pub(super) is_serial: bool,
 }
 
-/// An executable whose name is not its lane's.
-struct NamedExecutable {
-    name: &'static str,
-    standing: Standing,
-}
-
-/// `exits` is serial since it compares times of commands that measure; the machine lane is serial
-/// since what runs beside a test is part of what it measures.
-const NAMED: [NamedExecutable; 5] = [
-    named("exits", Lane::System, true),
-    named("fixes", Lane::System, false),
-    named("races", Lane::System, false),
-    named("measure", Lane::Machine, true),
-    named("honesty", Lane::Machine, true),
-];
-
-const fn named(name: &'static str, lane: Lane, is_serial: bool) -> NamedExecutable {
-    NamedExecutable { name, standing: Standing { lane, is_serial } }
-}
+/// Executables of the system lane that have names of their own.
+const OF_SYSTEM: [&str; 2] = ["fixes", "races"];
 
 impl Standing {
-    /// Returns where the executable `name` of a `tests` directory stands.
+    /// Returns where the executable `name` of a `tests` directory stands. The machine lane is
+    /// serial: a test that runs at the same time is part of what another measures.
     ///
     /// # Errors
     /// When the name is no lane's and has no row here.
     pub(super) fn of_tests(name: &str) -> anyhow::Result<Standing> {
-        if let Some(lane) = Lane::named(name) {
-            return Ok(Standing { lane, is_serial: lane == Lane::Machine });
-        }
-        let row = NAMED.iter().find(|row| row.name == name).map(|row| row.standing);
-        let known: Vec<&str> = Lane::ALL.iter().map(|lane| lane.word()).collect();
-        row.with_context(|| {
+        let of_system = || OF_SYSTEM.contains(&name).then_some(Lane::System);
+        let lane = Lane::named(name).or_else(of_system).with_context(|| {
+            let known: Vec<&str> = Lane::ALL.iter().map(|lane| lane.word()).collect();
             format!("the test executable {name} is in no lane: expected {}", known.join(", "))
-        })
+        })?;
+        Ok(Standing { lane, is_serial: lane == Lane::Machine })
     }
 
     /// Returns where the unit tests of the package with this manifest stand: in the lane that it
@@ -102,12 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_lane_or_has_a_row() {
+    fn a_name_is_a_lane_or_one_of_the_system() {
         let of = |name| Standing::of_tests(name).unwrap();
         assert_eq!(of("logic"), Standing { lane: Lane::Logic, is_serial: false });
         assert_eq!(of("machine"), Standing { lane: Lane::Machine, is_serial: true });
-        assert_eq!(of("measure"), of("machine"));
-        assert_eq!(of("exits"), Standing { lane: Lane::System, is_serial: true });
+        assert_eq!(of("fixes"), Standing { lane: Lane::System, is_serial: false });
         let error = Standing::of_tests("all").unwrap_err().to_string();
         assert!(error.contains("all is in no lane: expected logic, system"), "{error}");
     }

@@ -34,10 +34,8 @@ pub(super) struct RunResult {
     pub(super) skips: Vec<(String, String)>,
     /// Tests with the seconds that each took.
     pub(super) times: Vec<(String, f64)>,
-    /// Tests that missed a tolerance, and passed alone.
+    /// Tests that missed a tolerance, and passed alone: the name and the values of each.
     pub(super) flaky: Vec<String>,
-    /// Failed tests that ran again although no tolerance was missed.
-    pub(super) unmarked: Vec<String>,
 }
 
 impl RunResult {

@@ -206,7 +206,7 @@ mod tests {
     fn a_test_of_the_machine_is_flaky_where_it_missed_a_tolerance() {
         let missed = failing(&["a"], "missed tolerance: 5 of 6");
         let (text, _) = result(Lane::Machine, vec![missed, passing(1)]);
-        assert_eq!(text, "flaky: a\n3 passed, 0 failed, 0 skipped");
+        assert_eq!(text, "flaky: a: 5 of 6\n3 passed, 0 failed, 0 skipped");
     }
 
     #[test]

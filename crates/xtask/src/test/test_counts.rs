@@ -14,10 +14,8 @@ pub(super) struct TestCounts {
     reasons: Vec<String>,
     /// Names of tests that failed, and faults outside of tests.
     failures: Vec<String>,
-    /// Tests that missed a tolerance, and then passed alone.
+    /// Tests that missed a tolerance, and then passed alone: the name and the values of each.
     flaky: Vec<String>,
-    /// Tests that failed and ran again without a mark of a missed tolerance.
-    unmarked: Vec<String>,
 }
 
 impl TestCounts {
@@ -33,7 +31,6 @@ impl TestCounts {
         let reason = |(test, reason): &(String, String)| format!("{test}: {reason}");
         self.reasons.extend(result.skips.iter().map(reason));
         self.flaky.extend_from_slice(&result.flaky);
-        self.unmarked.extend_from_slice(&result.unmarked);
     }
 
     /// Returns the number of tests that are counted.
@@ -47,10 +44,9 @@ impl TestCounts {
             names.iter().map(|name| format!("{word}: {name}\n")).collect()
         };
         format!(
-            "{}{}{}{}{} passed, {} failed, {} skipped",
+            "{}{}{}{} passed, {} failed, {} skipped",
             lines("skipped", &self.reasons),
             lines("failed", &self.failures),
-            lines("not marked as a missed tolerance", &self.unmarked),
             lines("flaky", &self.flaky),
             self.passed,
             self.failed,
@@ -74,14 +70,13 @@ mod tests {
         counts.add(&RunResult {
             passed: 10,
             failed: vec![failed],
-            flaky: vec!["c".to_owned()],
-            unmarked: vec!["c".to_owned()],
+            flaky: vec!["c: 5 of 6".to_owned()],
             ..RunResult::default()
         });
         assert_eq!(
             counts.text(),
             "skipped: a: needs x\nskipped: a: needs y\nskipped: b: needs x\nfailed: d\n\
-             not marked as a missed tolerance: c\nflaky: c\n13 passed, 1 failed, 3 skipped"
+             flaky: c: 5 of 6\n13 passed, 1 failed, 3 skipped"
         );
         assert_eq!(counts.tests(), 17);
     }
