@@ -27,5 +27,5 @@ pub use sector::{Lba, SectorSize};
 /// Text from disks as one harmless line, and as a word for a shell.
 pub mod text {
     pub use crate::disk_text::{KEPT_BYTES, escape, escape_again, unescape};
-    pub use crate::shell_word::{octal, shell_word};
+    pub use crate::shell_word::{file_word, octal, plain_path, shell_word};
 }

@@ -28,6 +28,20 @@ pub fn shell_word(escaped: &str) -> String {
     typed + &rest.replace('\'', "'\\''") + "'"
 }
 
+/// The same for the path of a file: `./` stands before a relative one with a colon in its first
+/// part, which QEMU takes for a protocol (qemu(1), "file:") and others for the name of a host.
+#[must_use]
+pub fn file_word(escaped: &str) -> String {
+    shell_word(&plain_path(escaped))
+}
+
+/// `path` with `./` before it where the part before a colon could be taken for a protocol.
+#[must_use]
+pub fn plain_path(path: &str) -> String {
+    let has_colon = path.split('/').next().is_some_and(|first| first.contains(':'));
+    if has_colon { format!("./{path}") } else { path.to_owned() }
+}
+
 /// `bytes` within a word in single quotes, as what `printf` prints.
 #[must_use]
 pub fn octal(bytes: &[u8]) -> String {
@@ -55,5 +69,15 @@ mod tests {
             assert_eq!(unescape(&escape(bytes)), bytes);
         }
         assert_eq!(shell_word("\\u{zz}"), "'\\u{zz}'", "no escape");
+    }
+
+    #[test]
+    fn no_path_is_taken_for_a_protocol_or_an_option() {
+        assert_eq!(file_word("file:x.vdi"), "./file:x.vdi");
+        assert_eq!(file_word("vm:a b"), "'./vm:a b'");
+        assert_eq!(file_word("-x"), "'./-x'");
+        for path in ["a/file:x", "/file:x", "./file:x", "x.vdi"] {
+            assert_eq!(file_word(path), path);
+        }
     }
 }

@@ -8,7 +8,7 @@ use format::image::{GuestPlace, Image, ImageKind, ImageLayout, Reference, Refere
 use format::named::Class;
 use units::ByteRange;
 use units::prefix::Exact;
-use units::text::shell_word;
+use units::text::file_word;
 
 use super::remedy::Command;
 use super::{Finding, Remedy, RuleInput, Severity, damage, finding, remedy};
@@ -71,11 +71,7 @@ fn unpacked(case: &RuleInput<'_>, id: LayerId, image: &Image) -> Option<Remedy> 
     let path = file.path.as_ref().unwrap_or(&file.name);
     // A name that hardly any other file has: nothing is to be written over.
     let new = format!("{path}.raw");
-    Some(Remedy::command(Command::Unpack {
-        command,
-        file: shell_word(path),
-        new: shell_word(&new),
-    }))
+    Some(Remedy::command(Command::Unpack { command, file: file_word(path), new: file_word(&new) }))
 }
 
 /// The finding on an image that is encrypted or has an encrypted backing file; `None` on one that

@@ -7,7 +7,7 @@ use layout::{DiskPlan, NamedDisk};
 use report::plan::Layout;
 use stack::rule;
 use stack::{LayerKind, Stack};
-use units::text::shell_word;
+use units::text::{file_word, shell_word};
 
 use crate::arguments::Plan;
 use crate::shared::destination::{Destination, SCRIPT};
@@ -151,9 +151,9 @@ fn copied_back(kind: ImageKind, copy: &str) -> Option<String> {
 
 /// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
 fn typed(plan: &Plan, found: &PlannedDisk) -> (String, Option<String>) {
-    let target = shell_word(&shown(&plan.target));
+    let target = file_word(&shown(&plan.target));
     if found.copy.is_some() {
-        let new = shell_word(&copy_of(plan));
+        let new = file_word(&copy_of(plan));
         let copy = rule::copy_command(found.copy, "raw", &target, &new);
         return (new, Some(copy));
     }

@@ -1,11 +1,16 @@
 //! The file that a page or a result goes to: replaced when it is one already, and by nothing but a
-//! whole one. It is looked at before anything is measured, and written when all is done.
+//! whole one. It is looked at before anything is measured, and again when all is done: a file that
+//! somebody made in between stays, and the result gets a name beside it.
+//!
+//! A pipe, a terminal and `/dev/null` hold nothing that could be lost, and are written to.
 //!
 //! `-` is standard output, in every command: what would go to the file is printed there, in the
 //! place of the table. `./-` is the file of that name.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -69,6 +74,13 @@ pub(crate) const TORTURE: NewContent = NewContent {
     writer: "`straddle drive torture -o`",
 };
 
+/// The counts of a served drive.
+pub(crate) const SERVED: NewContent = NewContent {
+    name: "counts of a served drive",
+    mark: "{\n  \"schema\": \"straddle.served/",
+    writer: "`straddle drive serve --counts`",
+};
+
 /// A measured drive of `straddle probe`.
 pub(crate) const MEASURED_DRIVE: NewContent = NewContent {
     name: "measured drive",
@@ -90,11 +102,23 @@ pub(crate) const SCRIPT: NewContent = NewContent {
     writer: "`straddle plan --script`",
 };
 
+/// What is at a path before anything is written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Nothing.
+    Free,
+    /// A file that may be replaced.
+    Replaced,
+    /// A pipe, a terminal, or another device that keeps nothing.
+    Stream,
+}
+
 /// A file that something may be written to.
 #[derive(Debug)]
 pub(crate) struct Destination {
     content: NewContent,
     path: PathBuf,
+    place: Place,
 }
 
 impl Destination {
@@ -111,8 +135,11 @@ impl Destination {
                 shown(path)
             );
         }
-        content.may_replace(path)?;
-        let destination = Destination { content, path: path.to_owned() };
+        let place = content.place(path)?;
+        let destination = Destination { content, path: path.to_owned(), place };
+        if place == Place::Stream {
+            return Ok(destination);
+        }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         host::may_make_files(parent.unwrap_or(Path::new(".")))
             .map_err(|error| destination.failed(&error))?;
@@ -159,13 +186,44 @@ impl Destination {
     /// `text` in its place.
     ///
     /// # Errors
-    /// When it cannot be written or put in place; what was there is then still there.
+    /// When it cannot be written or put in place; what was there is then still there. When somebody
+    /// made a file there meanwhile: the error names the file that has the result.
     pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
-        let written = AtomicFile::create(&self.path, 0o666).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.finish()
-        });
-        written.map_err(|error| self.failed(&error))
+        let written = match self.place {
+            Place::Stream => File::options()
+                .write(true)
+                .open(&self.path)
+                .and_then(|mut file| file.write_all(text.as_bytes())),
+            Place::Free => written_new(&self.path, text),
+            Place::Replaced => {
+                if let Err(error) = self.content.place(&self.path) {
+                    return Err(self.displaced(text, &format!("{error:#}")));
+                }
+                AtomicFile::create(&self.path, 0o666).and_then(|mut file| {
+                    file.write_all(text.as_bytes())?;
+                    file.finish()
+                })
+            }
+        };
+        written.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                let made = "somebody made a file there in the meantime";
+                self.displaced(text, &format!("cannot write to {}: {made}", self.name()))
+            }
+            _ => self.failed(&error),
+        })
+    }
+
+    /// Puts `text` into a new file beside its place, which others took; says so, and why.
+    fn displaced(&self, text: &str, why: &str) -> anyhow::Error {
+        let why = why.lines().next().unwrap_or_default();
+        let mut name = self.path.file_name().map(OsString::from).unwrap_or_default();
+        name.push(format!(".{}", std::process::id()));
+        let beside = self.path.with_file_name(name);
+        match written_new(&beside, text) {
+            Ok(()) => anyhow!("{why}\nhint: the {} is in {}", self.content.name, shown(&beside)),
+            Err(error) => self.failed(&error),
+        }
     }
 
     /// That it cannot be written. The chain must not hold the I/O error itself, which would be
@@ -181,18 +239,17 @@ impl Destination {
 }
 
 impl NewContent {
-    /// Returns whether it may be put at `path`: nothing is there, or nothing in it, or its like.
-    fn may_replace(self, path: &Path) -> anyhow::Result<()> {
+    /// Returns the place at `path`: nothing is there, or nothing in it, or its like.
+    fn place(self, path: &Path) -> anyhow::Result<Place> {
         let NewContent { name: what, mark, writer } = self;
         let name = shown(path);
         let hint = format!("hint: name a new file, or one that {writer} wrote");
         match std::fs::symlink_metadata(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Place::Free),
             Err(error) => bail!("cannot write the {what} to {name}: {error}\n{hint}"),
-            Ok(data) if !data.is_file() => {
-                bail!("cannot write the {what} to {name}: not a regular file\n{hint}")
-            }
-            Ok(_) => {}
+            Ok(data) if data.is_file() => {}
+            Ok(_) if is_stream(path) => return Ok(Place::Stream),
+            Ok(_) => bail!("cannot write the {what} to {name}: not a regular file\n{hint}"),
         }
         let mut head = Vec::new();
         let length = u64::try_from(mark.len()).unwrap_or(u64::MAX);
@@ -201,6 +258,55 @@ impl NewContent {
         if !head.is_empty() && head != mark.as_bytes() {
             bail!("cannot replace {name}: not a {what}\n{hint}");
         }
-        Ok(())
+        Ok(Place::Replaced)
+    }
+}
+
+/// Returns whether `path` leads to a pipe or a character device.
+fn is_stream(path: &Path) -> bool {
+    let kind = std::fs::metadata(path).map(|data| data.file_type());
+    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+}
+
+/// Writes `text` to a new file at `path`.
+///
+/// # Errors
+/// When it cannot be written; of kind `AlreadyExists` if a file is there.
+fn written_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = AtomicFile::create_new(path, 0o666)?;
+    file.write_all(text.as_bytes())?;
+    file.finish_new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_made_in_the_meantime_stays_and_the_result_is_beside_it() {
+        let result = "{\n  \"schema\": \"straddle.bench/1\"\n}\n";
+        for was_there in [false, true] {
+            let scratch = testkit::Scratch::new();
+            let path = scratch.path().join("out.json");
+            if was_there {
+                std::fs::write(&path, result).unwrap();
+            }
+            let destination = Destination::new(BENCH, &path).unwrap();
+            std::fs::write(&path, "precious").unwrap();
+            let error = destination.write(result).unwrap_err().to_string();
+            assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+            let (_, beside) =
+                error.rsplit_once("hint: the result of bench is in ").expect("a name");
+            assert_eq!(std::fs::read_to_string(beside).unwrap(), result, "{error}");
+            assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 2);
+        }
+    }
+
+    #[test]
+    fn what_keeps_nothing_is_written_to_and_what_is_no_file_is_refused() {
+        let scratch = testkit::Scratch::new();
+        Destination::new(PAGE, Path::new("/dev/null")).unwrap().write("a page").unwrap();
+        let error = Destination::new(PAGE, scratch.path()).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Copies of an image's disk in another format, and the names of their files.
 
 use format::image::ImageKind;
-use units::text::shell_word;
+use units::text::{plain_path, shell_word};
 
 use super::typed_path::path;
 use super::{Command, Remedy, typed};
@@ -105,18 +105,12 @@ fn copied(case: &RuleInput<'_>, image: LayerId, format: &str) -> (String, String
     let file = case.stack.layer(image).mapping.below().first().copied();
     let path = file.and_then(|file| path(case.stack.layer(file)));
     let path = path.unwrap_or_else(|| "IMAGE".to_owned());
-    let path = file_of_qemu(path);
+    let path = plain_path(&path);
     let is_named = |new: &str| {
         case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
     };
     let new = shell_word(&copy_name(&path, format, is_named));
     (path, new)
-}
-
-/// The path, so that QEMU takes nothing before a colon in it for a protocol.
-fn file_of_qemu(path: String) -> String {
-    let has_colon = path.split('/').next().is_some_and(|first| first.contains(':'));
-    if has_colon { format!("./{path}") } else { path }
 }
 
 /// The command that decrypts the guest's disk of a qcow2 `image` into a new raw file. `keys` are

@@ -1,6 +1,6 @@
 //! Text to type for a layer.
 
-use units::text::shell_word;
+use units::text::file_word;
 
 use crate::graph::Stack;
 use crate::id::LayerId;
@@ -14,7 +14,7 @@ pub(in crate::rule) fn typed(layer: &Layer) -> String {
 
 /// Returns what to type for a layer that has a node or a name of its own.
 pub(in crate::rule) fn node(layer: &Layer) -> Option<String> {
-    path(layer).map(|path| shell_word(&path))
+    path(layer).map(|path| file_word(&path))
 }
 
 /// The node or name of a layer, not quoted.

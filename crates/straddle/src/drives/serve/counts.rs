@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use anyhow::Context as _;
 use drive::profile::DriveProfile;
 use report::Envelope;
 use report::drive::{SERVED_SCHEMA, Served, served_json, served_line};
@@ -15,8 +14,7 @@ use units::number::real;
 use super::factor;
 use crate::arguments::Serve;
 use crate::drives::simulate::did;
-use crate::shared::atomic_file::AtomicFile;
-use crate::shared::printer::shown;
+use crate::shared::destination::{Destination, SERVED};
 use crate::shared::run;
 
 /// The counts of a drive, from its start.
@@ -32,7 +30,16 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn new(asked: &Serve, profile: &DriveProfile, drive: &Arc<ServedDrive>) -> Counts {
+    /// The counts of `drive`, and the file that they are told in.
+    ///
+    /// # Errors
+    /// When that file is there and holds something else.
+    pub(super) fn new(
+        asked: &Serve,
+        profile: &DriveProfile,
+        drive: &Arc<ServedDrive>,
+    ) -> anyhow::Result<Counts> {
+        Destination::of(SERVED, asked.counts.as_ref())?;
         let empty = Served {
             envelope: Envelope::new(SERVED_SCHEMA, run::anywhere()),
             drive: profile.name.clone(),
@@ -46,7 +53,7 @@ impl Counts {
             ..Served::default()
         };
         let turn_ns = profile.amount("rpm").and_then(|rpm| 60_000_000_000_u64.checked_div(rpm));
-        Counts {
+        Ok(Counts {
             empty,
             drive: Arc::clone(drive),
             begun: Instant::now(),
@@ -54,7 +61,7 @@ impl Counts {
             file: asked.counts.clone(),
             has_line: std::io::stderr().is_terminal() && !asked.document.json,
             address: OnceLock::new(),
-        }
+        })
     }
 
     /// Clients find the drive at `address`.
@@ -87,11 +94,8 @@ impl Counts {
             return Ok(());
         }
         let document = self.document();
-        if let Some(path) = &self.file {
-            let failed = || format!("cannot write the counts to {}", shown(path));
-            let mut file = AtomicFile::create(path, 0o666).with_context(failed)?;
-            file.write_all(served_json(&document).as_bytes()).with_context(failed)?;
-            file.finish().with_context(failed)?;
+        if let Some(file) = Destination::of(SERVED, self.file.as_ref())? {
+            file.write(&served_json(&document))?;
         }
         if self.has_line {
             // A line over itself; nothing is lost where it cannot be shown.

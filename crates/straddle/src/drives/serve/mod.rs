@@ -28,7 +28,8 @@ mod record;
 pub(super) mod runtime_directory;
 mod watchman;
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,6 +53,8 @@ use crate::shared::printer::{self, shown};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pause between two writings of the counts.
 const COUNTS_EVERY: Duration = Duration::from_secs(1);
+/// Longest line of a trace that is looked at.
+const TRACE_LINE_MAX: u64 = 200;
 /// Longest drive: the table of a store in memory grows with it.
 const CAPACITY_BYTES_MAX: u64 = 256 << 40;
 
@@ -120,25 +123,10 @@ fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive>
     }
     let store = match &asked.store {
         None => Store::memory(capacity_bytes, asked.drive.memory),
-        Some(path) => {
-            let open =
-                File::options().read(true).write(true).create(true).truncate(false).open(path);
-            let failed = |error| {
-                anyhow!(
-                    "cannot use {} as the store: {error}\nhint: name a new file, or one that an \
-                     earlier run made",
-                    shown(path)
-                )
-            };
-            let file = open.map_err(failed)?;
-            if !file.metadata().map_err(failed)?.is_file() {
-                return Err(failed(std::io::Error::other("not a regular file")));
-            }
-            Store::file(file, capacity_bytes).map_err(failed)?
-        }
+        Some(path) => store_in(path, capacity_bytes)?,
     };
-    let trace = asked.record.as_ref().map(|path| {
-        let file = File::create(path).map_err(|error| {
+    let trace = asked.record.as_deref().map(|path| {
+        let file = trace_file(path).map_err(|error| {
             anyhow!("cannot record to {}: {error}\nhint: name a new file", shown(path))
         })?;
         Ok::<_, anyhow::Error>(TraceLog::new(Box::new(file)))
@@ -149,6 +137,53 @@ fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive>
         Some(_) => drive.recorded(Recording::new(asked.drive.memory), Box::new(std::io::empty())),
         None => drive,
     })
+}
+
+/// The store in the file at `path`, which is locked as long as the drive is served.
+///
+/// # Errors
+/// When it cannot be opened or made so long, another process has it locked, or it holds something
+/// that is not as long as the drive.
+fn store_in(path: &Path, capacity_bytes: u64) -> anyhow::Result<Store> {
+    let failed = |error: std::io::Error| {
+        anyhow!(
+            "cannot use {} as the store: {error}\nhint: name a new file, or one that an earlier run \
+             made",
+            shown(path)
+        )
+    };
+    let open = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let file = open.map_err(failed)?;
+    let data = file.metadata().map_err(failed)?;
+    if !data.is_file() {
+        return Err(failed(std::io::Error::other("not a regular file")));
+    }
+    if ![0, capacity_bytes].contains(&data.len()) {
+        let length = data.len();
+        let why = format!("{length} bytes, and the drive has {capacity_bytes}");
+        return Err(failed(std::io::Error::other(why)));
+    }
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => failed(std::io::Error::other("another process has it locked")),
+        TryLockError::Error(error) => failed(error),
+    })?;
+    Store::file(file, capacity_bytes).map_err(failed)
+}
+
+/// Makes the file of a trace, in the place of an earlier one or of nothing.
+fn trace_file(path: &Path) -> std::io::Result<File> {
+    let mut line = String::new();
+    match File::open(path) {
+        Ok(file) if file.metadata()?.is_file() => {
+            BufReader::new(file.take(TRACE_LINE_MAX)).read_line(&mut line)?;
+            if !line.is_empty() && !line.ends_with("[straddle]\n") {
+                return Err(std::io::Error::other("it holds something else than a recorded drive"));
+            }
+        }
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::create(path)
 }
 
 /// The factor by which times are multiplied; `None` where requests take no time.

@@ -40,9 +40,9 @@ impl PluggedDrive {
             // left.
             let _ = host::serve_under_memory_pressure();
         }
+        let counts = Arc::new(Counts::new(asked, &profile, &drive)?);
         let clock = Arc::clone(&drive);
         let clock = prompt_thread(move || clock.run());
-        let counts = Arc::new(Counts::new(asked, &profile, &drive));
         let plug = protocols::insert(asked, &drive, &counts)?;
         counts.found_at(plug.address());
         Ok(PluggedDrive { drive, clock, counts, plug })

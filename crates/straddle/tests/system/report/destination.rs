@@ -60,7 +60,7 @@ fn a_page_is_replaced_and_nothing_else_is() {
     }
     let link = scratch.path().join("link.html");
     std::os::unix::fs::symlink(&page, &link).unwrap();
-    for path in [text(&link), text(scratch.path()), "/dev/null"] {
+    for path in [text(&link), text(scratch.path())] {
         let ran = report(&["-o", path, &check]);
         assert_eq!(ran.status, Some(2), "{path}");
         assert!(ran.errors.contains("not a regular file"), "{ran:?}");

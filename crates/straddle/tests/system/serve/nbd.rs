@@ -92,3 +92,27 @@ fn what_a_client_did_is_counted_recorded_and_kept_in_the_store() {
     qemu(&["read -P 7 512 4096", "read -P 0 8192 4096"]);
     interrupted(again);
 }
+
+#[test]
+fn a_file_that_is_not_the_drives_own_is_neither_overwritten_nor_grown() {
+    let scratch = Scratch::new();
+    let socket = scratch.path().join("socket");
+    let base = ["--profile", "hdd-7200-512e", "--as", "nbd", "--socket", text(&socket)];
+    for option in ["--record", "--counts", "--store"] {
+        let precious = scratch.file("precious", b"precious\n");
+        let ran = Ran::of(straddle(&["serve"]).args(base).args([option, text(&precious)]));
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{option}: {ran:?}");
+        assert!(ran.errors.contains("hint: name a new file"), "{option}: {ran:?}");
+        assert_eq!(std::fs::read(&precious).expect("it is there"), b"precious\n", "{option}");
+    }
+    // Two drives do not share a store.
+    let store = scratch.path().join("store");
+    let mut going = served(&[&base[..], &["--timing", "off", "--store", text(&store)]].concat());
+    going.until("it listens", || socket.exists());
+    let other = scratch.path().join("other");
+    let words = ["--profile", "hdd-7200-512e", "--as", "nbd", "--socket", text(&other), "--store"];
+    let ran = Ran::of(straddle(&["serve"]).args(words).arg(&store));
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.errors.contains("another process has it locked"), "{ran:?}");
+    interrupted(going);
+}
