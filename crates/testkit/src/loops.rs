@@ -36,16 +36,16 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Returns the attachment that the device `node` has now.
+    /// Returns the attachment that the device `node` has now; `None` where it has none.
     ///
     /// # Panics
     /// When `node` has no name.
     #[must_use]
-    pub fn of(node: &Path) -> Attachment {
+    pub fn of(node: &Path) -> Option<Attachment> {
         let name = node.file_name().expect("a node has a name");
         let directory = Path::new("/sys/block").join(name);
-        let sequence = sequence(&directory);
-        Attachment { directory, sequence }
+        let attachment = Attachment { sequence: sequence(&directory), directory };
+        attachment.is_there().then_some(attachment)
     }
 
     /// Returns whether it has not ended: the device shows a file, and has had no other since.
@@ -177,5 +177,29 @@ impl Drop for Loop {
             }
         }
         let _ = tool::output("losetup", &["--detach", scratch::text(&self.path)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scratch;
+
+    #[test]
+    fn an_attachment_has_ended_though_another_file_has_its_number() {
+        crate::need_loops!();
+        let scratch = Scratch::new();
+        let [first, second] = ["first", "second"].map(|name| scratch.image(name, 1 << 20));
+        let device = Loop::attach(&first, 512);
+        let attachment = Attachment::of(device.path()).expect("it is attached");
+        assert!(attachment.is_there());
+        device.give_to(&second);
+        assert!(!attachment.is_there());
+        assert!(Attachment::of(device.path()).is_some_and(|later| later.is_there()));
+    }
+
+    #[test]
+    fn what_is_no_attached_device_has_no_attachment() {
+        assert!(Attachment::of(Path::new("/dev/null")).is_none());
     }
 }

@@ -14,7 +14,7 @@ use units::random::Random;
 use super::watched::{Bytes, Changed, Recording, answer, few_instead_of, soak};
 
 /// Number of bytes of each disk that everyday runs change.
-const FEW: u64 = 10;
+const FEW: u64 = 4;
 
 #[test]
 fn a_machine_with_any_byte_of_any_disk_changed_is_answered() {

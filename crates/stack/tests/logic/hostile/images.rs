@@ -7,16 +7,17 @@ use device::{MemoryDisk, disk, pack};
 use format::ProblemKind;
 
 use super::made::{Gpt, boot_record, put_vhd, qcow2};
-use super::watched::{Bytes, Filled, about, answer, told};
+use super::watched::{Bytes, Filled, about, answer, one_by_turns, told};
 
 #[test]
 fn a_qcow2_image_of_2_to_the_64_bytes_is_answered() {
+    let mut turn = 0;
     for bits in [9, 16, 21] {
         for entries in [0, 1, u32::MAX] {
             for length in [1 << 20, 1 << 50, u64::MAX] {
                 let mut file = MemoryDisk::new(length);
                 file.put(0, &qcow2(u64::MAX, bits, entries, 1 << 21));
-                for with in [0, 0x40, 0x80, 0xff] {
+                for with in one_by_turns(&[0, 0x40, 0x80, 0xff], &mut turn) {
                     let file: Bytes = Rc::new(Filled { head: file.clone(), head_bytes: 104, with });
                     answer(&[file], || format!("{bits} bits, {entries} entries, {with:#x}"));
                 }
@@ -38,11 +39,12 @@ fn a_qcow2_image_whose_tables_are_all_one_table_is_answered() {
 
 #[test]
 fn a_vhd_with_a_table_of_2_to_the_32_blocks_is_answered() {
+    let mut turn = 0;
     for block_bytes in [512, 1 << 21, 1 << 31] {
         for guest_bytes in [0, 1 << 40, 2 << 40, u64::MAX] {
             let mut head = MemoryDisk::new(1 << 44);
             put_vhd(&mut head, guest_bytes, block_bytes, u32::MAX);
-            for with in [0, 1, 0xff] {
+            for with in one_by_turns(&[0, 1, 0xff], &mut turn) {
                 let file: Bytes = Rc::new(Filled { head: head.clone(), head_bytes: 1536, with });
                 answer(&[file], || format!("{guest_bytes} in {block_bytes} filled with {with}"));
             }

@@ -52,6 +52,12 @@ pub(crate) fn one_instead_of(before: u8, at_bytes: u64) -> Vec<u8> {
     vec![few[turn]]
 }
 
+/// Returns one of `values`, the next one at each call, or all of them where all is to be tried.
+pub(crate) fn one_by_turns(values: &[u8], turn: &mut usize) -> Vec<u8> {
+    *turn += 1;
+    if soak() { values.to_vec() } else { vec![values[*turn % values.len()]] }
+}
+
 /// Four values that are tried instead of the byte `before`, one less where one is the same.
 pub(crate) fn few_instead_of(before: u8) -> Vec<u8> {
     let mut values = vec![0x00, 0xff, before ^ 0x01, before ^ 0x80];

@@ -26,11 +26,14 @@ fn attached(scratch: &Scratch, words: &[&str]) -> (Going, PathBuf) {
     (going, node.expect("it is there"))
 }
 
-/// Returns whether the kernel shows partition `node` with this first sector.
-fn is_partition(node: &Path, first_sector: &str) -> bool {
-    let name = node.file_name().expect("it has one");
-    let start = Path::new("/sys/class/block").join(name).join("start");
-    std::fs::read_to_string(start).is_ok_and(|start| start.trim() == first_sector)
+/// Returns whether the kernel shows partition `node` with this first sector and length, and not one
+/// of another test's device.
+fn is_partition(node: &Path, first_sector: &str, sectors: &str) -> bool {
+    let directory = Path::new("/sys/class/block").join(node.file_name().expect("it has one"));
+    let says = |file: &str, value: &str| {
+        std::fs::read_to_string(directory.join(file)).is_ok_and(|told| told.trim() == value)
+    };
+    says("start", first_sector) && says("size", sectors)
 }
 
 #[test]
@@ -46,15 +49,15 @@ fn a_block_device_takes_partitions_and_a_file_system_and_is_gone_at_the_end() {
         &[text(&node)],
         "label: gpt\nfirst-lba: 34\nstart=2047, size=200000\nsize=100000\n",
     );
-    let attachment = Attachment::of(&node);
+    let attachment = Attachment::of(&node).expect("it is attached");
     interrupted(going);
     assert!(!attachment.is_there());
 
     // The next one shows the partitions that are in the store.
     let (mut going, node) = attached(&scratch, &[&words[..], &["--patience", "5"]].concat());
-    let attachment = Attachment::of(&node);
+    let attachment = Attachment::of(&node).expect("it is attached");
     let first = PathBuf::from(format!("{}p1", text(&node)));
-    assert!(is_partition(&first, "2047"), "{first:?}");
+    assert!(is_partition(&first, "2047", "200000"), "{first:?}");
     tool::run("mkfs.ext4", &["-q", "-F", text(&first)]);
     let point = scratch.path().join("point");
     std::fs::create_dir(&point).expect("a new directory");
@@ -68,7 +71,7 @@ fn a_block_device_takes_partitions_and_a_file_system_and_is_gone_at_the_end() {
     drop(busy);
     let ran = going.ended();
     assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert!(!attachment.is_there() && !is_partition(&first, "2047"));
+    assert!(!attachment.is_there() && !is_partition(&first, "2047", "200000"));
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("it is readable");
     assert!(!mounts.contains(text(&point)), "it was unmounted first");
 }
@@ -82,7 +85,7 @@ fn killed_and_stopped_servers_leave_no_device_and_no_hanging_user() {
         let words = ["--timing", "0.001", "--patience", "1", "--memory", "64M", "--set"];
         let size = if name == "KILL" { "capacity=4G" } else { "capacity=5G" };
         let (mut going, node) = attached(&scratch, &[&words[..], &[size]].concat());
-        let attachment = Attachment::of(&node);
+        let attachment = Attachment::of(&node).expect("it is attached");
         tool::run("mkfs.ext4", &["-q", "-F", text(&node)]);
         let point = scratch.path().join(name);
         std::fs::create_dir(&point).expect("a new directory");
@@ -108,7 +111,7 @@ fn a_killed_guard_takes_the_device_with_it() {
     need_loops!();
     let scratch = Scratch::new();
     let (going, node) = attached(&scratch, &["--timing", "off"]);
-    let attachment = Attachment::of(&node);
+    let attachment = Attachment::of(&node).expect("it is attached");
     let guards = going.children();
     signal_server(guards[0], "KILL");
     let ran = going.ended();
@@ -186,7 +189,7 @@ fn a_writer_in_the_same_small_memory_group_ends_and_nothing_stays() {
         node = told["address"].as_str().map(PathBuf::from).unwrap_or_default();
         node.exists()
     });
-    let attachment = Attachment::of(&node);
+    let attachment = Attachment::of(&node).expect("it is attached");
     tool::run("mkfs.ext4", &["-q", "-F", text(&node)]);
     let point = scratch.path().join("point");
     std::fs::create_dir(&point).expect("a new directory");
@@ -210,7 +213,7 @@ fn a_full_store_is_an_error_for_the_writer_and_the_device_goes() {
     need_loops!();
     let scratch = Scratch::new();
     let (going, node) = attached(&scratch, &["--timing", "off", "--memory", "4M"]);
-    let attachment = Attachment::of(&node);
+    let attachment = Attachment::of(&node).expect("it is attached");
     let file = File::options().write(true).open(&node).expect("it can be opened");
     file.write_all_at(&vec![1; 32 << 20], 0).expect("the page cache takes it");
     assert!(file.sync_all().is_err(), "there is no room");

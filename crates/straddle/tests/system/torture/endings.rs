@@ -87,11 +87,11 @@ fn every_ending_of_cut_has_its_code_and_says_why() {
     }
 }
 
-/// Loop device on the drive that process `server` serves, as its record says.
-fn device_of(server: u32) -> Option<Attachment> {
+/// Node of the loop device on the drive that process `server` serves, as its record says.
+fn node_of(server: u32) -> Option<String> {
     let record = std::fs::read_to_string(format!("/run/straddle/{server}.drive")).ok()?;
     let line = record.lines().find_map(|line| line.strip_prefix("loop "))?;
-    Some(Attachment::of(Path::new(&format!("/dev/loop{}", line.split(' ').next()?))))
+    Some(format!("/dev/loop{}", line.split(' ').next()?))
 }
 
 #[test]
@@ -117,7 +117,8 @@ fn a_killed_torture_leaves_no_program_no_mount_and_no_device() {
     let mut going = Going::with(drive(&words).arg(&quiet));
     let server = going.number();
     going.until("the daemon runs", is_running);
-    let device = device_of(server).expect("the drive is attached");
+    let node = node_of(server).expect("the drive is attached");
+    let device = Attachment::of(Path::new(&node)).expect("it is attached");
     going.signal("KILL");
     let _ = going.ended();
     until("the device is gone", || !device.is_there());
@@ -132,9 +133,9 @@ fn a_signal_ends_it_with_its_code_and_leaves_nothing() {
     let words = ["torture", "--profile", "m4-256", "--cuts", "100000", "--"];
     let mut going = Going::with(drive(&words).arg(recipe("files.py")));
     let server = going.number();
-    going.until("it is attached", || device_of(server).is_some());
+    going.until("it is attached", || node_of(server).is_some());
     going.signal("INT");
     let ran = going.ended();
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    assert!(device_of(server).is_none(), "its record is gone");
+    assert_eq!(node_of(server), None, "its record is gone");
 }
