@@ -14,7 +14,7 @@ install -d -o postgres -m 755 "$run"
 bin=$(dirname "$(readlink -f "$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb)")")
 
 as_postgres() { setpriv --reuid=postgres --regid=postgres --clear-groups env -C / "$@"; }
-sql() { as_postgres psql -qAtX -h "$run" -d postgres "$@"; }
+sql() { as_postgres "$bin/psql" -qAtX -h "$run" -d postgres "$@"; }
 start() {
     rm -f "$data/postmaster.pid"
     as_postgres "$bin/pg_ctl" -s -w -t 60 -D "$data" -l "$run/log" -o \

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use device::{Disk, ReadError, disk};
 use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 
 /// Unit in which zeros become holes.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -108,21 +109,38 @@ pub fn sparse_bytes(path: &Path) -> Vec<u8> {
 /// When they cannot be read.
 #[must_use]
 pub fn sparse_range(path: &Path, range: Range<u64>) -> Vec<u8> {
-    let FileDisk { file, length_bytes } = FileDisk::open(path);
-    assert!(range.end <= length_bytes, "{range:?} of {length_bytes} bytes");
     let place = |at: u64| usize::try_from(at - range.start).expect("it fits into memory");
     let mut bytes = vec![0; place(range.end)];
-    let mut at = range.start;
-    while let Ok(start) = seek(&file, SeekFrom::Data(at)) {
-        let end = seek(&file, SeekFrom::Hole(start)).expect("data ends").min(range.end);
-        if start >= end {
+    each_block(path, range.clone(), &mut |at, block| {
+        bytes[place(at)..][..block.len()].copy_from_slice(block);
+    });
+    bytes
+}
+
+/// Hands on each block of `range` of a file that is not all zeros, with its offset; reads no hole.
+fn each_block(path: &Path, range: Range<u64>, take: &mut dyn FnMut(u64, &[u8])) {
+    let FileDisk { file, length_bytes } = FileDisk::open(path);
+    assert!(range.end <= length_bytes, "{range:?} of {length_bytes} bytes");
+    let (unit, mut buffer, mut at) = (BLOCK_BYTES as u64, vec![0; BLOCK_BYTES], range.start);
+    while at < range.end {
+        let data = match seek(&file, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            Err(Errno::NXIO) => break,
+            // Only files know their holes.
+            Err(_) => at,
+        };
+        let start = data - (data - range.start) % unit;
+        if start >= range.end {
             break;
         }
-        let run = &mut bytes[place(start)..place(end)];
-        file.read_exact_at(run, start).expect("a scratch file can be read");
+        let end = range.end.min(start + unit);
+        let block = &mut buffer[..usize::try_from(end - start).expect("a block is short")];
+        file.read_exact_at(block, start).expect("a scratch file can be read");
+        if !disk::is_filled_with(block, 0) {
+            take(start, block);
+        }
         at = end;
     }
-    bytes
 }
 
 /// Copies the file `from` to the new file `to`, with its holes.
@@ -138,17 +156,23 @@ pub fn copy(from: &Path, to: &Path) {
 /// # Panics
 /// When it cannot be copied.
 pub fn copy_range(from: &Path, range: Range<u64>, to: &Path) {
-    let (from, copy) = (FileDisk::open(from), File::create(to).expect("it can be made"));
+    let copy = File::create(to).expect("it can be made");
     copy.set_len(range.end - range.start).expect("it can be given a length");
-    let mut at = range.start;
-    while at < range.end {
-        let length = (range.end - at).min(BLOCK_BYTES as u64);
-        let bytes = disk::read_vec(&from, at, length).expect("a scratch file can be read");
-        if !disk::is_filled_with(&bytes, 0) {
-            copy.write_all_at(&bytes, at - range.start).expect("it can be written");
-        }
-        at += length;
-    }
+    let start = range.start;
+    each_block(from, range, &mut |at, block| {
+        copy.write_all_at(block, at - start).expect("it can be written");
+    });
+}
+
+/// Writes the file `from` into the file `to`, from `at_bytes` on, without its zeros.
+///
+/// # Panics
+/// When it cannot be written.
+pub fn place(from: &Path, to: &Path, at_bytes: u64) {
+    let target = File::options().write(true).open(to).expect("it can be opened");
+    each_block(from, 0..FileDisk::open(from).length_bytes, &mut |at, block| {
+        target.write_all_at(block, at_bytes + at).expect("it can be written");
+    });
 }
 
 /// A path as text, for tools' arguments.

@@ -1,9 +1,10 @@
 //! Any bytes as part of one line of text, and back.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use units::text;
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Writes `bytes` to `line`, so that they stay on it and hide nothing.
 pub(super) fn write(line: &mut String, bytes: &[u8]) {
@@ -58,7 +59,8 @@ fn write_character(line: &mut String, character: char) {
 
 fn write_bytes(line: &mut String, bytes: &[u8]) {
     for byte in bytes {
-        let _ = write!(line, "\\x{byte:02x}");
+        let digits = [byte >> 4, byte & 0xf].map(|digit| char::from(DIGITS[usize::from(digit)]));
+        line.extend(['\\', 'x'].into_iter().chain(digits));
     }
 }
 

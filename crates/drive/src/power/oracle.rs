@@ -154,12 +154,12 @@ impl<'a> Promises<'a> {
     }
 }
 
-/// Returns what may be in the logical sector `lba` when the power goes at `at_ns`.
+/// Returns a function of what may be in each logical sector when the power goes at `at_ns`.
 ///
 /// Memory and time: in proportion to the sectors written in the log.
-#[must_use]
-pub fn legal(log: &HostLog, at_ns: u64, lba: u64) -> Legal {
-    Promises::at(log, at_ns).legal(lba)
+pub fn legal(log: &HostLog, at_ns: u64) -> impl Fn(u64) -> Legal {
+    let promises = Promises::at(log, at_ns);
+    move |lba| promises.legal(lba)
 }
 
 /// Returns what is wrong with `aftermath`, by what the host sent and was told.

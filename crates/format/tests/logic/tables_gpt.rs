@@ -409,7 +409,10 @@ fn copies_are_written_again_only_where_nothing_else_is() {
 fn a_backup_is_moved_to_the_end_of_a_longer_disk_only_over_zeros() {
     let longer = |at: u64, bytes: &[u8]| {
         let mut disk = MemoryDisk::new((SECTORS + 100) * 512);
-        disk.put(0, &disk::read_vec(&plain().encode(), 0, SECTORS * 512).unwrap());
+        for start in [0, SECTORS - 64] {
+            let copy = disk::read_vec(&plain().encode(), start * 512, 64 * 512).unwrap();
+            disk.put(start * 512, &copy);
+        }
         disk.put(at, bytes);
         read(&disk).value.repair
     };

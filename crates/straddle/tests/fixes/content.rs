@@ -138,8 +138,11 @@ fn changed(before: &[u8], after: &[u8]) -> Option<u64> {
             .is_some_and(|(_, ranges)| ranges.iter().any(|&(from, to)| (from..to).contains(&at)));
         own || (is_ntfs && (0x1c..0x20).contains(&at.wrapping_sub(last)))
     };
-    let pairs = before.iter().zip(after).zip(0_u64..);
-    let mut differing = pairs.filter(|((one, two), _)| one != two).map(|(_, at)| at);
+    let blocks = before.chunks(4096).zip(after.chunks(4096)).zip((0_u64..).step_by(4096));
+    let mut differing = blocks.filter(|((one, two), _)| one != two).flat_map(|((one, two), at)| {
+        let pairs = one.iter().zip(two).zip(at..);
+        pairs.filter(|((one, two), _)| one != two).map(|(_, at)| at)
+    });
     differing.find(|&at| !is_place(at))
 }
 

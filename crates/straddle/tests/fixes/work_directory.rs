@@ -71,9 +71,7 @@ impl Bench {
 
     /// Puts one file into another, from a byte on, without its holes.
     pub(crate) fn place(&self, from: &str, to: &str, at: u64) {
-        self.shell(&format!(
-            "dd if={from} of={to} bs=64K oflag=seek_bytes seek={at} conv=notrunc,sparse status=none"
-        ));
+        scratch::place(&self.path(from), &self.path(to), at);
     }
 
     /// Sectors that carry their numbers, in part of a file.

@@ -21,8 +21,13 @@ impl PlannedTests {
 
     /// Returns the harness's words of each run, after all were asked for.
     pub(super) fn finished(&self) -> Vec<String> {
+        self.asked().iter().map(|run| run.harness.join(" ")).collect()
+    }
+
+    /// Returns each run, after all were asked for.
+    pub(super) fn asked(&self) -> Vec<TestRun> {
         assert!(self.answers.lock().unwrap().is_empty(), "all were asked for");
-        self.asked.lock().unwrap().iter().map(|run| run.harness.join(" ")).collect()
+        self.asked.lock().unwrap().clone()
     }
 }
 

@@ -12,6 +12,8 @@ use super::test_run::TestRun;
 
 /// Numbers of tests of logic that run at once, one after the other.
 pub(super) const THREADS: [usize; 2] = [1, 4];
+/// Number of executables of the system lane that run at once.
+const SYSTEM_EXECUTABLES: usize = 2;
 /// Number of tests that are listed as the slowest.
 const SLOWEST: usize = 10;
 
@@ -48,7 +50,8 @@ impl<'a, Runner: TestRunner + Sync> Suite<'a, Runner> {
         let before = self.counts.tests();
         match lane {
             Lane::Logic => self.logic(&own)?,
-            _ => self.serially(&own)?,
+            Lane::System => self.system(&own)?,
+            Lane::Guest | Lane::Machine => self.serially(&own)?,
         }
         let (seconds, processor_seconds) = watch.seconds();
         Ok(cost(lane, self.counts.tests() - before, seconds, processor_seconds))
@@ -75,7 +78,23 @@ impl<'a, Runner: TestRunner + Sync> Suite<'a, Runner> {
         Ok(())
     }
 
-    /// Runs tests of other lanes, one executable after the other.
+    /// Runs tests of the system, several executables at once: their tests wait for disks and tools
+    /// half of the time. Those that start the programs of their package take longest and start
+    /// first; the serial ones follow alone.
+    fn system(&mut self, own: &[&TestExecutable]) -> anyhow::Result<()> {
+        let (serial, mut others): (Vec<_>, Vec<_>) =
+            own.iter().copied().partition(|one| one.standing.is_serial);
+        others.sort_by_key(|one| one.programs.is_empty());
+        let runs: Vec<TestRun> = others.iter().map(|one| TestRun::of(one)).collect();
+        let show = |run: &TestRun, _: &RunResult, output: &str| {
+            println!("\n== {}\n{output}", run.name());
+        };
+        let results = at_once(self.runner, &runs, SYSTEM_EXECUTABLES, &show)?;
+        others.iter().zip(&results).for_each(|(executable, result)| self.add(executable, result));
+        self.serially(&serial)
+    }
+
+    /// Runs executables one after the other.
     fn serially(&mut self, own: &[&TestExecutable]) -> anyhow::Result<()> {
         for executable in own {
             let run = TestRun::of(executable);
@@ -116,17 +135,31 @@ pub(super) fn shuffled<Runner: TestRunner + Sync>(
     seed: u64,
     workers: usize,
 ) -> anyhow::Result<Vec<RunResult>> {
-    let next = Mutex::new(0..own.len());
+    let runs: Vec<TestRun> = own.iter().map(|one| TestRun::shuffled(one, threads, seed)).collect();
+    at_once(runner, &runs, workers, &|run, result, output| match result.failures() {
+        0 => println!("{}, {threads} at once: {} passed", run.name(), result.passed),
+        _ => println!("\n== {}, {threads} at once\n{output}", run.name()),
+    })
+}
+
+/// Shows a finished run and all that it printed.
+type ShowRun<'a> = &'a (dyn Fn(&TestRun, &RunResult, &str) + Sync);
+
+/// Runs each of `runs` on so many workers, in their order; returns the results in the same order.
+fn at_once<Runner: TestRunner + Sync>(
+    runner: &Runner,
+    runs: &[TestRun],
+    workers: usize,
+    show: ShowRun<'_>,
+) -> anyhow::Result<Vec<RunResult>> {
+    let next = Mutex::new(0..runs.len());
     let results: Mutex<Vec<(usize, RunResult)>> = Mutex::default();
     let work = || -> anyhow::Result<()> {
         while let Some(place) = { next.lock().expect("no range panics").next() } {
-            let run = TestRun::shuffled(own[place], threads, seed);
+            let run = &runs[place];
             let mut output = String::new();
-            let result = RunResult::of(runner, &run, &mut |line| output += &format!("{line}\n"))?;
-            match result.failures() {
-                0 => println!("{}, {threads} at once: {} passed", run.name(), result.passed),
-                _ => println!("\n== {}, {threads} at once\n{output}", run.name()),
-            }
+            let result = RunResult::of(runner, run, &mut |line| output += &format!("{line}\n"))?;
+            show(run, &result, &output);
             result.faults.iter().for_each(|fault| println!("{fault}"));
             results.lock().expect("nothing panics while it adds").push((place, result));
         }
@@ -207,6 +240,20 @@ mod tests {
         let missed = failing(&["a"], "missed tolerance: 5 of 6");
         let (text, _) = result(Lane::Machine, vec![missed, passing(1)]);
         assert_eq!(text, "flaky: a: 5 of 6\n3 passed, 0 failed, 0 skipped");
+    }
+
+    #[test]
+    fn serial_executables_of_the_system_follow_the_others_and_each_counts() {
+        let runner = PlannedTests::of(vec![passing(1), passing(2), failing(&["a"], "x")]);
+        let serial = Standing { lane: Lane::System, is_serial: true };
+        let mut executables = [Lane::System, Lane::System, Lane::System].map(executable);
+        executables[0].standing = serial;
+        let mut suite = Suite::new(&runner, &executables, 7, 2);
+        suite.lane(Lane::System).unwrap();
+        assert_eq!(suite.counts.text(), "failed: a\n5 passed, 1 failed, 0 skipped");
+        let asked = runner.asked();
+        let serials: Vec<bool> = asked.iter().map(|run| run.threads == Some(1)).collect();
+        assert_eq!(serials, [false, false, true]);
     }
 
     #[test]

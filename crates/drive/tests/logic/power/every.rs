@@ -40,10 +40,11 @@ fn cuts(
             let after = model.cut(&cut).unwrap_or_else(|fault| panic!("{cut:?}: {fault}"));
             let judged = judge(model.log(), &after).expect("there is room");
             seen.missing += judged.missing;
+            let legal = legal(model.log(), cut.at_ns);
             for (lba, held) in after.changed() {
                 let SectorContent::Write(number) = held else { continue };
                 seen.written += 1;
-                let may = legal(model.log(), cut.at_ns, lba);
+                let may = legal(lba);
                 seen.open += u64::from(may.original);
                 assert!(model.log().writes()[number].sent.at_ns <= cut.at_ns, "from the future");
             }

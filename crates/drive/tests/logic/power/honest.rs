@@ -43,10 +43,9 @@ fn cuts(
             seen.collateral += judged.collateral;
             seen.torn += judged.torn;
             seen.changed += u64::try_from(after.changed().count()).expect("few");
-            let is_promised =
-                |lba: &u64| !drive::power::legal(model.log(), cut_.at_ns, *lba).original;
-            seen.promised +=
-                u64::from(is_promised(&after.changed().next().map_or(0, |(lba, _)| lba)));
+            let first = after.changed().next().map_or(0, |(lba, _)| lba);
+            let is_promised = !drive::power::legal(model.log(), cut_.at_ns)(first).original;
+            seen.promised += u64::from(is_promised);
         }
     }
     seen

@@ -46,7 +46,7 @@ fn log_of(has_volatile_cache: bool, events: &str) -> HostLog {
 
 /// Checks what may be in the first sector at 100 ns.
 fn check(events: &str, writes: &[usize], original: bool) {
-    let Legal { writes: found, original: was, .. } = legal(&log(events), 100, 0);
+    let Legal { writes: found, original: was, .. } = legal(&log(events), 100)(0);
     assert_eq!((found.as_slice(), was), (writes, original), "{events}");
 }
 
@@ -103,7 +103,7 @@ fn a_forced_write_is_promised_with_its_acknowledgement_and_takes_nothing_else_wi
     let cached = "1 write 0 512+512\n2 done write 0\n";
     let events = format!("{cached}3 write 1 0+512 fua\n4 done write 1\n");
     check(&events, &[1], false);
-    assert!(legal(&log(&events), 100, 1).original, "it orders nothing");
+    assert!(legal(&log(&events), 100)(1).original, "it orders nothing");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn writes_that_are_in_flight_together_have_no_order() {
 fn every_acknowledgement_of_a_drive_without_a_cache_is_a_promise() {
     let log = log_of(false, "1 write 0 0+512\n2 done write 0\n");
     let wanted = Legal { writes: vec![0], original: false, unreadable: false };
-    assert_eq!(legal(&log, 100, 0), wanted);
+    assert_eq!(legal(&log, 100)(0), wanted);
 }
 
 #[test]

@@ -57,8 +57,9 @@ fn they_are_exactly_what_the_oracle_allows_where_every_sector_is_written_alone()
         // By brute force: each sector holds any of what it may, and sectors know nothing of each
         // other.
         let mut wanted = BTreeSet::from([Vec::new()]);
+        let legal = legal(model.log(), now_ns);
         for lba in 0..6 {
-            let may = legal(model.log(), now_ns, lba);
+            let may = legal(lba);
             flushed += u64::from(!may.original);
             let original = may.original.then_some(SectorContent::Original);
             let held: Vec<SectorContent> =

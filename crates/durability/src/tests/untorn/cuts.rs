@@ -1,5 +1,7 @@
 //! Power cuts on a drive model: a yes has no torn page, a no has one.
 
+use std::collections::HashSet;
+
 use drive::power::{Cut, HostPromises, Logged, Sectors, Survivors};
 use drive::{CommandKind, DriveCommand, Flash, FlashPlan, Model as _};
 use units::random::Random;
@@ -122,10 +124,10 @@ fn tears(made: &Made, tearing: Tearing, seed: u64) -> bool {
         let survivors = Survivors::Random(random.next_u64());
         let after =
             model.cut(&Cut { survivors, untorn_bytes, ..Cut::at(at_ns) }).expect("it can be cut");
-        let is_new = |lba: u64| after.changed().any(|(changed, _)| changed == lba);
+        let changed: HashSet<u64> = after.changed().map(|(lba, _)| lba).collect();
         placements[..12].iter().any(|pieces| {
             let lbas = pieces.iter().flat_map(|(at, length)| at / 512..(at + length) / 512);
-            let new: Vec<bool> = lbas.map(is_new).collect();
+            let new: Vec<bool> = lbas.map(|lba| changed.contains(&lba)).collect();
             new.contains(&true) && new.contains(&false)
         })
     };

@@ -5,7 +5,8 @@ use units::random::Random;
 use super::made::{Answers, Made};
 use crate::untorn::UntornAnswer;
 
-const CASES: u32 = 4000;
+/// Number of cases of everyday runs; with `STRADDLE_SOAK` set, four times as many.
+const CASES: u32 = 1000;
 
 /// Any number, the usual ones more often.
 fn number(random: &mut Random) -> String {
@@ -63,7 +64,8 @@ fn any(random: &mut Random) -> Answers {
 fn hostile_answers_never_lead_to_a_false_yes_or_a_false_no() {
     let mut random = testkit::random(20_261_125);
     let mut count = [0; 3];
-    for case in 0..CASES {
+    let cases = if std::env::var_os("STRADDLE_SOAK").is_some() { 4 * CASES } else { CASES };
+    for case in 0..cases {
         let made = Made {
             start: 4096 * random.below(5),
             volume: 4096 * random.below(5),
@@ -82,7 +84,7 @@ fn hostile_answers_never_lead_to_a_false_yes_or_a_false_no() {
         }
         count[verdict.answer as usize] += 1;
     }
-    assert!(count.iter().all(|&number| number > 100), "{count:?}");
+    assert!(count.iter().all(|&number| number > 25), "{count:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Files that are no result, and results that are damaged, huge or hostile.
 
 use report::ResultFault;
-use report::html::{FileContent, PAGE_BYTES_MAX, Report, page, read};
+use report::html::{Draft, FileContent, PAGE_BYTES_MAX, Report, page, read};
 
 use crate::made::pages::{sources, texts};
 
@@ -173,8 +173,9 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
             FileContent::Compare(_) | FileContent::Probe(_) | FileContent::Trace(_) => {}
         }
     }
-    let many = (0..40).flat_map(|_| all.clone()).collect();
-    let text = page(&Report { sources: many, unread: Vec::new() });
+    let mut many = Draft::default();
+    (0..40).for_each(|_| all.iter().for_each(|source| many.add(source)));
+    let text = many.page();
     assert!(text.len() < 3 * PAGE_BYTES_MAX, "{}", text.len());
     assert!(text.contains("in full, those that need attention first."));
     for (long, left_out) in all.into_iter().zip([
@@ -189,9 +190,10 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
         "more numbers",
         "more cuts",
     ]) {
-        let one = page(&Report { sources: vec![long.clone()], unread: Vec::new() });
-        assert!(one.len() < 2 * PAGE_BYTES_MAX, "{}: {}", long.name, one.len());
-        assert!(one.contains(left_out), "{}: {left_out}", long.name);
+        let name = long.name.clone();
+        let one = page(&Report { sources: vec![long], unread: Vec::new() });
+        assert!(one.len() < 2 * PAGE_BYTES_MAX, "{name}: {}", one.len());
+        assert!(one.contains(left_out), "{name}: {left_out}");
     }
 }
 

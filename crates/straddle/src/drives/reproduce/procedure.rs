@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `{drive}`, `{bytes}` | the served drive, and its capacity in bytes |
 //! | `{point}` | an empty directory to mount on |
-//! | `{seconds}` | the time of a run |
+//! | `{seconds}`, `{probe_seconds}` | the time of a run, and that of a probe: three runs |
 //! | `{start}`, `{place}` | of the arm: its first byte or sector, and its name in the numbers |
 
 use drive::published::Article;

@@ -209,7 +209,8 @@ const WRITE_FILE: &str = "fio --name=seqwrite_job --filename={point}/fio-test-fi
      --runtime={seconds} --rw=write --bs=4k --size=100G --ioengine=psync --fsync=1 --iodepth=1 \
      --numjobs=1 --output-format=json";
 const BENCH: &str = "straddle bench --write-device --confirm {drive}={bytes} --seconds 25 {drive}";
-const PROBE: &str = "straddle probe --write-device --confirm {drive}={bytes} --no-save {drive}";
+const PROBE: &str = "straddle probe --write-device --confirm {drive}={bytes} --no-save \
+     --seconds {probe_seconds} {drive}";
 
 const PG_TEST_FSYNC: &str = "pg_test_fsync -s 1 -f {drive}";
 

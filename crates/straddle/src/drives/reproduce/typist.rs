@@ -58,6 +58,7 @@ struct Places {
     bytes: String,
     point: String,
     seconds: String,
+    probe_seconds: String,
 }
 
 impl Typist {
@@ -83,6 +84,7 @@ impl Typist {
             bytes: plugged.capacity_bytes().to_string(),
             point: shown(&point.0),
             seconds: self.seconds.to_string(),
+            probe_seconds: self.probe_seconds(),
         };
         let typed = self.type_all(stand, &places, &mut plugged);
         let pulled = plugged.pull(&serve);
@@ -112,6 +114,7 @@ impl Typist {
             bytes: "$(blockdev --getsize64 ${DRIVE:?})".to_owned(),
             point: "${POINT:?}".to_owned(),
             seconds: self.seconds.to_string(),
+            probe_seconds: self.probe_seconds(),
         };
         let typed = steps(stand).map(|(arm, step)| {
             let words = places.fill(step.words(), arm);
@@ -125,6 +128,10 @@ impl Typist {
         self.say("(\n");
         before.into_iter().chain(typed).for_each(|line| self.say(&format!("{line}\n")));
         self.say(")\n");
+    }
+
+    fn probe_seconds(&self) -> String {
+        u64::from(self.seconds).saturating_mul(3).to_string()
     }
 
     fn type_all(
@@ -220,6 +227,7 @@ impl Places {
             ("{bytes}", &self.bytes),
             ("{point}", &self.point),
             ("{seconds}", &self.seconds),
+            ("{probe_seconds}", &self.probe_seconds),
             ("{start}", arm.start),
             ("{place}", arm.place),
         ];

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
+pub(crate) use testkit::scratch::place;
 use testkit::{Scratch, scratch, tool};
 
 /// The exit status where no verdict was reached.
@@ -81,14 +82,4 @@ pub(crate) fn partitioned(
     let image = scratch.image(name, length_bytes);
     tool::run_with_input("sfdisk", &["-q", text(&image)], script);
     image
-}
-
-/// Copies `length` bytes of `from` to byte `offset` of `to`.
-pub(crate) fn place(from: &Path, to: &Path, offset: u64) {
-    let seek = format!("seek={offset}");
-    let (source, target) = (format!("if={}", text(from)), format!("of={}", text(to)));
-    let fixed = ["bs=64K", "oflag=seek_bytes", "conv=notrunc,sparse", "status=none"];
-    let mut arguments = vec![source.as_str(), target.as_str(), seek.as_str()];
-    arguments.extend(fixed);
-    tool::run("dd", &arguments);
 }

@@ -29,9 +29,7 @@ fn disk(label: &str, kib: u64, words: &[&str]) -> Disk {
     tool::run("mkfs.fat", &[words, &["-h", &start, scratch::text(&volume)]].concat());
     let file = scratch.file("file", &[7; 100_000]);
     tool::run("mcopy", &["-i", scratch::text(&volume), scratch::text(&file), "::file"]);
-    let to = [format!("of={}", scratch::text(&image)), format!("seek={START}")];
-    let words = [&format!("if={}", scratch::text(&volume)), "bs=512", "conv=notrunc,sparse"];
-    tool::run("dd", &[&words[..], &[&to[0], &to[1], "status=none"]].concat());
+    scratch::place(&volume, &image, START * 512);
     Disk { scratch, image }
 }
 

@@ -107,13 +107,7 @@ impl Kind {
         } else {
             tool::run_with_input("sfdisk", &["-q", &name], self.table);
         }
-        let put = |volume: &std::path::Path, at: u64| {
-            let to = format!("of={name}");
-            let from = format!("if={}", scratch::text(volume));
-            let at = format!("seek={at}");
-            let sparse = ["bs=1M", "conv=notrunc,sparse", "status=none"];
-            tool::run("dd", &[&from[..], &to, &at, sparse[0], sparse[1], sparse[2]]);
-        };
+        let put = |volume: &std::path::Path, at: u64| scratch::place(volume, &image, at << 20);
         let volume = scratch.image("fat", self.fat.1 << 20);
         tool::run("mkfs.fat", &[self.mkfs, &[scratch::text(&volume)]].concat());
         boot_files(&scratch, scratch::text(&volume));

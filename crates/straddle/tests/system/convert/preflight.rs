@@ -13,9 +13,7 @@ fn image(scratch: &Scratch, make: &[&str]) {
     let volume = scratch.image("volume", 60 << 20);
     let words: Vec<&str> = make[1..].iter().copied().chain([scratch::text(&volume)]).collect();
     tool::run_with_input(make[0], &words, "word");
-    let [from, to] = [("if", &volume), ("of", &image)]
-        .map(|(key, path)| format!("{key}={}", scratch::text(path)));
-    tool::run("dd", &[&from[..], &to, "bs=1M", "seek=1", "conv=notrunc,sparse"]);
+    scratch::place(&volume, &image, 1 << 20);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Refusals of all that cannot be used on the new sectors, before anything is written.
 
 use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use testkit::running_program::{Going, by_signals};
@@ -78,10 +78,8 @@ fn what_4096_byte_sectors_cannot_hold_is_refused_with_3_and_nothing_is_written()
         if let [program, words @ ..] = case.words {
             let volume = scratch.image("volume", 320 << 20);
             tool::run(program, &[words, &[scratch::text(&volume)]].concat());
-            let start = if case.table == PART { "seek=2048" } else { "seek=63" };
-            let [from, to] = [("if", &volume), ("of", &image)]
-                .map(|(key, path)| format!("{key}={}", scratch::text(path)));
-            tool::run("dd", &[&from[..], &to, start, "bs=512", "conv=notrunc,sparse"]);
+            let start = if case.table == PART { 2048 } else { 63 };
+            scratch::place(&volume, &image, start * 512);
             std::fs::remove_file(volume).expect("it is removed");
         }
         let before = read(&image);
@@ -183,18 +181,20 @@ fn a_table_on_an_array_in_a_file_is_refused_and_not_taken_for_the_file_s() {
 fn damaged_fats_end_in_a_refusal_or_in_a_sound_image_and_the_source_stays() {
     need_tools!("sfdisk", "mkfs.xfs", "mkfs.fat", "mcopy", "mdel");
     let disk = KINDS[3].disk();
-    let before = read(&disk.image);
+    let sound = disk.file("sound.raw");
+    std::fs::rename(&disk.image, &sound).expect("it is renamed");
     let mut random = testkit::random(0x00fa_71fa);
     let mut refused = 0;
     for _ in 0..6 {
-        let mut bytes = before.clone();
+        scratch::copy(&sound, &disk.image);
+        let file = std::fs::File::options().write(true).open(&disk.image).expect("it opens");
         for _ in 0..8 {
             // The boot sector, both tables and the first directories.
             let at = (1 << 20) + random.below(40 << 10);
-            bytes[usize::try_from(at).expect("few")] =
-                u8::try_from(random.below(256)).expect("a byte");
+            let byte = u8::try_from(random.below(256)).expect("a byte");
+            file.write_all_at(&[byte], at).expect("it is written");
         }
-        std::fs::write(&disk.image, &bytes).expect("it is written");
+        let bytes = read(&disk.image);
         let ran = disk.run(&["convert", "disk.raw", "--sector", "4096", "-o", "new.raw"]);
         assert!(matches!(ran.status, Some(0 | 3)), "{ran:?}");
         assert_eq!(ran.status == Some(0), disk.file("new.raw").exists(), "{ran:?}");

@@ -41,10 +41,7 @@ fn a_partition_on_the_full_stripe_is_not_moved_off_it_for_a_neighbor() {
     let xfs = scratch.image("xfs", size * 512);
     tool::run("mkfs.xfs", &["-q", "-d", "su=64k,sw=3", scratch::text(&xfs)]);
     for (part, start) in [&lvm.images()[0], &luks, &xfs].into_iter().zip(starts) {
-        let (input, output) = (format!("if={}", scratch::text(part)), format!("of={name}"));
-        let seek = format!("seek={}", start * 512);
-        let how = ["bs=1M", "oflag=seek_bytes", "conv=notrunc,sparse", "status=none"];
-        tool::run("dd", &[&[&*input, &*output, &*seek][..], &how].concat());
+        scratch::place(part, &disk, start * 512);
     }
     let on = ["--on", "512e,stripe=512Kx3+1"];
     let found = |disk: &Path| {
@@ -89,10 +86,7 @@ fn the_script_refuses_a_disk_on_which_a_file_system_was_made_since() {
             scratch::copy(&image, &disk);
             let fs = scratch.image("fs", 400_000 * 512);
             tool::run(make[0], &[&make[1..], &[scratch::text(&fs)]].concat());
-            let of = format!("of={}", scratch::text(&disk));
-            let (input, seek) = (format!("if={}", scratch::text(&fs)), format!("seek={start}"));
-            let how = ["bs=512", "conv=notrunc,sparse", "status=none"];
-            tool::run("dd", &[&[&*input, &*of, &*seek][..], &how].concat());
+            scratch::place(&fs, &disk, start * 512);
             let before = scratch::sparse_bytes(&disk);
             let ran = typed(&image, &disk, &scratch, &[]);
             assert_eq!(ran.status, Some(3), "{make:?}: {ran:?}");

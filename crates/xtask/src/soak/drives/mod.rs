@@ -111,18 +111,20 @@ mod tests {
 
     #[test]
     fn bench_and_probe_find_of_every_built_in_drive_what_its_profile_says_and_nothing_else() {
-        check(&cases::all().expect("every variant can be"), 2, true);
+        // More seeds: `cargo xtask soak drives`.
+        check(&cases::all().expect("every variant can be"), 1, true);
     }
 
     #[test]
     fn no_probe_of_an_exact_drive_is_wrong_and_nearly_all_of_what_can_be_found_is() {
-        // Of what is hard a few will do: nothing must be wrong, and nothing need be right.
+        // Of what is hard nothing must be wrong, and nothing need be right. More seeds:
+        // `cargo xtask soak probe`.
         let is_hard = |case: &DriveCase| case.right_percent == 0;
         let (hard, sure): (Vec<DriveCase>, Vec<DriveCase>) =
             exact_cases::all().into_iter().partition(is_hard);
-        check(&hard, 2, false);
-        for tally in tallies(&sure, 3, false).expect("every trial ends") {
-            assert_eq!(tally.probes(Score::Right), 3, "{}\n{}", tally.line(), tally.details());
+        check(&hard, 1, false);
+        for tally in tallies(&sure, 1, false).expect("every trial ends") {
+            assert_eq!(tally.probes(Score::Right), 1, "{}\n{}", tally.line(), tally.details());
         }
     }
 
