@@ -17,7 +17,8 @@ use crate::image::guest::Guest;
 use crate::image::{self, Image, recognize};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
-use crate::table::{bsd, gpt, mbr, sfdisk_script, sgi_sun};
+use crate::table::bsd::{self, Counting};
+use crate::table::{gpt, mbr, sfdisk_script, sgi_sun};
 use crate::{Parsed, database_page};
 
 /// A parser, with all that may be asked of it.
@@ -42,7 +43,10 @@ const PLAIN: [Parser; 20] = [
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
         for slice_at_bytes in [0, 63 * 512, u64::MAX] {
-            both_sectors(disk, |disk, sector| bsd::read(disk, sector, slice_at_bytes));
+            for counting in [Counting::Unknown, Counting::FreeBsd, Counting::Disk] {
+                let slice = (slice_at_bytes, counting);
+                both_sectors(disk, |disk, sector| bsd::read(disk, sector, slice));
+            }
         }
     }),
     Parser::new("sgi", |disk| drop(black_box(sgi_sun::sgi(disk)))),
@@ -117,7 +121,9 @@ const PLAIN: [Parser; 20] = [
     Parser::new("probe", |disk| {
         for sector in SECTORS {
             for start_bytes in [0, 63 * 512] {
-                drop(black_box(probe::read(disk, Hint { sector, start_bytes, tables: true })));
+                let counting = Counting::Unknown;
+                let hint = Hint { sector, start_bytes, counting, tables: true };
+                drop(black_box(probe::read(disk, hint)));
             }
         }
     }),

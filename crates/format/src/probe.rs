@@ -9,6 +9,7 @@ use crate::heads::Heads;
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::named::{self, Class};
 use crate::precedence::{self, Finds};
+use crate::table::bsd::Counting;
 use crate::table::choice::{self, TableWeight};
 use crate::table::{PartitionTable, TableKind};
 
@@ -24,6 +25,8 @@ pub struct Hint {
     pub sector: SectorSize,
     /// Place where the bytes start on the whole disk: BSD labels may count from there.
     pub start_bytes: u64,
+    /// Origin of the addresses in a BSD label, by the type of the slice.
+    pub counting: Counting,
     /// True if a partition table may be there; false in an ordinary partition, where one is not
     /// looked for.
     pub tables: bool,
@@ -51,7 +54,8 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Reading {
         filesystem::read(disk).into_iter().map(|found| found.map(ProbedContent::FileSystem));
     let systems: Vec<_> = systems.collect();
     let is_empty = members.is_empty() && systems.is_empty();
-    let table = hint.tables.then(|| choice::choose(disk, hint.sector, hint.start_bytes)).flatten();
+    let slice = (hint.start_bytes, hint.counting);
+    let table = hint.tables.then(|| choice::choose(disk, hint.sector, slice)).flatten();
     // In a slice nothing but a BSD label outranks anything.
     let table = table.filter(|choice| {
         is_empty || hint.start_bytes == 0 || choice.table.value.kind == TableKind::Bsd

@@ -21,6 +21,8 @@ pub enum ProblemKind {
     Chain,
     /// Two copies of the same thing differ, or one of them is missing.
     Copies,
+    /// A log holds changes that are not at their places yet; they were read as if they were.
+    Unreplayed,
     /// Bytes that are needed could not be read, or end too early.
     Unreadable,
     /// A capture of another machine does not hold what is needed.

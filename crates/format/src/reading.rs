@@ -85,6 +85,18 @@ impl LeftOver {
 }
 
 impl ProbedContent {
+    /// Place where the data of a member or container starts, where all of it has one place.
+    #[must_use]
+    pub fn data_at_bytes(&self) -> Option<u64> {
+        match self {
+            ProbedContent::Md(member) => Some(member.data_offset_bytes),
+            ProbedContent::Luks(luks) if !luks.detached && !luks.reencrypting => {
+                Some(luks.segments.first()?.offset_bytes)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns what it is, in a few words.
     #[must_use]
     pub fn words(&self) -> String {

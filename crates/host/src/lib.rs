@@ -35,6 +35,7 @@ mod input_file;
 mod interrupt;
 mod live_tree;
 mod loops;
+mod memory_page;
 mod nameless_file;
 mod nvme;
 mod ocp_log;
@@ -84,6 +85,7 @@ pub use loops::{
     LoopDevice, LoopError, LoopFile, LoopPlan, detach_abandoned, loop_file, mounts_on,
     unmount_all_on,
 };
+pub use memory_page::page_bytes;
 pub use nameless_file::{give_name, nameless_file};
 pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};

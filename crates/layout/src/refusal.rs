@@ -39,7 +39,7 @@ pub(crate) fn reject_unsound(
     let layer = case.stack.layer(disk);
     if let Some(contest) = &layer.contest {
         let hint = "find out first which of them is in use: straddle check TARGET".to_owned();
-        return Err(NoPlan { is_damage: true, ..NoPlan::new(contest.clone(), Some(hint)) });
+        return Err(NoPlan { is_damage: true, ..NoPlan::new(contest.reason.clone(), Some(hint)) });
     }
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {

@@ -17,6 +17,8 @@ pub struct Stack {
     layers: Vec<Rc<Layer>>,
     above: Vec<Vec<LayerId>>,
     disks: Vec<Option<Rc<dyn Disk>>>,
+    /// Length of a memory page of the machine that is to mount what is on it, where that is known.
+    page_bytes: Option<u64>,
 }
 
 impl fmt::Debug for Stack {
@@ -30,6 +32,18 @@ impl Stack {
     #[must_use]
     pub fn new() -> Stack {
         Stack::default()
+    }
+
+    /// Notes the length of a memory page of the machine that is to mount what is on it.
+    pub fn note_pages(&mut self, page_bytes: u64) {
+        self.page_bytes = Some(page_bytes);
+    }
+
+    /// Length of a memory page of the machine that is to mount what is on it; `None` where that is
+    /// not known.
+    #[must_use]
+    pub fn page_bytes(&self) -> Option<u64> {
+        self.page_bytes
     }
 
     /// Adds a layer; its mapping must name layers that are already there.

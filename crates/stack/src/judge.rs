@@ -1,11 +1,12 @@
 //! Judges each layer by where its data finally lies.
 
+use format::ProblemKind;
 use serde::{Deserialize, Serialize};
 use units::{ByteRange, Source, Unit};
 
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::layer::{Bare, Layer, LayerKind};
+use crate::layer::{Bare, Contest, Layer, LayerKind};
 use crate::mapping::{LaidStripe, Mapping};
 use crate::placement::{self, DescendingRun, Obstacle, Shifts};
 use crate::unit::UnitKind;
@@ -114,8 +115,8 @@ pub fn judge_range(stack: &Stack, id: LayerId, range: ByteRange) -> Judgment {
 
 fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudget) -> Judgment {
     let mut grounds = Grounds::new(budget);
-    // Of a captured disk there are no bytes, and nobody tried to read them.
-    let told = stack.layer(id).problems.first();
+    // Of a captured disk nobody tried to read the bytes: it is judged by what the kernel shows.
+    let told = stack.layer(id).problems.first().filter(|it| it.kind != ProblemKind::Uncaptured);
     if let (Mapping::Leaf, None, Some(told)) = (&stack.layer(id).mapping, stack.bytes(id), told) {
         grounds.obstacles.push(Obstacle::Unknown(told.detail.clone()));
     }
@@ -134,7 +135,9 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
     }
     for &below in under.iter().chain([&id]) {
         let layer = stack.layer(below);
-        let reasons = lacking(layer).into_iter().chain(layer.contest.clone());
+        let contest = layer.contest.as_ref().filter(|it| !is_aligned_too(stack, below, it, budget));
+        let contest = contest.map(|contest| contest.reason.clone());
+        let reasons = lacking(layer).into_iter().chain(contest);
         grounds.obstacles.extend(reasons.map(Obstacle::Unknown));
     }
     for &below in &under {
@@ -149,6 +152,25 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
     }
     grounds.kernel(stack, &under);
     grounds.judgment()
+}
+
+/// Returns whether the member's data would be aligned, too, if not the table of `disk` is in force
+/// but the member: what is aligned by the table is then aligned either way.
+fn is_aligned_too(stack: &Stack, disk: LayerId, contest: &Contest, budget: &WorkBudget) -> bool {
+    let rest = |start: u64| ByteRange::new(start, stack.layer(disk).length()?.checked_sub(start)?);
+    let Some(range) = contest.data_at_bytes.and_then(rest) else { return false };
+    let run = DescendingRun { id: disk, range, shift: range.start_bytes() };
+    let is_on = |leaf: &Layer, id: LayerId| {
+        let (unit, _) = leaf.units.used(UnitKind::Granule)?;
+        let shifts = placement::shifts_within(stack, &run, id, unit.length_bytes(), budget);
+        let is_known = shifts.obstacles.is_empty() && !shifts.bytes.is_empty();
+        Some(is_known && shifts.bytes.keys().all(|&shift| unit.aligns(shift)))
+    };
+    let has_stripes = stack.under(disk).into_iter().any(|below| {
+        let layer = stack.layer(below);
+        !layer.mapping.stripes().is_empty() || layer.units.used(UnitKind::FullStripe).is_some()
+    });
+    !has_stripes && stack.leaves(disk).all(|(id, leaf)| is_on(leaf, id) == Some(true))
 }
 
 /// Returns how many members of an array or a volume were not given, in words; `None` for none.

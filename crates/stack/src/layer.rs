@@ -216,9 +216,17 @@ pub struct Layer {
     pub problems: Vec<Problem>,
     /// Other signatures found on it that are not the ones in force: what, and why they are not.
     pub also: Vec<String>,
-    /// The reason why nobody can tell which of its signatures is in force; nothing on it then has
-    /// a verdict.
-    pub contest: Option<String>,
+    /// Two signatures of which nobody can tell which one is in force.
+    pub contest: Option<Contest>,
+}
+
+/// Two signatures on the same bytes: a table, by which the stack goes on, and a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contest {
+    /// The reason why nobody can tell which one is in force.
+    pub reason: String,
+    /// Place where the member's data starts, where all of it has one place.
+    pub data_at_bytes: Option<u64>,
 }
 
 impl Layer {

@@ -39,6 +39,10 @@ impl fmt::Display for Size {
         let (whole, part) = (hundredths / 100, hundredths % 100);
         let digits = match (whole, part) {
             (_, 0) => whole.to_string(),
+            // A half is exact: a partition that ends half a unit off is what is looked for.
+            (100.., 50) if self.0.is_multiple_of(prefix.binary.div_euclid(2)) => {
+                format!("{whole}.5")
+            }
             (100.., _) => ((hundredths + 50) / 100).to_string(),
             (10.., _) => {
                 let tenths = (hundredths + 5) / 10;
@@ -201,6 +205,7 @@ mod tests {
             (4096, "4 KiB"),
             (6_001_175_126_016, "5.46 TiB"),
             (640_140_600_832, "596 GiB"),
+            (2001 << 19, "1000.5 MiB"),
             (1_048_576, "1 MiB"),
             (u64::MAX, "16 EiB"),
             ((1 << 30) - 63 * 512, "1 GiB"),

@@ -23,7 +23,7 @@ pub(super) fn fate(kind: &LayerKind, page: u64) -> (PageFate, String) {
         let reason = "a file may be in its realtime section, which is not followed";
         return (PageFate::Unknown, reason.to_owned());
     }
-    let Some(unit) = system.block_bytes.filter(|&unit| unit > 0) else {
+    let Some(unit) = system.allocated_bytes().filter(|&unit| unit > 0) else {
         return (PageFate::Unknown, "its unit of allocation is not known".to_owned());
     };
     if unit.is_multiple_of(page) {

@@ -105,7 +105,8 @@ fn read_layout(block: &Block<1024>, heads: &Heads<'_>, found: &mut Found) {
     };
     found.value.sector_bytes = Some(block_bytes);
     found.value.journal = journal::of_ext(block, block_bytes);
-    found.value.block_bytes = cluster(block, block_bytes, found);
+    found.value.block_bytes = Some(block_bytes);
+    found.value.cluster_bytes = cluster(block, block_bytes, found);
     let high = if block.le32::<0x60>() & INCOMPAT_64BIT == 0 { 0 } else { block.le32::<0x150>() };
     let blocks = u64::from(high) << 32 | u64::from(block.le32::<0x4>());
     found.set_size(heads, AT + 0x4, blocks, block_bytes);
@@ -113,9 +114,6 @@ fn read_layout(block: &Block<1024>, heads: &Heads<'_>, found: &mut Found) {
     let width_bytes = u64::from(block.le32::<0x170>()) * block_bytes;
     if unit_bytes != 0 || width_bytes != 0 {
         found.value.stripe = Some(FsStripe { unit_bytes, width_bytes });
-    }
-    if found.value.block_bytes != Some(block_bytes) {
-        found.note("block", bytes_text(block_bytes));
     }
     if block.le32::<0x4c>() >= 1 {
         let inode = block.le16::<0x58>();
@@ -127,10 +125,10 @@ fn read_layout(block: &Block<1024>, heads: &Heads<'_>, found: &mut Found) {
     found.note("blocks per group", block.le32::<0x20>().to_string());
 }
 
-/// The unit of allocation: the cluster with bigalloc, else the block; `None` when it cannot be.
+/// The cluster, with bigalloc; `None` when it cannot be.
 fn cluster(block: &Block<1024>, block_bytes: u64, found: &mut Found) -> Option<u64> {
     if block.le32::<0x64>() & RO_BIGALLOC == 0 {
-        return Some(block_bytes);
+        return None;
     }
     let shift = block.le32::<0x1c>();
     let bytes = power(shift.saturating_add(10), block_bytes..=CLUSTER_BYTES_MAX);
@@ -227,7 +225,8 @@ mod tests {
         bytes[0x1c] = 6;
         bytes[0x65] = 0x2;
         let found = parse(&bytes).unwrap().value;
-        assert_eq!((found.block_bytes, found.sector_bytes), (Some(65536), Some(4096)));
+        assert_eq!((found.block_bytes, found.cluster_bytes), (Some(4096), Some(65536)));
+        assert_eq!(found.allocated_bytes(), Some(65536));
     }
 
     #[test]

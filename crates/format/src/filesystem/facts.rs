@@ -18,8 +18,13 @@ pub struct FileSystem {
     pub label: Option<DiskText>,
     /// The UUID or serial as `blkid` prints it.
     pub id: Option<String>,
-    /// The unit in which it allocates and writes: block, or cluster where that is larger.
+    /// The unit in which it writes: block, UFS fragment; FAT, exFAT and NTFS cluster.
     pub block_bytes: Option<u64>,
+    /// The unit in which it allocates, where that is several blocks: ext4 with bigalloc, OCFS2,
+    /// UFS block.
+    pub cluster_bytes: Option<u64>,
+    /// Number of its clusters, where its type follows from that (FAT).
+    pub clusters: Option<u64>,
     /// The smallest unit it reads or writes, which must not be below the device's logical sector:
     /// XFS and btrfs sector size, FAT, exFAT and NTFS bytes per sector, 2^ashift.
     pub sector_bytes: Option<u64>,
@@ -82,6 +87,8 @@ impl FileSystem {
             label: None,
             id: None,
             block_bytes: None,
+            cluster_bytes: None,
+            clusters: None,
             sector_bytes: None,
             size_bytes: None,
             data_offset_bytes: 0,
@@ -92,6 +99,12 @@ impl FileSystem {
             beside: None,
             details: Vec::new(),
         }
+    }
+
+    /// The unit in which it allocates: cluster, or block where it has none.
+    #[must_use]
+    pub fn allocated_bytes(&self) -> Option<u64> {
+        self.cluster_bytes.or(self.block_bytes)
     }
 
     /// A file system of `kind` that reads, writes and allocates blocks of `block_bytes`.

@@ -177,6 +177,7 @@ fn describe(
     };
     found.value.variant = Some(layout.variant.to_owned());
     found.value.block_bytes = Some(layout.cluster_bytes);
+    found.value.clusters = Some(layout.clusters);
     found.value.data_offset_bytes = layout.data_bytes;
     found.set_size(heads, 0x20, layout.sectors, layout.sector_bytes);
     found.value.label = root_label(heads, &layout);

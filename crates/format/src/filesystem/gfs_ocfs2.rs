@@ -47,11 +47,9 @@ pub(super) fn ocfs2(heads: &Heads<'_>) -> Option<Found> {
             variant: Some(format!("{}.{}", superblock.le16::<192>(), superblock.le16::<194>())),
             label: field::label(&superblock.array::<272, 64>()),
             id: field::uuid(superblock.array::<336, 16>()),
-            block_bytes: Some(cluster_bytes),
-            sector_bytes: Some(1 << power),
+            cluster_bytes: Some(cluster_bytes).filter(|&cluster| cluster > 1 << power),
             size_bytes: u64::from(superblock.le32::<20>()).checked_mul(cluster_bytes),
-            details: vec![("block", (1_u64 << power).to_string())],
-            ..FileSystem::named("ocfs2")
+            ..FileSystem::of_blocks("ocfs2", 1 << power)
         }))
     })
 }
@@ -96,7 +94,7 @@ mod tests {
     fn an_ocfs2_allocates_clusters_and_is_found_at_every_block_size() {
         for power in 9..=12 {
             let found = ocfs2(&Heads::new(&ocfs2_volume(power))).unwrap().value;
-            assert_eq!((found.block_bytes, found.sector_bytes), (Some(1 << 20), Some(1 << power)));
+            assert_eq!((found.block_bytes, found.cluster_bytes), (Some(1 << power), Some(1 << 20)));
             assert_eq!(found.size_bytes, Some(64 << 20));
         }
     }

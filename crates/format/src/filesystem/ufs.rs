@@ -49,11 +49,9 @@ fn system(superblock: &Superblock) -> Option<Found> {
         variant: Some(format!("{version}, {}", order.name())),
         label,
         id: (id != [0, 0]).then(|| format!("{:08x}{:08x}", id[0], id[1])),
-        block_bytes: Some(block_bytes),
-        sector_bytes: Some(fragment_bytes),
+        cluster_bytes: Some(block_bytes).filter(|&block| block > fragment_bytes),
         size_bytes: size.checked_mul(fragment_bytes),
-        details: vec![("fragment", fragment_bytes.to_string())],
-        ..FileSystem::named("ufs")
+        ..FileSystem::of_blocks("ufs", fragment_bytes)
     }))
 }
 
@@ -94,7 +92,7 @@ mod tests {
     fn ufs1_and_ufs2_have_fragments_in_either_byte_order() {
         let first = read(&Heads::new(&volume(8192, 0x0001_1954, u32::to_be_bytes))).unwrap().value;
         assert_eq!(first.variant.as_deref(), Some("1, big-endian"));
-        assert_eq!((first.block_bytes, first.sector_bytes), (Some(32768), Some(4096)));
+        assert_eq!((first.block_bytes, first.cluster_bytes), (Some(4096), Some(32768)));
         assert_eq!((first.size_bytes, first.id), (Some(1 << 20), Some("000000ab000000cd".into())));
         let mut disk = volume(65536, 0x1954_0119, u32::to_le_bytes);
         disk.put(65536 + 680, b"root");

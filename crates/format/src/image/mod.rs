@@ -199,12 +199,22 @@ impl Image {
         self.within_file(file, GuestRun { length_bytes: run.length_bytes.clamp(1, rest), ..run })
     }
 
+    /// Length of the image's file: after the replay of its log, where it has one.
+    #[must_use]
+    pub fn file_bytes(&self, file: &dyn Disk) -> u64 {
+        match &self.layout {
+            ImageLayout::Vhdx(tables) => tables.file_bytes(file),
+            _ => file.length_bytes(),
+        }
+    }
+
     /// The part of a run that lies within the file, or the trouble that none does.
     fn within_file(&self, file: &dyn Disk, run: GuestRun) -> GuestRun {
         match run.place {
             Ok(GuestPlace::Here(offset)) if !self.may_end_early() => {
-                let there = file.length_bytes().saturating_sub(offset);
-                match run::starts_within(file.length_bytes(), offset, run.length_bytes) {
+                let file_bytes = self.file_bytes(file);
+                let there = file_bytes.saturating_sub(offset);
+                match run::starts_within(file_bytes, offset, run.length_bytes) {
                     Ok(()) => GuestRun { length_bytes: run.length_bytes.min(there), ..run },
                     Err(error) => GuestRun::broken(run.length_bytes, error),
                 }

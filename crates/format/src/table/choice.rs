@@ -9,7 +9,8 @@
 use device::Disk;
 use units::SectorSize;
 
-use super::{PartitionRole, PartitionTable, bsd, gpt, half_moved, mbr, sgi_sun};
+use super::bsd::{self, Counting};
+use super::{PartitionRole, PartitionTable, gpt, half_moved, mbr, sgi_sun};
 use crate::{Parsed, Problem, ProblemKind};
 
 /// A table, and the evidence for it.
@@ -33,7 +34,8 @@ pub(crate) enum TableWeight {
     Strong,
 }
 
-/// The table in use on `disk`, which starts at `start_bytes` of the whole disk:
+/// The table in use on `disk`, which starts at `slice.0` of the whole disk, where BSD labels count
+/// as `slice.1`:
 ///
 /// 1. a GPT, when an MBR entry of type 0xEE protects it;
 /// 2. SGI's volume header, whose checksum holds;
@@ -45,13 +47,17 @@ pub(crate) enum TableWeight {
 /// 7. an MBR that lists nothing.
 ///
 /// An entry of type 0xEE without a GPT is no partition, as for Linux.
-pub(crate) fn choose(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
-    let mut choice = in_use(disk, sector, start_bytes)?;
+pub(crate) fn choose(
+    disk: &dyn Disk,
+    sector: SectorSize,
+    slice: (u64, Counting),
+) -> Option<Choice> {
+    let mut choice = in_use(disk, sector, slice)?;
     choice.table.problems.extend(half_moved::read(disk));
     Some(choice)
 }
 
-fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
+fn in_use(disk: &dyn Disk, sector: SectorSize, slice: (u64, Counting)) -> Option<Choice> {
     let gpt = gpt::find(disk, sector);
     let gpt = match gpt {
         Some(found) if found.is_protected => {
@@ -72,7 +78,7 @@ fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choic
     if is_listing {
         return mbr.map(strong);
     }
-    let label = sgi_sun::sun(disk).or_else(|| bsd::read(disk, sector, start_bytes));
+    let label = sgi_sun::sun(disk).or_else(|| bsd::read(disk, sector, slice));
     if let Some(label) = label {
         return Some(strong(label));
     }

@@ -37,7 +37,8 @@ pub fn read(
     sector: SectorSize,
     start_bytes: u64,
 ) -> Option<Parsed<PartitionTable>> {
-    choice::choose(disk, sector, start_bytes).map(|choice| choice.table)
+    let slice = (start_bytes, bsd::Counting::Unknown);
+    choice::choose(disk, sector, slice).map(|choice| choice.table)
 }
 
 /// The kind of a partition table; its word is that of `blkid` and `sfdisk`, where they have one.

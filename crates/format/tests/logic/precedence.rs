@@ -6,13 +6,22 @@ use crate::tables_make::gpt::{self, Gpt};
 use crate::tables_make::mbr::{Entry, entry, record};
 use device::MemoryDisk;
 use format::probe::{self, Hint, ProbedContent, Reading};
+use format::table::bsd::Counting;
 use units::SectorSize;
 
 const LENGTH_BYTES: u64 = 128 << 20;
 const SECTORS: u64 = LENGTH_BYTES / 512;
 
 fn read(disk: &MemoryDisk) -> Reading {
-    probe::read(disk, Hint { sector: SectorSize::B512, start_bytes: 0, tables: true })
+    probe::read(
+        disk,
+        Hint {
+            sector: SectorSize::B512,
+            start_bytes: 0,
+            counting: Counting::Unknown,
+            tables: true,
+        },
+    )
 }
 
 /// The words for what is in force, or "undecided" with both.

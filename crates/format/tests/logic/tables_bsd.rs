@@ -2,6 +2,7 @@
 
 use crate::tables_make::bsd::{Label, Slot, slot};
 use device::MemoryDisk;
+use format::table::bsd::Counting;
 use format::table::{PartitionRole, PartitionTable, TableKind, bsd};
 use format::{Parsed, ProblemKind};
 use units::SectorSize;
@@ -20,7 +21,12 @@ fn disk(at_bytes: u64, label: &Label) -> MemoryDisk {
 }
 
 fn read(disk: &MemoryDisk, slice_at_bytes: u64) -> Parsed<PartitionTable> {
-    bsd::read(disk, SectorSize::B512, slice_at_bytes).expect("there is a label")
+    bsd::read(disk, SectorSize::B512, (slice_at_bytes, Counting::Unknown))
+        .expect("there is a label")
+}
+
+fn is_none(disk: &MemoryDisk) -> bool {
+    bsd::read(disk, SectorSize::B512, (0, Counting::Unknown)).is_none()
 }
 
 /// Number, first sector, sectors.
@@ -58,7 +64,7 @@ fn a_label_for_4096_byte_sectors_stands_in_the_second_of_them() {
     let found = read(&disk(4096, &made), 0);
     assert_eq!((found.value.sector, found.problems.len()), (SectorSize::B4096, 0));
     assert_eq!(found.value.partitions[0].range.start_bytes(), 8192);
-    assert!(bsd::read(&disk(4096, &label(&[slot(0, 1, 7)])), SectorSize::B512, 0).is_none());
+    assert!(is_none(&disk(4096, &label(&[slot(0, 1, 7)]))));
 }
 
 #[test]
@@ -84,6 +90,49 @@ fn openbsd_counts_from_the_disk_though_its_c_is_at_zero() {
         assert_eq!(places(&found), [(1, 0, 1000), (2, 1000, 10), (4, 2000, 10)]);
         assert_eq!(found.problems, []);
     }
+}
+
+#[test]
+fn entries_of_other_systems_say_nothing_of_those_in_the_slice() {
+    let slice = 411_652;
+    let slots = [
+        slot(slice, 1000, FFS),
+        slot(slice + 1000, 10, 1),
+        slot(0, 4_194_304, 0),
+        slot(2048, 400_000, FFS),
+        slot(slice + SECTORS, 500, FFS),
+    ];
+    let of = |code: &str, slots: &[Slot]| {
+        let counting = Counting::of_slice(code);
+        let disk = disk(512, &label(slots));
+        let found = bsd::read(&disk, SectorSize::B512, (slice * 512, counting)).unwrap();
+        (places(&found), kinds(&found))
+    };
+    for code in ["0xa6", "0xa9", "824cc7a0-36a8-11e3-890a-952519ad3f61"] {
+        assert_eq!(of(code, &slots), (vec![(1, 0, 1000), (2, 1000, 10)], vec![]), "{code}");
+    }
+    let across = [slot(slice, 1000, FFS), slot(slice + 1000, SECTORS, FFS)];
+    assert_eq!(of("0xa6", &across).1, [ProblemKind::Outside], "it begins in the slice");
+}
+
+#[test]
+fn a_freebsd_slice_counts_from_itself_where_c_is_at_zero_and_else_from_the_disk() {
+    let slice = 2048;
+    let of = |slots: &[Slot]| {
+        let disk = disk(512, &label(slots));
+        let counting = Counting::of_slice("0xa5");
+        let found = bsd::read(&disk, SectorSize::B512, (slice * 512, counting)).unwrap();
+        (places(&found), kinds(&found))
+    };
+    let (c, long) = (slot(0, SECTORS, 0), slot(0, 9 * SECTORS, 0));
+    let part = |start| slot(start, 1000, FFS);
+    assert_eq!(of(&[part(16), Slot::default(), c]).0, [(1, 16, 1000), (3, 0, SECTORS)]);
+    assert_eq!(of(&[part(2048), Slot::default(), long]), (vec![(1, 2048, 1000)], vec![]));
+    assert_eq!(of(&[part(2064)]).0, [(1, 2064, 1000)], "without c, as with one at 0");
+    let absolute = of(&[part(2064), Slot::default(), slot(2048, SECTORS, 0)]);
+    assert_eq!(absolute, (vec![(1, 16, 1000), (3, 0, SECTORS)], vec![]));
+    let other_c = of(&[part(16), Slot::default(), slot(63, SECTORS, 0)]);
+    assert_eq!(other_c, (vec![], vec![ProblemKind::Outside]), "it begins before the slice");
 }
 
 #[test]
@@ -150,10 +199,10 @@ fn a_wrong_checksum_or_magic_is_a_problem_and_both_are_no_label() {
     damaged.put(512 + 4, &[1]);
     assert_eq!(kinds(&read(&damaged, 0)), [ProblemKind::Checksum]);
     damaged.put(512 + 132, &[0]);
-    assert!(bsd::read(&damaged, SectorSize::B512, 0).is_none());
+    assert!(is_none(&damaged));
     let mut bare = made.clone();
     bare.put(512, &[0; 4]);
-    assert!(bsd::read(&bare, SectorSize::B512, 0).is_none());
+    assert!(is_none(&bare));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::tables_make::mbr::{Entry, Mbr, entry, record};
 use device::MemoryDisk;
 use format::ProblemKind::{Copies, Overlap};
 use format::probe::{self, Hint, ProbedContent};
+use format::table::bsd::Counting;
 use format::table::{self, PartitionTable, TableKind};
 use format::{Parsed, ProblemKind};
 use units::SectorSize;
@@ -84,7 +85,12 @@ fn a_slice_is_read_with_the_place_it_has_on_the_disk() {
     slice.put(512, &label(63));
     let found = table::read(&slice, SectorSize::B512, 63 * 512).unwrap();
     assert_eq!(found.value.partitions[0].range.start_bytes(), 63 * 512, "slot c is not used");
-    let hint = Hint { sector: SectorSize::B512, start_bytes: 63 * 512, tables: true };
+    let hint = Hint {
+        sector: SectorSize::B512,
+        start_bytes: 63 * 512,
+        counting: Counting::Unknown,
+        tables: true,
+    };
     let [Parsed { value: ProbedContent::Table(probed), .. }] = &probe::read(&slice, hint).found[..]
     else {
         panic!("one table")

@@ -103,8 +103,8 @@ fn compare_with_dumpe2fs(system: &FileSystem, path: &str) {
     let value = |name| number(&text, name).expect("dumpe2fs prints it");
     let block_bytes = value("Block size");
     assert_eq!(system.sector_bytes, Some(block_bytes));
-    let cluster_bytes = number(&text, "Cluster size").unwrap_or(block_bytes);
-    assert_eq!(system.block_bytes, Some(cluster_bytes));
+    assert_eq!(system.block_bytes, Some(block_bytes));
+    assert_eq!(system.cluster_bytes, number(&text, "Cluster size"));
     let blocks = value("Block count");
     assert_eq!(system.size_bytes, Some(blocks * block_bytes));
     let in_bytes = |name| number(&text, name).unwrap_or(0) * block_bytes;

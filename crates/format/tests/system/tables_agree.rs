@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use device::MemoryDisk;
 use format::Parsed;
 use format::probe::{self, Hint, ProbedContent};
+use format::table::bsd::Counting;
 use format::table::{self, PartitionTable, TableKind, gpt, mbr};
 use testkit::scratch::text;
 use testkit::{FileDisk, Loop, Scratch, need_loops, need_tools, tool};
@@ -431,7 +432,12 @@ fn an_empty_table_counts_where_there_is_nothing_else() {
     let scratch = Scratch::new();
     let image = scratch.image("disk.img", 64 * MIB);
     sfdisk(&image, "label: dos\n");
-    let hint = Hint { sector: SectorSize::B512, start_bytes: 0, tables: true };
+    let hint = Hint {
+        sector: SectorSize::B512,
+        start_bytes: 0,
+        counting: Counting::Unknown,
+        tables: true,
+    };
     let found = probe::read(&FileDisk::open(&image), hint);
     assert!(
         matches!(&found.found[..], [Parsed { value: ProbedContent::Table(table), .. }] if table.kind == TableKind::Mbr)

@@ -3,6 +3,7 @@
 
 use crate::tables_make::bsd::{Label, slot};
 use device::{Disk, MemoryDisk, Window};
+use format::table::bsd::Counting;
 use format::table::{self, PartitionTable, bsd, gpt, mbr};
 use format::{Parsed, ProblemKind};
 use testkit::scratch::text;
@@ -41,7 +42,8 @@ fn small_bsd() -> Vec<u8> {
 /// The answers of the readers of `disk`, each small: of the one that chooses, which asks the others
 /// until one is sure, and of that for BSD labels in a slice.
 fn answers(disk: &dyn Disk) -> [Option<Parsed<PartitionTable>>; 2] {
-    let found = [table::read(disk, SECTOR, 0), bsd::read(disk, SECTOR, 63 * 512)];
+    let found =
+        [table::read(disk, SECTOR, 0), bsd::read(disk, SECTOR, (63 * 512, Counting::Unknown))];
     for answer in found.iter().flatten() {
         assert!(answer.value.partitions.len() <= 4096 && answer.problems.len() <= 3 * 4096);
     }
@@ -125,7 +127,7 @@ fn every_single_byte_change_of_an_mbr_or_a_bsd_label_has_an_answer() {
     each_change(&bytes, |changed, _| drop(mbr::read(changed, SECTOR)));
     let label = small_bsd();
     each_change(&label[..1024], |changed, at| {
-        let found = bsd::read(changed, SECTOR, 0);
+        let found = bsd::read(changed, SECTOR, (0, Counting::Unknown));
         let is_covered = (512 + 4..512 + 132).contains(&at) || (660..708).contains(&at);
         assert!(!is_covered || found.is_some_and(|found| !found.problems.is_empty()), "byte {at}");
     });

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use device::{Disk, FileIdentity, Files};
 use format::probe::{Hint, ProbedContent, Reading};
 use format::table::PartitionRole;
+use format::table::bsd::Counting;
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
@@ -16,7 +17,7 @@ use crate::drive::KernelDrive;
 use crate::external_parts;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::layer::{Layer, LayerKind};
+use crate::layer::{Contest, Layer, LayerKind};
 use crate::layer_bytes::LayerView;
 use crate::mapping::Mapping;
 use crate::on_option::Condition;
@@ -93,6 +94,8 @@ struct LookedAt {
     sector: SectorSize,
     /// Place where it starts on the whole disk: BSD labels may count from there.
     start_bytes: u64,
+    /// Origin of their addresses.
+    counting: Counting,
     tables: TablesInForce,
     depth: usize,
     /// The contents of the bytes, where they were looked at already.
@@ -103,12 +106,14 @@ impl LookedAt {
     /// All of a disk, an array, a volume or a guest's disk.
     fn whole(id: LayerId, disk: Rc<dyn Disk>, sector: SectorSize, depth: usize) -> LookedAt {
         let tables = TablesInForce::Any;
-        LookedAt { id, disk, sector, start_bytes: 0, tables, depth, found: None }
+        let counting = Counting::Unknown;
+        LookedAt { id, disk, sector, start_bytes: 0, counting, tables, depth, found: None }
     }
 
     fn hint(&self) -> Hint {
         let tables = self.tables != TablesInForce::None;
-        Hint { sector: self.sector, start_bytes: self.start_bytes, tables }
+        let LookedAt { sector, start_bytes, counting, .. } = *self;
+        Hint { sector, start_bytes, counting, tables }
     }
 }
 
@@ -281,7 +286,8 @@ impl Assembler<'_> {
         }
         if let Some(contest) = reading.contest {
             let layer = self.stack.layer_mut(job.id);
-            layer.contest = Some(contest.detail.clone());
+            let data = reading.left_over.first().and_then(|left| left.content.data_at_bytes());
+            layer.contest = Some(Contest { reason: contest.detail.clone(), data_at_bytes: data });
             layer.problems.push(contest);
         }
         match reading.container {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use device::{Disk, Window};
 use format::Problem;
 use format::probe::{self, Hint, Reading};
+use format::table::bsd::Counting;
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
 use units::{ByteRange, Known, SectorSize, Source};
 
@@ -51,6 +52,7 @@ impl Assembler<'_> {
     ) {
         let range = partition.range;
         let role = partition.role;
+        let counting = Counting::of_slice(&partition.type_code);
         let disk = self.stack.layer(job.id);
         let device = matches!(disk.kind, LayerKind::Drive(_));
         let name = partition_name(&disk.name, device, info.kind, partition.number);
@@ -73,6 +75,7 @@ impl Assembler<'_> {
             disk: Rc::new(Window::new(Rc::clone(&job.disk), range)),
             sector: job.sector,
             start_bytes: job.start_bytes.saturating_add(range.start_bytes()),
+            counting,
             tables,
             depth: job.depth + 1,
             found,
@@ -147,7 +150,9 @@ fn something(job: &LookedAt, table: &PartitionTable) -> Option<Looked> {
     table.partitions.iter().filter(within).take(PARTITIONS_TRIED).find_map(|partition| {
         let window = Window::new(Rc::clone(&job.disk), partition.range);
         let start_bytes = partition.range.start_bytes();
-        let found = probe::read(&window, Hint { sector: table.sector, start_bytes, tables: true });
+        let counting = Counting::of_slice(&partition.type_code);
+        let hint = Hint { sector: table.sector, start_bytes, counting, tables: true };
+        let found = probe::read(&window, hint);
         (!found.is_empty()).then_some((partition.range, found))
     })
 }

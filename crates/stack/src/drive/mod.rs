@@ -77,6 +77,8 @@ pub struct KernelDrive {
     pub zone_bytes: Known<u64>,
     /// The devices that it is made of, as `slaves` lists them: not empty for md, dm and bcache.
     pub slaves: Vec<String>,
+    /// Name of the ZFS volume that it is, empty where nobody says it.
+    pub zvol: Option<DiskText>,
     /// The file behind a loop device.
     pub backing_file: Option<DiskText>,
     /// Byte of that file at which a loop device starts; 0 of any other device.
@@ -153,6 +155,7 @@ impl KernelDrive {
             zoned: files.word("queue/zoned"),
             zone_bytes: files.scaled("queue/chunk_sectors", 512),
             slaves: tree.list(&format!("{}/slaves", files.base)).unwrap_or_default(),
+            zvol: virtual_disk::zvol(tree, name),
             backing_file: files.some_text("loop/backing_file"),
             loop_offset_bytes: files.number("loop/offset").value().copied().unwrap_or(0),
             queue: Queue::read(&files),

@@ -4,6 +4,7 @@
 //! VirtualBox, Hyper-V, Google and Amazon give their disks.
 
 use device::KernelTree;
+use units::DiskText;
 
 const BUSES: [&str; 3] = ["virtio", "xen", "vmbus"];
 const NAMES: [&str; 7] = ["QEMU", "VMware", "VBOX", "Msft", "Virtual", "Google", "Amazon Elastic"];
@@ -37,10 +38,30 @@ pub fn is_virtual_model(model: &str) -> bool {
     NAMES.iter().any(|name| model.contains(name)) || CloudDisk::of(model).is_some()
 }
 
+/// Returns whether the kernel's name of a disk is that of a ZFS volume.
+fn is_zvol(name: &str) -> bool {
+    let number = name.strip_prefix("zd").unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Name of the ZFS volume that the disk `name` is: `tank/vm`, where udev made its link; `None` for
+/// any other disk.
+///
+/// Source: OpenZFS `udev/rules.d/60-zvol.rules.in` (the link `zvol/POOL/VOLUME`).
+pub(super) fn zvol(tree: &dyn KernelTree, name: &str) -> Option<DiskText> {
+    let number = tree.read(&format!("/sys/block/{name}/dev")).unwrap_or_default();
+    let known = tree.read(&format!("/run/udev/data/b{}", number.trim())).unwrap_or_default();
+    let volume = known.lines().find_map(|line| line.strip_prefix("S:zvol/"));
+    is_zvol(name).then(|| DiskText::from(volume.unwrap_or_default()))
+}
+
 /// Why the kernel's word that a disk turns is no word about its media; `None` where it is.
 pub(super) fn why_not_its_own(tree: &dyn KernelTree, name: &str) -> Option<&'static str> {
     if name.starts_with("loop") {
         return Some("it is a loop device, whose media are those of its file");
+    }
+    if is_zvol(name) {
+        return Some("it is a ZFS volume, whose media are those of its pool");
     }
     is_virtual(tree, name).then_some("it is a virtual disk, whose media are the host's")
 }

@@ -52,8 +52,15 @@ impl MdNode {
         let number = |file: &str| -> Option<u64> { text(file)?.split(' ').next()?.parse().ok() };
         let names = tree.list(&base).ok()?;
         let parts = names.iter().filter_map(|file| Some((file, file.strip_prefix("dev-")?)));
+        // `component_size` counts KiB; 0 where the array uses all of each member.
+        let used = number("component_size").and_then(|kib| kib.checked_mul(1024));
+        let used = used.filter(|&bytes| bytes > 0 && level > 0);
         let members = parts
             .filter_map(|(file, device)| part(tree, &format!("{base}/{file}"), device))
+            .map(|part| MdPart {
+                data_bytes: used.map_or(part.data_bytes, |it| it.min(part.data_bytes)),
+                ..part
+            })
             .take(MEMBERS_MAX)
             .collect();
         let reshaping = text("reshape_position").is_some_and(|place| place.trim() != "none");
@@ -134,6 +141,7 @@ mod tests {
             ("level", "raid5"),
             ("layout", "2"),
             ("chunk_size", "65536"),
+            ("component_size", "100000"),
             ("raid_disks", "3"),
             ("reshape_position", "none"),
             ("dev-sda1/slot", "0"),
@@ -149,6 +157,7 @@ mod tests {
         let array = MdNode::read(&tree, "md0").unwrap();
         assert_eq!((array.level, array.layout, array.chunk_bytes), (5, 2, 65536));
         assert_eq!(array.members[0].data_offset_bytes, 1 << 20);
+        assert_eq!(array.members[0].data_bytes, 100_000 << 10, "the rest is not used");
         assert_eq!(array.members[1].slot, None);
         assert!(!array.reshaping);
     }

@@ -18,13 +18,14 @@ use crate::mapping::Mapping;
 const AFTER_ST404: &str = "first do the fix of ST404, then run this check again";
 
 /// Code of each kind of problem, and how much it matters.
-const KINDS: [(ProblemKind, &str, Severity); 10] = [
+const KINDS: [(ProblemKind, &str, Severity); 11] = [
     (ProblemKind::Checksum, "ST401", Severity::Warning),
     (ProblemKind::Field, "ST402", Severity::Warning),
     (ProblemKind::Outside, "ST403", Severity::Warning),
     (ProblemKind::Overlap, "ST404", Severity::Warning),
     (ProblemKind::Chain, "ST405", Severity::Warning),
     (ProblemKind::Copies, "ST406", Severity::Warning),
+    (ProblemKind::Unreplayed, "ST406", Severity::Info),
     (ProblemKind::Unreadable, "ST407", Severity::Warning),
     (ProblemKind::Uncaptured, "ST407", Severity::Info),
     (ProblemKind::Unsupported, "ST408", Severity::Info),
@@ -200,6 +201,11 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             let look = Remedy::when("look at its header alone", Command::ShowImage(image));
             return vec![look.then(Remedy::tell(rebase))];
         }
+        if kind == ProblemKind::Unreplayed {
+            let text = "Hyper-V and QEMU replay the log when they open the image for writing: \
+                        qemu-img check -r all";
+            return vec![Remedy::tell(format!("{text} {image}"))];
+        }
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);
@@ -236,9 +242,7 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             )]
         }
         (ProblemKind::Uncaptured, _) => {
-            vec![Remedy::tell(
-                "a capture holds no disk content: run straddle check on that machine, as root",
-            )]
+            vec![Remedy::tell("run straddle check on that machine, as root")]
         }
         (ProblemKind::Unreadable, _) => {
             let says = |word: &str| texts.iter().any(|text| text.contains(word));

@@ -3,6 +3,7 @@
 use units::Unit;
 use units::prefix::Exact;
 
+use super::top_layers::is_extended;
 use super::{Finding, Remedy, RuleInput, Severity, finding};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
@@ -30,13 +31,12 @@ fn discards(case: &RuleInput<'_>, id: LayerId, unit: Unit) -> Vec<Finding> {
     if unit.length_bytes() <= granule || case.told.is_some_and(|told| told.granule.is_some()) {
         return Vec::new();
     }
-    let starts =
-        case.stack.above(id).iter().filter_map(|&above| match &case.stack.layer(above).kind {
-            LayerKind::Partition(partition, _) => Some((above, partition.range.start_bytes())),
-            _ => None,
-        });
+    let above = case.stack.above(id).iter().copied();
+    let starts = above.filter_map(|above| Some((above, case.partition_start(above)?)));
     starts
-        .filter(|&(above, start)| !unit.aligns(start) && !case.misaligned(above))
+        .filter(|&(above, start)| {
+            !unit.aligns(start) && !case.misaligned(above) && !is_extended(case.stack, above)
+        })
         .map(|(above, start)| {
             let finding = finding("ST608", Severity::Info, above).says(format!(
                 "{} starts at {}, {} after the start of a discard unit of {}",

@@ -122,7 +122,7 @@ struct Listed {
 impl Listed {
     /// Walks the tables of `image`, as far as [`Image::extents`] does.
     fn of(image: &Image, file: &dyn Disk) -> Option<Listed> {
-        let file_bytes = file.length_bytes();
+        let file_bytes = image.file_bytes(file);
         let mut listed = Listed { compressed_bytes: 0, lost_bytes: 0, is_cut: false };
         let all = ByteRange::new(0, image.virtual_bytes)?;
         let walked = image.extents(file, all, &mut |extent| {

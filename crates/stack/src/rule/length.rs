@@ -5,6 +5,7 @@ use units::prefix::Exact;
 use units::{SectorSize, Source};
 
 use super::remedy::{Command, Growth};
+use super::top_layers::is_container;
 use super::{Finding, Remedy, RuleInput, Severity, finding, rarely_written, remedy};
 use crate::id::LayerId;
 use crate::judge::Verdict;
@@ -23,10 +24,9 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
                 found.extend(pushed(case, id));
             }
             LayerKind::ImageFormat(_) => found.extend(pushed(case, id)),
-            LayerKind::Partition(partition, _) => {
-                if matches!(partition.role, PartitionRole::Ordinary) {
-                    found.extend(odd_partition(case, id));
-                }
+            LayerKind::Partition(partition, _) if partition.role != PartitionRole::Ordinary => {}
+            LayerKind::Partition(..) | LayerKind::KernelPartition => {
+                found.extend(odd_partition(case, id));
             }
             LayerKind::Luks(luks) => {
                 let sector = luks.segments.first().map_or(0, |segment| segment.sector_bytes);
@@ -98,7 +98,7 @@ fn whole_sectors(case: &RuleInput<'_>, id: LayerId, lacking: u64) -> Option<Reme
     let [below] = case.stack.layer(id).mapping.below()[..] else { return None };
     let longer = case.stack.layer(below).length().and_then(|length| length.checked_add(lacking));
     match (&case.stack.layer(below).kind, longer) {
-        (LayerKind::Partition(..), _) => remedy::plan(case, below),
+        (LayerKind::Partition(..) | LayerKind::KernelPartition, _) => remedy::plan(case, below),
         (LayerKind::ImageFile, Some(bytes)) => grown(case, below, bytes),
         (_, bytes) => Some(Remedy::tell(format!("make the device below it {} bytes long", bytes?))),
     }
@@ -155,13 +155,10 @@ fn luks_tail(case: &RuleInput<'_>, id: LayerId, sector: u64) -> Option<Finding> 
 /// A partition of odd length that pushed the next one off: name it, since it looks innocent.
 fn pushed(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
     let mut parts: Vec<(u64, u64, LayerId)> = (case.stack.above(id).iter())
-        .filter_map(|&above| match &case.stack.layer(above).kind {
-            LayerKind::Partition(partition, _)
-                if !matches!(partition.role, PartitionRole::Extended | PartitionRole::Whole) =>
-            {
-                Some((partition.range.start_bytes(), partition.range.end_bytes(), above))
-            }
-            _ => None,
+        .filter(|&&above| !is_container(case, above))
+        .filter_map(|&above| {
+            let start = case.partition_start(above)?;
+            Some((start, start.checked_add(case.stack.layer(above).length()?)?, above))
         })
         .collect();
     parts.sort_unstable();

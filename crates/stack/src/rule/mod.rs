@@ -8,6 +8,8 @@ use units::prefix::SectorAddress;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::judge::{self, Judgment};
+use crate::layer::LayerKind;
+use crate::mapping::Mapping;
 use crate::on_option::Condition;
 use crate::unit::UnitKind;
 
@@ -36,6 +38,7 @@ pub use rarely_written::{is_covered_iso, read_only_medium};
 pub use remedy::{Remedy, copy_command, copy_name, plan_of};
 pub use severity::Severity;
 pub use table::{RULES, Rule, rule};
+pub(crate) use top_layers::is_extended;
 
 /// A rule that fired.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +97,18 @@ impl RuleInput<'_> {
         let sector =
             down.find_map(|id| self.stack.layer(id).units.used_bytes(UnitKind::LogicalSector));
         SectorAddress { bytes, sector_bytes: sector.unwrap_or(512) }
+    }
+
+    /// Byte of its disk at which a partition starts, whether the table or the kernel lists it;
+    /// `None` for any other layer.
+    fn partition_start(&self, id: LayerId) -> Option<u64> {
+        let layer = self.stack.layer(id);
+        match (&layer.kind, &layer.mapping) {
+            (LayerKind::Partition(..) | LayerKind::KernelPartition, Mapping::Linear(below)) => {
+                Some(below.offset_bytes)
+            }
+            _ => None,
+        }
     }
 
     fn misaligned(&self, id: LayerId) -> bool {

@@ -18,8 +18,7 @@ fn moved(case: &RuleInput<'_>, id: LayerId, believed: Option<u64>) -> Option<Fin
     let believed = believed?;
     let below = case.stack.layer(id).mapping.below();
     let [below] = below.as_slice() else { return None };
-    let LayerKind::Partition(partition, _) = &case.stack.layer(*below).kind else { return None };
-    let actual = partition.range.start_bytes();
+    let actual = case.partition_start(*below)?;
     if believed == actual {
         return None;
     }

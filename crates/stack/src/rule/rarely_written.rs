@@ -5,7 +5,7 @@ use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
 use super::RuleInput;
-use super::top_layers::tops;
+use super::top_layers::{is_extended, tops};
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
@@ -17,6 +17,9 @@ pub(super) fn why(case: &RuleInput<'_>, id: LayerId) -> Option<String> {
         && !matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
     {
         return Some("written a few times in its life".to_owned());
+    }
+    if is_extended(case.stack, id) {
+        return Some("an extended partition, which holds no data".to_owned());
     }
     let is_helper = |&below: &LayerId| {
         partition(case, below).is_some_and(|part| part.role == PartitionRole::EfiSystem)

@@ -11,6 +11,9 @@ use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::unit::UnitKind;
 
+/// Number of clusters from which on a FAT is a FAT16, and a FAT32.
+const FAT16_CLUSTERS_MIN: u64 = 4085;
+const FAT32_CLUSTERS_MIN: u64 = 65525;
 /// The smallest size that mkfs.xfs accepts.
 const XFS_BYTES_MIN: u64 = 300 << 20;
 
@@ -23,7 +26,10 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
             LayerKind::FileSystem(system) => {
                 found.extend(small_sector(case, id, system));
                 found.extend(small_block(case, id, system.kind, system.block_bytes));
+                found.extend(few_clusters(case, id, system));
+                found.extend(large_block(case, id, system));
             }
+            LayerKind::Swap(system) => found.extend(large_block(case, id, system)),
             LayerKind::Luks(luks) => {
                 let sector = luks.segments.first().map(|segment| segment.sector_bytes);
                 found.extend(small_luks(case, id, sector));
@@ -48,9 +54,18 @@ pub(super) fn sector_below(
     known.filter(|(_, _, source)| *source != Source::Assumed)
 }
 
+/// The logical sector of a disk; 512, assumed, of a guest's where the image's format has no field
+/// for it, or where the field holds what every tool writes that was not asked.
 fn own_sector(layer: &Layer) -> Option<(SectorSize, Source)> {
-    let (unit, source) = layer.units.used(UnitKind::LogicalSector)?;
-    Some((SectorSize::new(unit.length_bytes())?, source))
+    let used = layer.units.used(UnitKind::LogicalSector);
+    let said =
+        used.and_then(|(unit, source)| Some((SectorSize::new(unit.length_bytes())?, source)));
+    match (&layer.kind, said) {
+        (LayerKind::ImageFormat(_), None | Some((SectorSize::B512, Source::OnDisk))) => {
+            Some((SectorSize::B512, Source::Assumed))
+        }
+        _ => said,
+    }
 }
 
 /// A partition table that counts in other sectors than its disk has: nobody will find it, or its
@@ -75,6 +90,12 @@ fn other_table(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
                     "use it as it was made",
                     Command::Loop { file, sector: table.sector },
                 ));
+            } else if assumed {
+                let bytes = table.sector.bytes();
+                finding.remedies.push(Remedy::tell(format!(
+                    "use it as it was made, as a disk with {bytes}-byte sectors; in QEMU: \
+                     logical_block_size={bytes},physical_block_size={bytes}"
+                )));
             }
             // Nobody says yet that its disk will have other sectors.
             if !assumed {
@@ -163,6 +184,56 @@ fn small_sector(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Optio
     Some(finding.fixed_by([Remedy::recreate(with)]))
 }
 
+/// A FAT32 of so few clusters that drivers which go by their number take it for another type.
+///
+/// Source: Microsoft's FAT specification, "FAT Type Determination".
+fn few_clusters(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Option<Finding> {
+    let clusters = system.clusters.filter(|&clusters| clusters < FAT32_CLUSTERS_MIN)?;
+    if system.variant.as_deref() != Some("FAT32") {
+        return None;
+    }
+    let bits = if clusters < FAT16_CLUSTERS_MIN { 12 } else { 16 };
+    let finding = finding("ST309", Severity::Warning, id).says(format!(
+        "{} has {clusters} clusters: below {FAT32_CLUSTERS_MIN}, drivers that go by the number \
+         expect FAT{bits}",
+        case.stack.layer(id).name
+    ));
+    let sector = system.sector_bytes.filter(|&bytes| bytes != 512);
+    let sector = sector.map_or(String::new(), |bytes| format!(" -S {bytes}"));
+    Some(finding.fixed_by([Remedy::recreate_noted(
+        format!("mkfs.fat{sector} -F {bits}"),
+        "or, as FAT32, on a partition with more clusters",
+    )]))
+}
+
+/// Blocks that the kernel of this machine does not mount, since its memory pages have another size.
+///
+/// Source: Linux `fs/btrfs/disk-io.c` (`btrfs_validate_super`: "not yet supported for page size"),
+/// `fs/f2fs/super.c` (`sanity_check_raw_super`), `mm/swapfile.c` (the signature ends the page).
+fn large_block(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Option<Finding> {
+    let page = case.stack.page_bytes()?;
+    let block = match system.kind {
+        "btrfs" => system.sector_bytes.filter(|&bytes| bytes > page)?,
+        "ext2" | "ext3" | "ext4" | "nilfs2" => system.block_bytes.filter(|&bytes| bytes > page)?,
+        "f2fs" | "swap" => system.block_bytes.filter(|&bytes| bytes != page)?,
+        _ => return None,
+    };
+    if !case.stack.layer(id).mount_points.is_empty() {
+        return None;
+    }
+    let finding = finding("ST310", Severity::Info, id).says(format!(
+        "{} has {} {}; this machine's memory pages have {}, so its kernel may refuse it",
+        case.stack.layer(id).name,
+        Exact(block),
+        if system.kind == "swap" { "pages" } else { "blocks" },
+        Exact(page)
+    ));
+    Some(finding.fixed_by([Remedy::tell(format!(
+        "use it on a machine whose pages have {}: getconf PAGESIZE",
+        Exact(block)
+    ))]))
+}
+
 /// The granule beneath a layer, where it is one leaf's, and whether it is assumed.
 fn granule_below(case: &RuleInput<'_>, id: LayerId) -> Option<(u64, bool)> {
     (case.stack.leaves(id))
@@ -209,6 +280,8 @@ fn larger_blocks(case: &RuleInput<'_>, id: LayerId, kind: &str, granule: u64) ->
     let clusters = power.div_euclid(sector);
     let with = match kind {
         "ext2" | "ext3" | "ext4" if power <= 4096 => format!("mkfs.{kind} -b 4096"),
+        "ocfs2" if power <= 4096 => "mkfs.ocfs2 -b 4096".to_owned(),
+        "ufs" if power <= 16384 => format!("newfs -f {power} -b {}", power * 4),
         "jbd" if power <= 4096 => {
             return Remedy::recreate_noted(
                 "mke2fs -O journal_dev -b 4096",

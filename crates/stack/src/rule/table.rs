@@ -216,6 +216,26 @@ pub const RULES: &[Rule] = &[
         fix: "Keep members of one sector size in an array or volume group.",
     },
     Rule {
+        code: "ST309",
+        title: "FAT32 with too few clusters",
+        why: "The type of a FAT follows from its number of clusters: below 65525 it is FAT16, below \
+              4085 FAT12. Linux goes by the boot sector, but UEFI firmware, Windows and others \
+              refuse a FAT32 with fewer. Usual cause: mkfs.fat -F 32 on a small partition of a \
+              disk with 4096-byte sectors.",
+        fix: "Back up, recreate with mkfs.fat -F 16, restore. An EFI system partition of 260 MiB \
+              or more can be FAT32 on any disk.",
+    },
+    Rule {
+        code: "ST310",
+        title: "block size differs from the memory page size",
+        why: "Kernels refuse to mount btrfs, ext4 or NILFS2 whose blocks are larger than a memory \
+              page, and F2FS or swap of another page size. Machines with pages of 16 or 64 KiB \
+              (some ARM and POWER kernels) make such blocks by default. Some newer kernels accept \
+              larger blocks.",
+        fix: "Use it on a machine with that page size (getconf PAGESIZE). To move the data: back \
+              up there, recreate with 4096-byte blocks (mkfs.btrfs -s 4096), restore.",
+    },
+    Rule {
         code: "ST401",
         title: "checksum does not match",
         why: "The structure is damaged, or a tool edited it without updating the checksum. The \
@@ -293,7 +313,8 @@ pub const RULES: &[Rule] = &[
         why: "An older signature was not wiped. Different tools use different signatures, and \
               automatic mounting may refuse. straddle judges the one that the kernel, libblkid \
               and the format's own tool use: sector 0 and primary copies before backups and \
-              secondary headers. Where these tools disagree, the verdict is unknown (ST404).",
+              secondary headers. Where these tools disagree (ST404), the verdict is unknown, \
+              unless it is aligned by both.",
         fix: "wipefs DEVICE lists them and changes nothing. Remove one only when you know what \
               it was, with a backup: wipefs --backup -o OFFSET ERASES it.",
     },

@@ -3,8 +3,10 @@
 use format::table::PartitionRole;
 
 use super::RuleInput;
+use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
+use crate::unit::UnitKind;
 
 /// The layers over `id` on which nothing lies; itself where it is one.
 pub(super) fn tops(case: &RuleInput<'_>, id: LayerId) -> Vec<LayerId> {
@@ -18,6 +20,33 @@ pub(super) fn tops(case: &RuleInput<'_>, id: LayerId) -> Vec<LayerId> {
 /// Entries of a table that only hold others, or stand for the whole.
 pub(super) fn is_container(case: &RuleInput<'_>, id: LayerId) -> bool {
     use PartitionRole::{Extended, Protective, Whole};
-    matches!(&case.stack.layer(id).kind, LayerKind::Partition(partition, _)
-        if matches!(partition.role, Extended | Whole | Protective))
+    match &case.stack.layer(id).kind {
+        LayerKind::Partition(partition, _) => {
+            matches!(partition.role, Extended | Whole | Protective)
+        }
+        _ => is_extended(case.stack, id),
+    }
+}
+
+/// Length that the kernel shows of an extended partition, in bytes: two units of 512, or one
+/// larger sector.
+///
+/// Source: Linux `block/partitions/msdos.c` (`msdos_partition`).
+const EXTENDED_BYTES: u64 = 1024;
+
+/// Returns whether a layer is an extended partition, which holds no data of its own.
+pub(crate) fn is_extended(stack: &Stack, id: LayerId) -> bool {
+    let layer = stack.layer(id);
+    match &layer.kind {
+        LayerKind::Partition(partition, _) => partition.role == PartitionRole::Extended,
+        LayerKind::KernelPartition => {
+            let below = layer.mapping.below();
+            let sector = below
+                .iter()
+                .find_map(|&disk| stack.layer(disk).units.used_bytes(UnitKind::LogicalSector));
+            let bytes = EXTENDED_BYTES.max(sector.unwrap_or(0));
+            layer.length().is_some_and(|length| length <= bytes)
+        }
+        _ => false,
+    }
 }

@@ -6,7 +6,6 @@ use super::{Finding, Remedy, RuleInput, Severity, finding};
 use crate::drive::KernelDrive;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
-use crate::mapping::Mapping;
 
 pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -23,15 +22,8 @@ fn zones(case: &RuleInput<'_>, id: LayerId, drive: &KernelDrive) -> Vec<Finding>
     let Some(&zone) = drive.zone_bytes.value().filter(|&&bytes| zoned && bytes > 0) else {
         return Vec::new();
     };
-    let partitions = case.stack.above(id).iter().filter_map(|&above| {
-        let layer = case.stack.layer(above);
-        match (&layer.kind, &layer.mapping) {
-            (LayerKind::Partition(..) | LayerKind::KernelPartition, Mapping::Linear(below)) => {
-                Some((above, below.offset_bytes))
-            }
-            _ => None,
-        }
-    });
+    let above = case.stack.above(id).iter().copied();
+    let partitions = above.filter_map(|above| Some((above, case.partition_start(above)?)));
     (partitions.filter(|(_, start)| start % zone != 0))
         .map(|(above, start)| {
             let mut finding = finding("ST604", Severity::Warning, above).says(format!(

@@ -219,6 +219,7 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
         LayerKind::FileSystem(system) | LayerKind::Swap(system) => {
             let numbers = [
                 ("block-size-bytes", system.block_bytes),
+                ("cluster-size-bytes", system.cluster_bytes),
                 ("sector-size-bytes", system.sector_bytes),
                 ("size-bytes", system.size_bytes),
                 ("data-offset-bytes", Some(system.data_offset_bytes)),

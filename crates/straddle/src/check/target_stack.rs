@@ -50,10 +50,8 @@ pub(super) fn assembled(
     {
         let nodes: Vec<_> = nodes.into_iter().collect();
         if starts.is_empty() {
-            return Ok(stack_beneath::of_loops(
-                inspected,
-                inspected.assemble(machine, &nodes, told),
-            ));
+            let assembled = inspected.assemble(machine, &nodes, told);
+            return Ok(on_this_machine(inspected, stack_beneath::of_loops(inspected, assembled)));
         }
         // Members that are files beside members that are disks: bytes alone join them.
         let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
@@ -70,9 +68,21 @@ pub(super) fn assembled(
             {
                 assembled.stack.layer_mut(root).host = Some(hosts.of(path));
             }
-            Ok(assembled)
+            Ok(on_this_machine(inspected, assembled))
         }
     }
+}
+
+/// Notes the memory pages of the machine that is to mount what was assembled; those of a captured
+/// one are not known.
+fn on_this_machine(
+    inspected: &InspectedMachine,
+    mut assembled: assemble::Assembled,
+) -> assemble::Assembled {
+    if !inspected.is_captured {
+        assembled.stack.note_pages(host::page_bytes());
+    }
+    assembled
 }
 
 /// Returns which files these images may name: what lies in a directory was chosen by nobody, so

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity, Window};
+use format::ProblemKind;
 use format::table::TableKind;
 use host::PathIdentity;
 use layout::{DiskAfter, DiskPlan, LongerDisk, PlannedPartition, RebuiltFat, WantedTable};
@@ -252,13 +253,20 @@ impl Conversion {
 }
 
 /// Why a part of the guest's disk `disk` cannot be read, if one may be so: a backing file that is
-/// encrypted, or is not read.
+/// encrypted, or is not read, or a log that is not replayed in its file.
 fn unread_part(stack: &Stack, disk: LayerId) -> Option<String> {
     let reason = |id: LayerId| {
         let layer = stack.layer(id);
         match (&layer.kind, &layer.mapping) {
             (LayerKind::ImageFormat(image), _) if image.encrypted => {
                 Some(format!("{} is encrypted", title(layer)))
+            }
+            _ if layer.problems.iter().any(|one| one.kind == ProblemKind::Unreplayed) => {
+                let replay = "qemu-img check -r all writes them into the file";
+                Some(format!(
+                    "the log of {} holds changes that the file lacks; {replay}",
+                    layer.name
+                ))
             }
             (_, Mapping::Image { references, .. }) => {
                 references.iter().find_map(|one| one.as_ref().err()).map(ToString::to_string)

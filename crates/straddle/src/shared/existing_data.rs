@@ -3,6 +3,7 @@
 
 use device::{Disk, disk};
 use format::probe::{self, Hint, ProbedContent};
+use format::table::bsd::Counting;
 use format::{image, signature};
 use host::claim::Contents;
 use host::{FileDisk, HeadCache};
@@ -28,7 +29,7 @@ pub(crate) fn contents(disk: FileDisk, length_bytes: u64) -> Contents {
 /// Returns what the bytes of a device are known to be, each in words.
 pub(crate) fn signatures(disk: &dyn Disk) -> Vec<String> {
     let sector = SectorSize::new(512).expect("512 is a sector's length");
-    let hint = Hint { sector, start_bytes: 0, tables: true };
+    let hint = Hint { sector, start_bytes: 0, counting: Counting::Unknown, tables: true };
     let reading = probe::read(disk, hint);
     let known = reading.contents().map(words);
     let image = image::read(disk).map(|found| {

@@ -106,7 +106,8 @@ fn drive_words(drive: &KernelDrive, layer: &Layer) -> Vec<String> {
         Some("host-aware") => "host-aware zones",
         _ => "",
     };
-    let behind = behind.unwrap_or_else(|| medium.to_owned());
+    let zvol = drive.zvol.as_ref().map(|name| format!("ZFS volume {name}").trim_end().to_owned());
+    let behind = behind.or(zvol).unwrap_or_else(|| medium.to_owned());
     vec![model, behind, zones.to_owned(), measured, tables(layer)]
 }
 
@@ -210,6 +211,7 @@ fn system_words(system: &FileSystem) -> Vec<String> {
         kind = format!("{kind} \"{label}\"");
     }
     let block = system.block_bytes.map(|bytes| format!("{} blocks", Size(bytes)));
+    let cluster = system.cluster_bytes.map(|bytes| format!("{} clusters", Size(bytes)));
     let stripe = system
         .stripe
         .map(|stripe| format!("stripe {} / {}", Size(stripe.unit_bytes), Size(stripe.width_bytes)));
@@ -218,7 +220,7 @@ fn system_words(system: &FileSystem) -> Vec<String> {
         Beside::OneOf { of, .. } => Some(format!("on {of} devices")),
         Beside::LogOf(_) => None,
     });
-    [Some(kind), block, stripe, beside].into_iter().flatten().collect()
+    [Some(kind), block, cluster, stripe, beside].into_iter().flatten().collect()
 }
 
 /// The length of a layer where it is known.

@@ -7,6 +7,7 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST306", "zpool is on no machine of ours; the words are those of ST303"),
     ("ST307", "firmware decides; the FAT on the partition has ST302, which is typed"),
     ("ST308", "members are bought, not typed"),
+    ("ST310", "another machine's memory pages are needed"),
     ("ST402", "each format has a repair of its own, and none is safe in general"),
     ("ST404", "a person decides what is in use"),
     ("ST407", "root and the kernel's log decide"),

@@ -143,6 +143,9 @@ pub(crate) const CASES: &[Case] = &[
     file_system("ST105", "FAT made with -a", "mkfs.fat", "512e", |bench| {
         bench.file_system("disk.raw", 64 * MIB, "mkfs.fat -F 32 -a -s 1 -R 33")
     }),
+    file_system("ST309", "FAT32 of 16,000 clusters", "mkfs.fat", "512e", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mkfs.fat -F 32 -s 8")
+    }),
     file_system("ST105", "FAT on a granule of 16 KiB", "mkfs.fat", "granule=16K", |bench| {
         bench.file_system("disk.raw", 64 * MIB, "mkfs.fat")
     }),

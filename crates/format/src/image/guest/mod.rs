@@ -135,7 +135,11 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
         offset_bytes: u64,
         buffer: &mut [u8],
     ) -> Result<(), ReadError> {
-        let cut = if self.image.may_end_early() { self.image.block_bytes.unwrap_or(1) } else { 1 };
+        let cut = match &self.image.layout {
+            ImageLayout::Vhdx(tables) if tables.replay.is_some() => u64::MAX,
+            _ if self.image.may_end_early() => self.image.block_bytes.unwrap_or(1),
+            _ => 1,
+        };
         let end = offset_bytes.saturating_add(disk::length_of(buffer));
         if end.saturating_sub(disk.length_bytes()) < cut {
             return read_padded(disk, offset_bytes, buffer);
@@ -205,7 +209,11 @@ fn failed(offset_bytes: u64, length_bytes: u64, reason: &str) -> ReadError {
 }
 
 /// Bytes of `disk`, and zeros behind its end.
-fn read_padded(disk: &dyn Disk, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+pub(super) fn read_padded(
+    disk: &dyn Disk,
+    offset_bytes: u64,
+    buffer: &mut [u8],
+) -> Result<(), ReadError> {
     let there = disk.length_bytes().saturating_sub(offset_bytes);
     let there = usize::try_from(there).unwrap_or(usize::MAX).min(buffer.len());
     let (head, tail) = buffer.split_at_mut(there);

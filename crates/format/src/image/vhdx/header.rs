@@ -18,45 +18,37 @@ const REGIONS_MAX: u32 = 2047;
 const TABLE: Uuid = uuid!("2dc27766-f623-4200-9d64-115e9bfd4a08");
 const METADATA: Uuid = uuid!("8b7ca206-4790-4b9a-b8fe-575f050f886e");
 
-type Header = Block<4096>;
+pub(super) type Header = Block<4096>;
 
-/// Reads the headers: who made the file, and whether its log must be replayed.
+/// Reads the headers: who made the file. Returns the newest one.
 pub(super) fn read(
     file: &dyn Disk,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<(), String> {
+) -> Result<Header, String> {
     if let Ok(creator) = disk::read_array::<512>(file, 8) {
         let creator = DiskText::from_utf16le(&creator);
         image.details.push(("creator", creator.to_string()));
     }
-    let mut newest: Option<(u64, Header)> = None;
+    let mut newest: Option<Header> = None;
     for at in HEADERS {
         match header(file, at) {
             Ok(header)
-                if newest
-                    .as_ref()
-                    .is_none_or(|(_, last)| header.le64::<8>() > last.le64::<8>()) =>
+                if newest.as_ref().is_none_or(|last| header.le64::<8>() > last.le64::<8>()) =>
             {
-                newest = Some((at, header));
+                newest = Some(header);
             }
             Ok(_) => {}
             Err(problem) => problems.push(problem),
         }
     }
-    let (at, header) = newest.ok_or("neither header is valid")?;
+    let header = newest.ok_or("neither header is valid")?;
     let version = header.le16::<66>();
     image.version = version.to_string();
     if version != 1 {
         return Err(format!("version {version} of VHDX is not known"));
     }
-    let log = Uuid::from_bytes_le(header.array::<48, 16>());
-    if !log.is_nil() {
-        let detail = "the log was not replayed: the tables may be stale, and places with them";
-        problems.push(Problem::new(ProblemKind::Copies, at + 48, detail));
-        image.details.push(("log", "not replayed".to_owned()));
-    }
-    Ok(())
+    Ok(header)
 }
 
 fn header(file: &dyn Disk, at: u64) -> Result<Header, Problem> {
@@ -73,16 +65,24 @@ fn header(file: &dyn Disk, at: u64) -> Result<Header, Problem> {
 /// Returns whether the checksum at byte 4 is right.
 fn checked(bytes: &[u8], at: u64, what: &str) -> Result<(), Problem> {
     let stored = bytes::block_at::<4>(bytes, 4).map_or(0, |field| field.le32::<0>());
-    let mut digest = CRC32C.digest();
-    digest.update(bytes.get(..4).unwrap_or_default());
-    digest.update(&[0; 4]);
-    digest.update(bytes.get(8..).unwrap_or_default());
-    let computed = digest.finalize();
+    let computed = sum([bytes]);
     if stored == computed {
         return Ok(());
     }
     let detail = format!("{what}'s checksum is {stored:#010x}, computed {computed:#010x}");
     Err(Problem::new(ProblemKind::Checksum, at + 4, detail))
+}
+
+/// The checksum of all `pieces`, in the first of which it is stored at byte 4.
+pub(super) fn sum<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> u32 {
+    let mut digest = CRC32C.digest();
+    for (number, piece) in pieces.into_iter().enumerate() {
+        let (head, rest) = piece.split_at(if number == 0 { piece.len().min(8) } else { 0 });
+        digest.update(head.get(..4).unwrap_or(head));
+        digest.update(&[0; 4][..head.len().saturating_sub(4)]);
+        digest.update(rest);
+    }
+    digest.finalize()
 }
 
 /// The regions of a file.

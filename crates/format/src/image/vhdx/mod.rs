@@ -1,8 +1,11 @@
 //! Hyper-V disks, version 2: blocks of 1 to 256 MiB at multiples of 1 MiB.
 //!
 //! Blocks start on whole MiB, so the guest's alignment holds up to 1 MiB. The header that counts is
-//! the one with the higher sequence number; a log that was not replayed makes the tables stale.
+//! the one with the higher sequence number. A log that was not replayed is replayed in memory, so
+//! that the tables are those that a writer would use.
 //! Source: Microsoft, [MS-VHDX] "Virtual Hard Disk v2 (VHDX) File Format".
+
+use std::sync::Arc;
 
 use device::Disk;
 use units::ByteRange;
@@ -13,8 +16,12 @@ use super::{GuestPlace, Image, ImageKind, ImageLayout};
 use crate::{Parsed, Problem, ProblemKind};
 
 mod header;
+mod log;
 mod metadata;
 mod parent;
+mod replay;
+
+use replay::{Replay, Replayed};
 
 const IDENTIFIER: &[u8; 8] = b"vhdxfile";
 const MIB: u64 = 1 << 20;
@@ -35,6 +42,8 @@ pub struct VhdxTables {
     pub sector_bytes: u64,
     /// True if there is a parent.
     pub differencing: bool,
+    /// Changes of the file that are in its log alone.
+    pub replay: Option<Arc<Replay>>,
 }
 
 /// The header of a VHDX image whose first bytes are `head`; `None` when its identifier is absent.
@@ -53,7 +62,14 @@ fn facts(
     image: &mut Image,
     problems: &mut Vec<Problem>,
 ) -> Result<ImageLayout, String> {
-    header::read(file, image, problems)?;
+    let header = header::read(file, image, problems)?;
+    let replay = log::read(file, &header)?.map(Arc::new);
+    if replay.is_some() {
+        image.details.push(("log", "replayed in memory".to_owned()));
+        let detail = "the log holds changes that the file lacks; this result is after its replay";
+        problems.push(Problem::new(ProblemKind::Unreplayed, 0, detail));
+    }
+    let file: &dyn Disk = &Replayed { file, replay: replay.as_deref() };
     let regions = header::regions(file, problems)?;
     for (what, region) in [("metadata", regions.metadata), ("block table", regions.table)] {
         let (end, length) = (region.end_bytes(), file.length_bytes());
@@ -92,12 +108,19 @@ fn facts(
         chunk_ratio,
         sector_bytes: items.logical_sector_bytes,
         differencing: items.has_parent,
+        replay,
     }))
 }
 
 impl VhdxTables {
+    /// Length of `file` after the replay.
+    pub(super) fn file_bytes(&self, file: &dyn Disk) -> u64 {
+        Replayed { file, replay: self.replay.as_deref() }.length_bytes()
+    }
+
     /// The run from `guest_bytes` on.
     pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
+        let file: &dyn Disk = &Replayed { file, replay: self.replay.as_deref() };
         let (block, within) =
             (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
         let rest = self.block_bytes - within;
@@ -114,6 +137,11 @@ impl VhdxTables {
                 let data = entry & !(MIB - 1);
                 present(file, data, self.block_bytes)
                     .map_err(|error| GuestRun::broken(rest, error))?;
+                let end = data.saturating_add(self.block_bytes);
+                if self.replay.as_ref().is_some_and(|replay| replay.changes(data, end)) {
+                    let reason = "the log changes this block, which only tables may be";
+                    return Err(GuestRun::failed(rest, guest_bytes, reason));
+                }
                 if state == 7 {
                     return self.partly(file, windows, block, data, within);
                 }

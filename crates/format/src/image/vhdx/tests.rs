@@ -143,12 +143,134 @@ fn states_are_zero_elsewhere_or_errors() {
 }
 
 #[test]
-fn a_log_that_was_not_replayed_is_a_problem_only_in_the_newest_header() {
+fn only_the_log_of_the_newest_header_is_replayed() {
     let mut disk = differencing();
     disk.put(64 << 10, &header(1, 7));
     assert_eq!(super::super::read(&disk).unwrap().problems, []);
     disk.put(64 << 10, &header(3, 7));
-    assert_eq!(super::super::read(&disk).unwrap().problems[0].kind, ProblemKind::Copies);
+    assert!(matches!(super::super::read(&disk).unwrap().value.layout, ImageLayout::Unknown(_)));
+}
+
+/// An entry of the log of 64 KiB at 1 MiB, at sector `at` of it: its sequence number, the sector of
+/// its tail, zeroed ranges, and sectors filled with a byte.
+fn put_log(
+    disk: &mut MemoryDisk,
+    at: u64,
+    (number, tail): (u64, u32),
+    zeros: &[(u64, u64)],
+    filled: &[(u64, u8)],
+) {
+    let mut entry = vec![0; 4096];
+    entry[..4].copy_from_slice(b"loge");
+    let sectors = 1 + u32::try_from(filled.len()).unwrap();
+    entry[8..12].copy_from_slice(&(sectors * 4096).to_le_bytes());
+    entry[12..16].copy_from_slice(&(tail * 4096).to_le_bytes());
+    entry[16..24].copy_from_slice(&number.to_le_bytes());
+    entry[24] = u8::try_from(zeros.len() + filled.len()).unwrap();
+    entry[32..48].fill(7);
+    entry[48..56].copy_from_slice(&(8 * MIB).to_le_bytes());
+    entry[56..64].copy_from_slice(&(16 * MIB).to_le_bytes());
+    let zeros =
+        zeros.iter().map(|&(place, length)| (*b"zero", [0; 4], length.to_le_bytes(), place));
+    let data = filled.iter().map(|&(place, byte)| (*b"desc", [byte; 4], [byte; 8], place));
+    for (index, (mark, end, middle, place)) in zeros.chain(data).enumerate() {
+        let from = 64 + 32 * index;
+        entry[from..from + 4].copy_from_slice(&mark);
+        entry[from + 4..from + 8].copy_from_slice(&end);
+        entry[from + 8..from + 16].copy_from_slice(&middle);
+        entry[from + 16..from + 24].copy_from_slice(&place.to_le_bytes());
+        entry[from + 24..from + 32].copy_from_slice(&number.to_le_bytes());
+    }
+    for &(_, byte) in filled {
+        let mut sector = [byte; 4096];
+        sector[..4].copy_from_slice(b"data");
+        sector[4..8].fill(0);
+        sector[4092..].copy_from_slice(&number.to_le_bytes()[..4]);
+        entry.extend(sector);
+    }
+    let entry = sealed(entry);
+    for (index, sector) in entry.chunks(4096).enumerate() {
+        let sector_at = (at + u64::try_from(index).unwrap()) % 16;
+        disk.put(MIB + 4096 * sector_at, sector);
+    }
+}
+
+fn logged() -> MemoryDisk {
+    let mut disk = differencing();
+    let mut newest = header(3, 7);
+    newest[68..80].copy_from_slice(&[0, 0, 1, 0, 0, 0, 16, 0, 0, 0, 0, 0]);
+    newest[4..8].fill(0);
+    disk.put(64 << 10, &sealed(newest));
+    disk
+}
+
+fn reason(disk: &MemoryDisk) -> String {
+    match super::super::read(disk).unwrap().value.layout {
+        ImageLayout::Unknown(reason) => reason,
+        _ => String::new(),
+    }
+}
+
+#[test]
+fn entries_of_the_log_are_replayed_in_their_order() {
+    let mut disk = logged();
+    put_entry(&mut disk, 512, 6 | (5 * MIB));
+    put_log(&mut disk, 14, (4, 14), &[(2 * MIB + 4096, 4096)], &[(2 * MIB, 0x66)]);
+    put_log(&mut disk, 0, (5, 14), &[(2 * MIB, 8192)], &[(2 * MIB + 8192, 0x06)]);
+    let parsed = super::super::read(&disk).unwrap();
+    assert_eq!(
+        parsed.problems.iter().map(|one| one.kind).collect::<Vec<_>>(),
+        [ProblemKind::Unreplayed]
+    );
+    assert_eq!(place(&disk, 0).unwrap().0, GuestPlace::Backing, "a later entry zeroed it");
+    assert_eq!(place(&disk, 512 << 20).unwrap().0, GuestPlace::Backing);
+    assert!(place(&disk, 1024 << 20).is_err(), "a block far past the end of the file");
+}
+
+#[test]
+fn a_replay_makes_the_file_as_long_as_the_log_says() {
+    let mut disk = logged();
+    put_log(&mut disk, 0, (1, 0), &[], &[(2 * MIB + 4096, 0)]);
+    put_entry(&mut disk, 0, 6 | (12 * MIB));
+    assert_eq!(place(&disk, 0).unwrap().0, GuestPlace::Here(12 * MIB));
+    let image = super::super::read(&disk).unwrap().value;
+    let guest = crate::image::guest::Guest::new(&image, &disk, vec![None]);
+    assert_eq!(device::disk::read_array::<16>(&guest, 0).unwrap(), [0; 16]);
+}
+
+#[test]
+fn a_torn_entry_after_the_last_one_is_left_out_as_a_writer_does() {
+    let mut disk = logged();
+    put_log(&mut disk, 0, (1, 0), &[(2 * MIB, 4096)], &[]);
+    put_log(&mut disk, 1, (2, 0), &[], &[(2 * MIB, 0x33)]);
+    disk.put(MIB + 4096 * 2 + 100, &[1]);
+    assert_eq!(reason(&disk), "");
+    assert_eq!(place(&disk, 0).unwrap().0, GuestPlace::Backing);
+}
+
+#[test]
+fn a_log_that_cannot_be_replayed_makes_places_unknown() {
+    let of = |change: &dyn Fn(&mut MemoryDisk)| {
+        let mut disk = logged();
+        change(&mut disk);
+        reason(&disk)
+    };
+    let empty = of(&|_| ());
+    assert_eq!(empty, "the log must be replayed, and holds no complete entry");
+    let tailless = of(&|disk| put_log(disk, 3, (9, 1), &[], &[]));
+    assert_eq!(tailless, empty, "the entries before it are missing");
+    let gap = of(&|disk| {
+        put_log(disk, 0, (1, 0), &[], &[]);
+        put_log(disk, 2, (3, 0), &[], &[]);
+    });
+    assert_eq!(gap, "the log must be replayed, and lacks the entries before 3");
+    let odd = of(&|disk| put_log(disk, 0, (1, 0), &[(2 * MIB + 512, 4096)], &[]));
+    assert_eq!(odd, "the log must be replayed, and its entry 1 is damaged");
+    let short = of(&|disk| {
+        put_log(disk, 0, (1, 0), &[], &[]);
+        *disk = MemoryDisk::with_head(7 * MIB, &device::disk::read_vec(disk, 0, 4 * MIB).unwrap());
+    });
+    assert_eq!(short, "the log must be replayed, and the file has 7340032 bytes of 8388608");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! BSD disklabels.
 //!
-//! The bytes do not say what the addresses count from: FreeBSD counts from the slice that holds the
-//! label, older FreeBSD, NetBSD and OpenBSD from the start of the disk. Slot `c` tells: FreeBSD and
-//! NetBSD let it be the slice itself, so its start is the origin; OpenBSD lets it be the whole
-//! disk.
+//! The bytes do not say what the addresses count from. The type of the slice does, as for Linux:
+//! OpenBSD and NetBSD count from the start of the disk; FreeBSD from the slice where slot `c` is at
+//! 0, else from the disk. Entries outside of an OpenBSD's or NetBSD's slice name others' partitions.
+//! Without a slice's type, slot `c` decides: FreeBSD and NetBSD let it be the slice itself, so its
+//! start is the origin; OpenBSD lets it be the whole disk.
 //!
 //! Source: FreeBSD `sys/sys/disk/bsd.h`, `sys/geom/part/g_part_bsd.c`; OpenBSD
 //! `sys/sys/disklabel.h`; Linux `block/partitions/msdos.c` (`parse_bsd`); util-linux
@@ -33,18 +34,43 @@ const SLOT_C: usize = 2;
 /// The slot that is the whole disk where NetBSD keeps `c` for its slice.
 const SLOT_D: usize = 3;
 
+/// Origin of a label's addresses, by the type of its slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// No slice, or one of unknown type.
+    #[default]
+    Unknown,
+    /// FreeBSD: the slice, where slot `c` starts at 0; else the disk.
+    FreeBsd,
+    /// OpenBSD and NetBSD: the disk.
+    Disk,
+}
+
+impl Counting {
+    /// The way in which labels count in a slice whose table gives it this type.
+    #[must_use]
+    pub fn of_slice(type_code: &str) -> Counting {
+        match type_code {
+            "0xa5" | "516e7cb4-6ecf-11d6-8ff8-00022d09712b" => Counting::FreeBsd,
+            "0xa6" | "0xa9" | "824cc7a0-36a8-11e3-890a-952519ad3f61" => Counting::Disk,
+            _ => Counting::Unknown,
+        }
+    }
+}
+
 /// Reads a disklabel in the second sector (or at byte 64 or 128) of `disk`, which starts at
 /// `slice_at_bytes` of the whole disk; 0 for a label on a whole disk. Partition ranges in the
 /// result count from the start of `disk`, whichever way the label counts. `None` when there is
 /// none.
 ///
 /// Addresses count in the sector size that the label gives, and in `sector` when it gives none. An
-/// entry of a whole disk that begins before the slice is left out, since it cannot be expressed; so
-/// is any other that does, with a problem. Entries marked unused are left out, but for `c`.
+/// entry of a whole disk that is not within the slice is left out, since it cannot be expressed; so
+/// is one of OpenBSD's or NetBSD's that is outside of the slice, and any other that begins before
+/// it, with a problem. Entries marked unused are left out, but for `c`.
 pub fn read(
     disk: &dyn Disk,
     sector: SectorSize,
-    slice_at_bytes: u64,
+    (slice_at_bytes, counting): (u64, Counting),
 ) -> Option<Parsed<PartitionTable>> {
     let named = |&at: &u64| disk::read_array(disk, at).is_ok_and(label::is_magic);
     if !PLACES.iter().any(named) {
@@ -55,7 +81,9 @@ pub fn read(
     let label = labels.iter().find(|label| label.is_sound()).or(labels.first())?;
     let mut problems = label.problems();
     let sector = label.sector().unwrap_or(sector);
-    let slice = Slice { at_bytes: slice_at_bytes, length_bytes: disk.length_bytes(), sector };
+    let counting = if label.is_openbsd() { Counting::Disk } else { counting };
+    let slice =
+        Slice { at_bytes: slice_at_bytes, length_bytes: disk.length_bytes(), sector, counting };
     let origin_bytes = origin(label, slice, &mut problems);
     let partitions = partitions(label, slice, origin_bytes, &mut problems);
     let value = PartitionTable {
@@ -72,9 +100,15 @@ struct Slice {
     at_bytes: u64,
     length_bytes: u64,
     sector: SectorSize,
+    counting: Counting,
 }
 
 impl Slice {
+    /// Returns whether an entry outside of the slice names a partition of another system.
+    fn has_foreign_entries(self) -> bool {
+        self.counting == Counting::Disk && self.at_bytes != 0
+    }
+
     /// Returns whether a slot lies within the slice when its start counts from `origin_bytes`.
     fn holds(self, slot: &Slot, origin_bytes: u64) -> bool {
         let start = slot.start_bytes(self.sector).checked_sub(origin_bytes);
@@ -86,8 +120,11 @@ impl Slice {
 /// The address, in the label's way of counting, of the slice's first byte: 0 when the label counts
 /// from the slice.
 fn origin(label: &BsdLabel, slice: Slice, problems: &mut Vec<Problem>) -> u64 {
-    if label.is_openbsd() {
-        return slice.at_bytes;
+    let c_at = label.slots().get(SLOT_C).map_or(0, |slot| slot.start_bytes(slice.sector));
+    match slice.counting {
+        Counting::Disk => return slice.at_bytes,
+        Counting::FreeBsd => return if c_at == 0 { 0 } else { slice.at_bytes },
+        Counting::Unknown => {}
     }
     let all_fit = |origin| {
         let mut used = label
@@ -140,13 +177,17 @@ fn partitions(
         let range = start.and_then(|start| ByteRange::new(start, slot.length_bytes(slice.sector)));
         let entry_at_bytes = label.slot_at(place);
         let Some(range) = range else {
-            if !is_whole {
+            if !is_whole && !slice.has_foreign_entries() {
                 let detail =
                     format!("partition {number} starts before the slice or ends beyond 64 bits");
                 problems.push(Problem::new(ProblemKind::Outside, entry_at_bytes, detail));
             }
             continue;
         };
+        let is_after = range.start_bytes() >= slice.length_bytes && slice.has_foreign_entries();
+        if is_after || is_whole && range.end_bytes() > slice.length_bytes {
+            continue;
+        }
         let role = if is_whole { PartitionRole::Whole } else { PartitionRole::Ordinary };
         partitions.push(Partition {
             number,

@@ -9,12 +9,11 @@ use units::Known;
 use super::Live;
 use crate::id::LayerId;
 use crate::kernel::NodeId;
-use crate::layer::{Layer, LayerKind};
+use crate::layer::{Bare, Layer, LayerKind};
+use crate::rule::is_extended;
 
 /// The most devices that are named.
 const NAMES_MAX: usize = 4;
-/// Length that the kernel shows of an extended partition, in bytes.
-const EXTENDED_BYTES: u64 = 1024;
 
 impl Live<'_> {
     /// Notes what the kernel's files do not say of a captured disk, without which nothing on it can
@@ -30,6 +29,7 @@ impl Live<'_> {
             lacking.into_iter().filter(|(_, is_lacking)| *is_lacking).map(|(it, _)| it).collect();
         if self.is_captured(layer) && !lacking.is_empty() {
             let detail = format!("the capture lacks {}", lacking.join(" and "));
+            self.assembler.stack.layer_mut(layer).bare = Some(Bare::Unknown(detail.clone()));
             self.problem(layer, detail);
         }
     }
@@ -58,6 +58,10 @@ impl Live<'_> {
                     format!("a capture holds no disk content; what is on {names}{more} is unknown")
                 }
             };
+            // What the kernel shows of a disk is judged; of one alone it shows nothing.
+            if self.assembler.stack.above(root).is_empty() {
+                self.assembler.stack.layer_mut(root).bare = Some(Bare::Unknown(detail.clone()));
+            }
             self.problem(root, detail);
         }
     }
@@ -80,7 +84,7 @@ impl Live<'_> {
                 | LayerKind::MdArray(_)
                 | LayerKind::Mapped(_)
         );
-        !is_device || layer.length().is_some_and(|length| length <= EXTENDED_BYTES)
+        !is_device || is_extended(&self.assembler.stack, id)
     }
 
     fn problem(&mut self, layer: LayerId, detail: String) {

@@ -69,7 +69,11 @@ impl Live<'_> {
             let sector = self.assembler.sector_of(layer);
             found.push(raid::RaidMember::new(member, layer, sector));
         }
-        self.assembler.build_known_array(&id, found)
+        let array = self.assembler.build_known_array(&id, found)?;
+        if node.length_bytes.value().is_some() {
+            self.assembler.stack.layer_mut(array).length_bytes = node.length_bytes.clone();
+        }
+        Some(array)
     }
 
     /// The kernel does not say where a backing device's data begins, but how long it is, and the

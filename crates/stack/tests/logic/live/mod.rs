@@ -1,5 +1,6 @@
 //! The running machine: the kernel's devices and the bytes on them, put together.
 
+mod captures;
 mod discards;
 mod hostile;
 mod world;
@@ -66,38 +67,6 @@ fn without_leave_to_read_the_kernels_view_stands_and_nothing_is_aligned_unseen()
     assert_eq!(seen.device("sda1").2.verdict, Verdict::Misaligned);
     let system = seen.assembled.stack.over(id)[1];
     assert_eq!(seen.assembled.stack.layer(system).mount_points, ["/data"]);
-}
-
-/// A captured disk with a partition, whose directory and other files are as they are here.
-fn captured(files: &[(&str, &str)]) -> world::Seen {
-    Sample::new()
-        .disk("sda", "8:0", 64 * MIB, &[])
-        .partition("sda", "sda1", "8:1", 2048, 2000)
-        .files(files)
-        .look("sda")
-}
-
-#[test]
-fn what_a_capture_does_not_show_of_a_disk_is_unknown() {
-    let seen = captured(&[]);
-    assert_eq!(seen.device("sda").2.verdict, Verdict::Unknown);
-    assert_eq!(
-        seen.device("sda").2.reason,
-        "a capture holds no disk content; what is on sda1 is unknown"
-    );
-    assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
-}
-
-#[test]
-fn a_captured_disk_is_unknown_and_what_the_kernel_used_of_it_is_judged() {
-    let mounted = ("/proc/self/mountinfo", "1 0 8:1 / /data rw - ext4 /dev/sda1 rw");
-    let seen = captured(&[mounted]);
-    assert_eq!(seen.device("sda").2.verdict, Verdict::Unknown);
-    assert_eq!(
-        seen.device("sda").2.reason,
-        "a capture holds no disk content; only what the kernel shows is known"
-    );
-    assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
 }
 
 #[test]

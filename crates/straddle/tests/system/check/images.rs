@@ -63,6 +63,28 @@ fn a_vdi_whose_data_starts_1_kib_into_the_file_takes_the_whole_guest_with_it() {
 }
 
 #[test]
+fn a_gpt_for_4096_byte_sectors_is_said_alike_in_every_format() {
+    need_tools!("sfdisk", "losetup", "qemu-img");
+    testkit::need_loops!();
+    let scratch = Scratch::new();
+    let raw = scratch.image("disk.raw", 64 * MIB);
+    let disk = testkit::Loop::attach(&raw, 4096);
+    tool::run_with_input("sfdisk", &["-q", text(disk.path())], "label: gpt\nstart=256\n");
+    drop(disk);
+    for format in ["raw", "qcow2", "vmdk", "vdi", "vpc", "vhdx"] {
+        let image = scratch.path().join(format!("new.{format}"));
+        tool::run("qemu-img", &["convert", "-f", "raw", "-O", format, text(&raw), text(&image)]);
+        let checked = check(&[text(&image)]);
+        assert!(checked.has("ST301", "info"), "{format}: {:?}", checked.findings());
+        let start = checked.layer("partition", "#1")["start_bytes"].as_u64();
+        assert_eq!(start, Some(MIB), "{format}");
+        let told = check(&[text(&image), "--on", "512e"]);
+        assert!(told.has("ST301", "error"), "{format}: {:?}", told.findings());
+        assert!(!check(&[text(&image), "--on", "4Kn"]).has("ST301", "error"), "{format}");
+    }
+}
+
+#[test]
 fn clusters_below_the_granule_are_named() {
     need_tools!("sfdisk", "qemu-img", "qemu-io");
     let scratch = Scratch::new();
