@@ -15,6 +15,7 @@ pub mod heads;
 pub mod hostile;
 pub mod identify;
 pub mod image;
+pub mod lost_table;
 pub mod member;
 pub mod named;
 mod precedence;

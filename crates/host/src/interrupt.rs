@@ -47,8 +47,16 @@ impl Interrupt {
             flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
             flag::register(signal, Arc::clone(&interrupt.raised))?;
         }
-        flag::register(SIGXFSZ, Arc::default())?;
         Ok(interrupt)
+    }
+
+    /// Makes writes over the limit of `ulimit -f` fail from now on, where they would end the
+    /// process.
+    ///
+    /// # Errors
+    /// When the kernel takes no handler.
+    pub fn fail_writes_over_the_limit() -> io::Result<()> {
+        flag::register(SIGXFSZ, Arc::default()).map(drop)
     }
 
     /// One that no signal raises.

@@ -10,8 +10,8 @@ use format::table::{Partition, PartitionRole};
 use units::ByteRange;
 
 use crate::moves::without;
-use crate::old_table_bytes::RECORD_BYTES;
 use crate::table_change::{Side, TableChange, TableWrite};
+use crate::table_places::records;
 
 /// Reason for which a range must be blank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub(crate) fn affected(
         let parts = outside(one.range, held()).into_iter();
         parts.map(|bytes| AffectedRange { bytes, number: one.number, reason: Reason::Taken })
     });
-    let (writes, known) = (written(change), table_sectors(change));
+    let (writes, known) = (written(change), table_sectors(change, [from, to]));
     let parts = left.iter().copied().chain(taken).flat_map(|range| {
         let known = match range.reason {
             _ if change.rebuilt.contains(&range.number) => &[],
@@ -95,9 +95,8 @@ fn written(change: &TableChange) -> Vec<ByteRange> {
 }
 
 /// The ranges of the two tables that may be in a partition: all that is written, and records.
-pub(crate) fn table_sectors(change: &TableChange) -> Vec<ByteRange> {
-    let records = change.known.iter().filter(|run| run.length_bytes() == RECORD_BYTES);
-    written(change).into_iter().chain(records.copied()).collect()
+pub(crate) fn table_sectors(change: &TableChange, tables: [&[Partition]; 2]) -> Vec<ByteRange> {
+    written(change).into_iter().chain(tables.into_iter().flat_map(records)).collect()
 }
 
 /// The partitions of a table that hold data.

@@ -12,8 +12,9 @@ use units::{ByteRange, SectorSize};
 
 use crate::affected_ranges::{is_container, of_number, outside, table_sectors};
 use crate::content_needs::ContentNeeds;
+use crate::fat::RebuiltFat;
 use crate::in_the_way::used_byte;
-use crate::table_change::{Side, TableChange};
+use crate::table_change::{Side, TableChange, TableWrite};
 use crate::table_check::Case;
 
 /// Checks that every partition of `disk` whose length `change` changes, carried out towards `to`,
@@ -27,6 +28,7 @@ pub fn content_fits(change: &TableChange, disk: &Rc<dyn Disk>, to: Side) -> Resu
         Side::Old => Side::New,
     };
     let case = Case { change, disk: disk.as_ref() };
+    rebuilt_from_the_disk(change, disk)?;
     let [old, new] = [from, to].map(|side| case.table(side));
     let (Some(old), Some(new)) = (old, new) else { return Ok(()) };
     let changed = |one: &&Partition| {
@@ -41,8 +43,34 @@ pub fn content_fits(change: &TableChange, disk: &Rc<dyn Disk>, to: Side) -> Resu
     let stack = stack_of(change, disk, from);
     for one in changed {
         let next = of_number(&new.partitions, one.number).map_or(one.range, |next| next.range);
-        let fits = fits(&stack, one, next.length_bytes(), change, disk, to);
+        let tables = table_sectors(change, [&old.partitions, &new.partitions]);
+        let fits = fits(&stack, one, next.length_bytes(), &tables, disk, to);
         fits.map_err(|reason| format!("partition {}: {reason}", one.number))?;
+    }
+    Ok(())
+}
+
+/// Rejects writes into a partition that are not those of the FAT that is rebuilt from what is on
+/// the disk.
+fn rebuilt_from_the_disk(change: &TableChange, disk: &Rc<dyn Disk>) -> Result<(), String> {
+    let new = Case { change, disk: disk.as_ref() }.table(Side::New);
+    let old: Rc<dyn Disk> =
+        Rc::new(WithTable { disk: Rc::clone(disk), change: change.clone(), side: Side::Old });
+    for &number in &change.rebuilt {
+        let wrong = |why: &str| format!("its writes are not the FAT of partition {number}: {why}");
+        let one = new.as_ref().and_then(|new| of_number(&new.partitions, number));
+        let range = one.ok_or_else(|| wrong("the table does not list it"))?.range;
+        let volume: Rc<dyn Disk> = Rc::new(Window::new(Rc::clone(&old), range));
+        let fat = RebuiltFat::new(&volume, change.new_sector_bytes).map_err(|why| wrong(&why))?;
+        let is_in = |write: &&TableWrite| write.range().is_some_and(|one| one.overlaps(range));
+        let planned: Vec<&TableWrite> = change.writes.iter().filter(is_in).collect();
+        let bytes = planned.iter().map(|write| device::disk::length_of(&write.new)).sum();
+        let writes =
+            fat.writes(&volume, range.start_bytes(), "", bytes).map_err(|why| wrong(&why))?;
+        let places = |write: &TableWrite| (write.at_bytes, write.new.clone());
+        if !writes.iter().map(places).eq(planned.into_iter().map(places)) {
+            return Err(wrong("it would hold other files"));
+        }
     }
     Ok(())
 }
@@ -52,7 +80,7 @@ fn fits(
     stack: &Stack,
     partition: &Partition,
     length: u64,
-    change: &TableChange,
+    tables: &[ByteRange],
     disk: &Rc<dyn Disk>,
     to: Side,
 ) -> Result<(), String> {
@@ -67,7 +95,7 @@ fn fits(
     let Some(content) = recognized.content else {
         let kept = ByteRange::new(partition.range.start_bytes(), now.min(length));
         // Records of the two tables may be in a blank partition.
-        let parts = outside(kept.ok_or("it is too long")?, table_sectors(change).into_iter());
+        let parts = outside(kept.ok_or("it is too long")?, tables.iter().copied());
         let used = parts.into_iter().find_map(|part| used_byte(disk.as_ref(), part, false));
         return match used {
             None => Ok(()),

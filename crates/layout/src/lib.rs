@@ -27,6 +27,7 @@
 //! | `table_change` | the writes of a plan that moves no data |
 //! | `affected_ranges` | the ranges that a change cuts, leaves or takes |
 //! | `table_check` | the checks on them, before anything is written |
+//! | `table_places` | the places that these writes may be in |
 //! | `content_fits` | the check that contents still allow what it does |
 //! | `table_writer` | their order, and the flushes between them |
 //! | `qcow2` | the guest's disk in a qcow2 image, for writing |
@@ -61,6 +62,7 @@ mod start_fields;
 mod surveyed_disk;
 mod table_change;
 mod table_check;
+mod table_places;
 mod table_writer;
 #[cfg(test)]
 mod tests;

@@ -190,12 +190,14 @@ impl SurveyedDisk<'_> {
         let mut placed = Vec::new();
         let mut rows = Vec::new();
         let mut unmended = Vec::new();
+        let mut obstacles = Vec::new();
         for (piece, &new) in self.pieces.iter().zip(&found) {
             let odd = [new.start, new.start + new.length]
                 .iter()
                 .any(|at| !at.is_multiple_of(self.room.sector));
             if odd {
-                return Err(refusal::inexpressible(piece, self.room.sector));
+                obstacles.push(refusal::inexpressible(piece, self.room.sector));
+                continue;
             }
             let record_at =
                 piece.record_at.map(|_| best_places::gap_start(piece, new.start, self.room));
@@ -203,6 +205,9 @@ impl SurveyedDisk<'_> {
             let row = self.row(piece, new, judgments);
             unmended.extend(self.unmended(piece, &row));
             rows.push(row);
+        }
+        if let Some(obstacle) = refusal::together(obstacles) {
+            return Err(obstacle);
         }
         let moves = self
             .pieces

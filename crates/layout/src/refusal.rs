@@ -128,6 +128,13 @@ pub(crate) fn unknown(at: u64) -> NoPlan {
     NoPlan::new(reason, None)
 }
 
+/// All `obstacles` in one, by partition; `None` where there are none.
+pub(crate) fn together(obstacles: Vec<NoPlan>) -> Option<NoPlan> {
+    obstacles
+        .into_iter()
+        .reduce(|all, next| NoPlan { reason: format!("{}; {}", all.reason, next.reason), ..all })
+}
+
 /// Why a table of `sector` bytes cannot hold the best place of a partition.
 pub(crate) fn inexpressible(piece: &PartitionNeeds, sector: u64) -> NoPlan {
     let (number, start) = (piece.number, piece.range.start_bytes());

@@ -306,6 +306,7 @@ not_written() {
 
 # not_on_it: refuses a directory that lies on the disk itself.
 not_on_it() {
+    [ -d "$work" ] || return 0
     [ "$(stat -fc %T "$work")" != tmpfs ] ||
         say "warning: $work is in memory: a power cut during the move would lose data"
     [ -b "$disk" ] || return 0
@@ -327,19 +328,38 @@ stopped() {
     exit "$status"
 }
 
-# named: the disk and the directory that were meant.
-named() {
+# options ARGUMENTS...: the options of this script, and its other arguments.
+options() {
+    dry='' confirm='' target='' place=''
     script=$(realpath "$0" 2>/dev/null || true)
     grep -qs "^plan='$plan'\$" "$script" ||
         refuse "this script is not run from a file, and so could not be run again" \
             "straddle plan $(word "${1-$default_disk}") --script -o plan.sh"
-    case ${1-} in
-    -h | --help)
-        sed -n '/^# Usage/,/^set/{s/^# \{0,1\}//p}' "$script"
-        exit 0
-        ;;
-    esac
-    [ "$#" -le 2 ] || refuse "more than two arguments" "sh $(word "$script") DISK DIR"
+    while [ "$#" -gt 0 ]; do
+        case $1 in
+        -h | --help)
+            sed -n '/^# Usage/,/^set/{s/^# \{0,1\}//p}' "$script"
+            exit 0
+            ;;
+        -n | --dry-run) dry=yes ;;
+        --confirm)
+            [ "$#" -gt 1 ] || refuse "--confirm names no disk" "sh $(word "$script") --help"
+            confirm=$2
+            shift
+            ;;
+        --confirm=*) confirm=${1#*=} ;;
+        -*) refuse "no such option: $1" "sh $(word "$script") --help" ;;
+        *)
+            [ -z "$place" ] || refuse "more than two arguments" "sh $(word "$script") DISK DIR"
+            if [ -n "$target" ]; then place=$1; else target=$1; fi
+            ;;
+        esac
+        shift
+    done
+}
+
+# named [DISK [DIR]]: the disk and the directory that were meant.
+named() {
     disk=${1-}
     [ -n "$disk" ] || refuse "no disk was named" \
         "sh $(word "$script") $(word "${default_disk:-DISK}") DIR"
@@ -350,15 +370,18 @@ named() {
     # The shell drops line feeds at the end of a name.
     [ "$disk" -ef "$1" ] || refuse "the name of the disk ends with a line feed" "rename it"
     home=${script%/*}
-    if [ "$#" -lt 2 ] && [ "$(cat "$home/plan" 2>/dev/null)" = "$plan" ]; then
+    # A run that was stopped before it kept the plan left its own copy there all the same.
+    own=${home%/*}/straddle-plan-$plan/resume.sh
+    if [ "$#" -lt 2 ] && { [ "$script" = "$own" ] || [ "$(cat "$home/plan" 2>/dev/null)" = "$plan" ]; }
+    then
         work=$home
     else
-        [ -d "${2-$home}" ] || {
+        [ -d "${2-$home}" ] || [ -n "$dry" ] || {
             mkdir "$2" || refuse "cannot make $2" \
                 "name a directory that exists: sh $(word "$script") $(word "$disk") DIR"
             made=$2
         }
-        work=$(realpath "${2-$home}")/straddle-plan-$plan
+        work=$(realpath -m "${2-$home}")/straddle-plan-$plan
     fi
 }
 
@@ -407,6 +430,44 @@ same identifier (such as a clone), or it changed since" \
     fi
 }
 
+# identity: what confirms the disk, as straddle apply takes it: the name of an image; of a device its
+# serial number, else its WWN, else its path and size.
+identity() {
+    [ -b "$disk" ] || {
+        printf %s "${disk##*/}"
+        return 0
+    }
+    for field in SERIAL WWN; do
+        found=$(lsblk -dno "$field" "$disk" 2>/dev/null | sed 's/^ *//;s/ *$//' || true)
+        [ -z "$found" ] || {
+            printf %s "$found"
+            return 0
+        }
+    done
+    printf %s "$disk=$disk_bytes"
+}
+
+# confirmed: refuses a disk that nobody confirmed, now or in a run before. On a terminal, asks.
+confirmed() {
+    wanted=$(identity)
+    [ "$(cat "$work/confirmed" 2>/dev/null)" != "$wanted" ] || return 0
+    [ -n "$confirm" ] || [ ! -t 0 ] || {
+        printf 'To change %s, type %s: ' "$disk" "$wanted" >&2
+        read -r confirm || true
+    }
+    [ "${confirm#./}" = "$wanted" ] || refuse "--confirm does not name $disk" "read the script, back \
+up the disk, then: sh $(word "$script") $(word "$disk") $(word "${work%/*}") --confirm $(word "$wanted")"
+}
+
+# rehearsed: says what would be done.
+rehearsed() {
+    step() { [ "$1" -le "$finished" ] || say "would do step $1 of $steps: $2"; }
+    all_steps
+    say "nothing was written; next: sh $(word "$script") $(word "$disk") $(word "${work%/*}") \
+--confirm $(word "$(identity)")"
+    exit 0
+}
+
 # begin: makes the directory.
 begin() {
     fits
@@ -418,6 +479,8 @@ begin() {
     keep "$work/resume.sh"
     printf '%s\n' "$chunk" >"$work/chunk.new"
     keep "$work/chunk"
+    printf '%s\n' "$wanted" >"$work/confirmed.new"
+    keep "$work/confirmed"
     printf '%s\n' "$plan" >"$work/plan.new"
     keep "$work/plan"
 }
@@ -428,11 +491,12 @@ main() {
         command -v "$tool" >/dev/null || refuse "$tool is not installed" \
             "install coreutils, diffutils and util-linux"
     done
-    named "$@"
+    options "$@"
+    named ${target:+"$target"} ${place:+"$place"}
     same_disk
     exec 9<"$disk"
     flock -w 10 9 || refuse "another process has locked $disk" "fuser -v $(word "$disk")"
-    mkdir -p "$work" || refuse "cannot make $work" \
+    [ -n "$dry" ] || mkdir -p "$work" || refuse "cannot make $work" \
         "name a directory that you may write: sh $(word "$script") $(word "$disk") DIR"
     not_on_it
     nothing_uses_it
@@ -446,6 +510,8 @@ main() {
         say "nothing to do: this plan was carried out"
         exit 0
     }
+    [ -z "$dry" ] || rehearsed
+    is_marked || confirmed
     if [ -f "$work/plan" ]; then fits; else begin; fi
     # A run that was killed after it wrote the mark may not have recorded that step.
     [ "$finished" -ge "$mark_step" ] || is_marked || saved_again

@@ -8,6 +8,7 @@ use units::{ByteRange, SectorSize};
 use crate::affected_ranges::{affected, is_container, of_number};
 use crate::old_table_bytes::{TableBytes, entry_at};
 use crate::table_change::{SECTOR, Side, TableChange, TableState, TableWrite};
+use crate::table_places;
 
 /// Answers whether a range of the disk is blank.
 pub type IsBlank<'a> = dyn Fn(ByteRange) -> Result<bool, String> + 'a;
@@ -44,6 +45,7 @@ pub fn check(
     case.rebuilds_fat(towards.unwrap_or_default(), to)?;
     let (from, towards) = (from.unwrap_or_default(), towards.unwrap_or_default());
     case.no_partition_is_written(from, towards, to)?;
+    case.only_tables_are_written(old.as_ref(), new.as_ref())?;
     for range in affected(change, from, towards, to)? {
         if !is_blank(range.bytes)? {
             return Err(range.refusal());
@@ -158,6 +160,28 @@ impl Case<'_> {
             _ => return differs("the table's kind"),
         }
         Ok(())
+    }
+
+    /// Rejects writes where neither table is, and a GPT of other places than these tables have.
+    fn only_tables_are_written(
+        &self,
+        old: Option<&PartitionTable>,
+        new: Option<&PartitionTable>,
+    ) -> Result<(), String> {
+        let Some(new) = new else { return Ok(()) };
+        let now = self.bytes(new, Side::New)?;
+        let was = old.map(|old| self.bytes(old, Side::Old)).transpose()?;
+        if let TableBytes::Gpt(now) = &now {
+            let was = match &was {
+                Some(TableBytes::Gpt(was)) => Some(was),
+                _ => None,
+            };
+            table_places::check_headers(self.change, was, now)?;
+        }
+        let rebuilt = self.change.rebuilt.iter();
+        let rebuilt = rebuilt.filter_map(|&number| Some(of_number(&new.partitions, number)?.range));
+        let rebuilt: Vec<ByteRange> = rebuilt.collect();
+        table_places::check(self.change, old.zip(was.as_ref()), (new, &now), &rebuilt)
     }
 
     /// Rejects writes into a partition after which it is no FAT of the new sectors.

@@ -1,6 +1,6 @@
 //! Judges each layer by where its data finally lies.
 
-use format::ProblemKind;
+use format::{ProblemKind, lost_table};
 use serde::{Deserialize, Serialize};
 use units::{ByteRange, Source, Unit};
 
@@ -123,6 +123,9 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
     match &stack.layer(id).bare {
         Some(Bare::Unknown(reason)) => grounds.obstacles.push(Obstacle::Unknown(reason.clone())),
         Some(Bare::Empty(reason)) => grounds.empty = Some(reason.clone()),
+        Some(Bare::Lost(volumes)) => {
+            grounds.obstacles.push(Obstacle::Unknown(lost_table::reason(volumes)));
+        }
         None => {}
     }
     let under = stack.under(id);

@@ -4,6 +4,7 @@ use device::FileIdentity;
 use format::Problem;
 use format::filesystem::FileSystem;
 use format::image::Image;
+use format::lost_table::LostVolume;
 use format::member::bcache::Bcache;
 use format::member::integrity::Integrity;
 use format::member::luks::Luks;
@@ -117,6 +118,8 @@ pub enum Bare {
     Empty(String),
     /// Something may be on it: why it is not known.
     Unknown(String),
+    /// Volumes are on it, and no partition table lists them.
+    Lost(Vec<LostVolume>),
 }
 
 /// Place where an image's file lies on its host.

@@ -35,7 +35,7 @@ mod work_budget;
 pub use graph::Stack;
 pub use id::LayerId;
 pub use judge::{Judgment, Misalignment};
-pub use layer::{Layer, LayerKind, LayerType};
+pub use layer::{Bare, Layer, LayerKind, LayerType};
 pub use mapping::Mapping;
 pub use on_option::Condition;
 pub use rule::{Cost, Severity};

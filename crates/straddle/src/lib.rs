@@ -43,6 +43,8 @@ use world::this_machine::ThisMachine;
 #[must_use]
 pub fn run(words: &[OsString]) -> ExitCode {
     shared::bug::show_panics_as_errors();
+    // Without the handler, a write over the limit ends the process without a word.
+    let _ = host::Interrupt::fail_writes_over_the_limit();
     let done = shared::bug::caught(|| run_in(words.to_vec(), &ThisMachine));
     ExitCode::from(done.unwrap_or_else(|bug| exit::bug(words, &bug)))
 }

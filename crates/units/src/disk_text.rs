@@ -110,6 +110,17 @@ impl DiskText {
     }
 }
 
+impl DiskText {
+    /// The same path as Linux writes it: with `/` for each `\`.
+    #[must_use]
+    pub fn with_slashes(mut self) -> DiskText {
+        for byte in self.kept.iter_mut().filter(|byte| **byte == b'\\') {
+            *byte = b'/';
+        }
+        self
+    }
+}
+
 impl From<&str> for DiskText {
     fn from(text: &str) -> DiskText {
         DiskText::from_bytes(text.as_bytes())

@@ -16,7 +16,7 @@ pub struct UntornVerdict {
     pub engine: PageEngine,
     /// The page that decided, in bytes: the largest one where the answer is yes.
     pub page_bytes: u64,
-    /// `LAYER: REASON` of the layer that decided; empty where the answer is yes.
+    /// `LAYER: REASON` of each layer that gives this answer, joined by `; `; empty where it is yes.
     pub because: String,
     /// A line for each layer, the engine first; the line of the running server's writes last.
     pub layers: Vec<PageLayer>,
@@ -28,8 +28,8 @@ pub struct UntornVerdict {
 }
 
 impl UntornVerdict {
-    /// Returns the verdict that follows from `layers`: the first torn one decides, else the first
-    /// unknown one.
+    /// Returns the verdict that follows from `layers`: all that tear a page decide, else all that are
+    /// unknown.
     pub(super) fn of(engine: PageEngine, page_bytes: u64, layers: Vec<PageLayer>) -> UntornVerdict {
         let worst = layers.iter().map(|line| line.fate).max().unwrap_or(PageFate::Unknown);
         let answer = match worst {
@@ -37,13 +37,18 @@ impl UntornVerdict {
             PageFate::Unknown => UntornAnswer::Unknown,
             PageFate::Torn => UntornAnswer::No,
         };
-        let decisive = layers.iter().find(|line| line.fate == worst && worst != PageFate::Whole);
-        let because = decisive.map(|line| format!("{}: {}", line.name, line.reason));
+        let decisive = layers.iter().filter(|line| line.fate == worst && worst != PageFate::Whole);
+        let mut because: Vec<String> = Vec::new();
+        for line in decisive.map(|line| format!("{}: {}", line.name, line.reason)) {
+            if !because.contains(&line) {
+                because.push(line);
+            }
+        }
         UntornVerdict {
             answer,
             engine,
             page_bytes,
-            because: because.unwrap_or_default(),
+            because: because.join("; "),
             layers,
             live: None,
             settings: engine.settings(answer),

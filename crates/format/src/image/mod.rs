@@ -247,15 +247,26 @@ impl Image {
     }
 
     /// This image with its `layout`, or with the reason that there is none, which is a problem at
-    /// `at_bytes`.
+    /// `at_bytes`: something that is not read.
     fn laid_out(
-        mut self,
+        self,
         layout: Result<ImageLayout, String>,
         at_bytes: u64,
+        problems: Vec<Problem>,
+    ) -> Parsed<Image> {
+        let unread = |reason| Problem::new(ProblemKind::Unsupported, at_bytes, reason);
+        self.laid_out_or(layout.map_err(unread), problems)
+    }
+
+    /// This image with its `layout`, or with the problem for which there is none.
+    fn laid_out_or(
+        mut self,
+        layout: Result<ImageLayout, Problem>,
         mut problems: Vec<Problem>,
     ) -> Parsed<Image> {
-        self.layout = layout.unwrap_or_else(|reason| {
-            problems.push(Problem::new(ProblemKind::Unsupported, at_bytes, reason.clone()));
+        self.layout = layout.unwrap_or_else(|problem| {
+            let reason = problem.detail.clone();
+            problems.push(problem);
             ImageLayout::Unknown(reason)
         });
         Parsed { value: self, problems }

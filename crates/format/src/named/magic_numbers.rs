@@ -211,7 +211,7 @@ pub const NAMED: &[Named] = &[
     image("VMDK COWD", b"COWD\x01\0\0\0", little(12, 4, 512)),
     image("VMDK seSparse", b"\xbe\xba\xfe\xca\0\0\0\0\x01\0\0\0\x02\0\0\0", little(16, 8, 512)),
     Named {
-        class: Image("ewfexport -f raw -t NEW FILE"),
+        class: Image("ewfexport -u -q -f raw -t STEM FILE"),
         ..image("EWF (EnCase)", b"EVF\t\r\n\xff\0", None)
     },
     // The trailer's own length, 512, follows its magic and version.

@@ -173,6 +173,8 @@ pub struct GptRewrite {
 pub enum Repair {
     /// Writing both from the sound one.
     Rewrite(GptRewrite),
+    /// Writing both with only so many entries, since something else begins after these.
+    FewerEntries(u32),
     /// First a disk as long as the table says, in bytes: this one ends before.
     Extend(u64),
     /// A person's choice: both are sound and say different things, or neither is sound.

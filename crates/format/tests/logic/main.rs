@@ -4,6 +4,7 @@ mod fuzz_targets;
 mod guest_agree;
 mod hostile;
 mod identify_real;
+mod lost_table;
 mod members;
 mod precedence;
 mod tables_bsd;

@@ -392,7 +392,7 @@ fn copies_are_written_again_only_where_nothing_else_is() {
     // What is left of the table itself, whole or damaged, is no obstacle.
     assert_eq!(writes(&plain(), &no_header), Ok(()));
     assert_eq!(writes(&plain(), &|disk| disk.put(1024, b"damage")), Ok(()));
-    assert_eq!(writes(&plain(), &|disk| disk.put(end, &[0x99; 512])), Ok(()));
+    assert_eq!(writes(&plain(), &|disk| disk.put(end, b"damage")), Ok(()));
     let blank = |disk: &mut MemoryDisk| disk.put(512, &[0; 33 * 512]);
     assert_eq!(writes(&plain(), &blank), Ok(()));
     // A boot loader, where the entries may never have been.
@@ -400,9 +400,40 @@ fn copies_are_written_again_only_where_nothing_else_is() {
         no_header(disk);
         disk.put(16 * 512, b"U-Boot");
     };
-    assert!(writes(&plain(), &loader).is_err_and(|why| why.contains("at sector 2")));
+    assert!(writes(&plain(), &loader).is_err_and(|why| why.contains("first copy")));
+    // What replaced a header, or the entries of the backup.
+    let label = |disk: &mut MemoryDisk| {
+        disk.put(512, &[0; 512]);
+        disk.put(512, b"LABELONE");
+    };
+    assert!(writes(&plain(), &label).is_err_and(|why| why.contains("first copy")));
+    for (at, byte) in [(end, b'G'), (end - 20 * 512, 1)] {
+        let mirror = |disk: &mut MemoryDisk| disk.put(at, &[byte; 512]);
+        assert!(writes(&plain(), &mirror).is_err_and(|why| why.contains("at the end")));
+    }
     let odd = Gpt { entry_bytes: 256, ..plain() };
     assert!(writes(&odd, &|_| {}).is_err_and(|why| why.contains("128 bytes")));
+}
+
+#[test]
+fn a_table_gets_fewer_entries_where_a_boot_loader_follows_its_used_ones() {
+    let loader = |disk: &mut MemoryDisk| disk.put(16 * 512 + 3, b"eGON.BT0");
+    assert_eq!(repair(&plain(), loader), Some(Repair::FewerEntries(56)));
+    let both = |disk: &mut MemoryDisk| {
+        disk.put(1024 + 56, b"damage");
+        disk.put(20 * 512, b"idbloader");
+    };
+    assert_eq!(repair(&plain(), both), Some(Repair::FewerEntries(72)));
+    // An entry that is used follows, or the mark of the protective MBR would go.
+    let full = Gpt::new(512, SECTORS, vec![slot(1, 2048, 4095), slot(100, 4096, 10_000)]);
+    assert!(matches!(repair(&full, loader), Some(Repair::Unsafe(_))));
+    let active = |disk: &mut MemoryDisk| {
+        loader(disk);
+        disk.put(446, &[0x80]);
+    };
+    assert!(matches!(repair(&plain(), active), Some(Repair::Unsafe(_))));
+    let at_once = |disk: &mut MemoryDisk| disk.put(2 * 512 + 256, &[7; 128]);
+    assert!(matches!(repair(&plain(), at_once), Some(Repair::Unsafe(_))));
 }
 
 #[test]

@@ -114,3 +114,48 @@ fn an_order_that_hides_a_logical_partition_is_refused() {
     change.writes.reverse();
     assert!(reason(&change, &disk, true).contains("would hide a partition"));
 }
+
+/// `change` with one more write, of `new` over `old`.
+fn with_write(change: &TableChange, at_bytes: u64, old: u8, new: u8) -> TableChange {
+    let mut change = change.clone();
+    let mut extra = change.writes[0].clone();
+    (extra.at_bytes, extra.old, extra.new) = (at_bytes, vec![old; SECTOR], vec![new; SECTOR]);
+    change.writes.insert(0, extra);
+    change
+}
+
+#[test]
+fn a_write_where_no_table_is_is_refused() {
+    for (words, gap) in [("partitions are empty", 40 * 512), ("an MBR", 20 * 512)] {
+        let Case { disk, change, .. } = case(words);
+        let loader = with_write(&change, gap, 7, 0);
+        assert!(reason(&loader, &disk, true).contains("something unknown"), "{words}");
+        let blank = with_write(&change, gap, 0, 7);
+        assert!(reason(&blank, &disk, true).contains("where no table is"), "{words}");
+    }
+}
+
+#[test]
+fn a_header_with_another_usable_range_or_other_places_is_refused() {
+    let Case { disk, change, .. } = case("partitions are empty");
+    for (at, what) in [(40, "first usable"), (48, "last usable"), (40 + 7, "a range of none")] {
+        let mut forged = change.clone();
+        for write in forged.writes.iter_mut().filter(|write| write.what.contains("header")) {
+            write.new[at] ^= 1;
+        }
+        let forged = edited(&forged, |_| {});
+        let reason = reason(&forged, &disk, true);
+        assert!(reason.contains("usable range"), "{what}: {reason}");
+    }
+}
+
+#[test]
+fn runs_that_a_plan_calls_records_are_not_taken_for_blank() {
+    let disk = tables::gpt(512, &[(64, 999), (1001, 3000)]);
+    let change = tables::planned(&disk, "512e");
+    let mut short = edited(&change, |entries| entries.copy_within(32..40, 40));
+    short.known.extend((64..1000).filter_map(|sector| ByteRange::new(sector * 512, 512)));
+    let first = ByteRange::new(70 * 512, 900 * 512).expect("within the first partition");
+    let checked = check(&short, &disk, Side::Old, &|range| Ok(!range.overlaps(first)));
+    assert!(checked.is_err_and(|why| why.contains("partition 1 would cover data")));
+}

@@ -1,8 +1,7 @@
 //! Disks on which nothing was found: empty, or of unknown content.
 
-use format::blank;
 use format::image::ImageLayout;
-use format::{Problem, ProblemKind};
+use format::{Problem, ProblemKind, blank, lost_table};
 
 use crate::graph::Stack;
 use crate::layer::{Bare, Layer, LayerKind};
@@ -21,7 +20,11 @@ pub(super) fn mark(stack: &mut Stack) {
                     tabled(layer, &words.join(" and "))
                 }
             };
-            Some((id, bare))
+            let lost = match is_encrypted(layer) || unread_layout(layer).is_some() {
+                true => Vec::new(),
+                false => lost_table::volumes(disk.as_ref()),
+            };
+            Some((id, if lost.is_empty() { bare } else { Bare::Lost(lost) }))
         })
         .collect();
     for (id, bare) in found {
@@ -35,6 +38,17 @@ fn is_disk(layer: &Layer) -> bool {
 
 fn is_encrypted(layer: &Layer) -> bool {
     matches!(&layer.kind, LayerKind::ImageFormat(image) if image.encrypted)
+}
+
+/// Returns why the bytes that an image format gives a guest are not known, where that is so.
+fn unread_layout(layer: &Layer) -> Option<&String> {
+    match &layer.kind {
+        LayerKind::ImageFormat(image) => match &image.layout {
+            ImageLayout::Unknown(reason) => Some(reason),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// A partition table that lists nothing.
@@ -52,9 +66,7 @@ fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadE
     if is_encrypted(layer) {
         return Bare::Unknown("encrypted: what is inside cannot be read".to_owned());
     }
-    if let LayerKind::ImageFormat(image) = &layer.kind
-        && let ImageLayout::Unknown(reason) = &image.layout
-    {
+    if let Some(reason) = unread_layout(layer) {
         return Bare::Unknown(reason.clone());
     }
     if layer.length() == Some(0) {

@@ -11,7 +11,7 @@ use super::remedy::Command;
 use super::{Finding, Remedy, RuleInput, Severity, finding, length, rarely_written, remedy};
 use crate::external_parts;
 use crate::id::LayerId;
-use crate::layer::{Layer, LayerKind};
+use crate::layer::{Bare, Layer, LayerKind};
 use crate::mapping::Mapping;
 
 /// Advice where the fix itself depends on what is in force.
@@ -59,6 +59,7 @@ pub(super) fn check(case: &RuleInput<'_>) -> Vec<Finding> {
         found.extend(by_kind.into_iter().map(|(kind, texts)| damage(case, id, kind, texts)));
         found.extend(signatures(case, id));
         found.extend(hybrid(case, id));
+        found.extend(lost_table(case, id));
     }
     found.extend(external_parts::lacking(case.stack).into_iter().filter_map(elsewhere));
     found
@@ -220,6 +221,12 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             .into_iter()
             .collect()
         }
+        (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::FewerEntries(count))) => {
+            let when = "something else, perhaps a boot loader, follows the used entries; end the \
+                        table before it";
+            let shorter = |disk| Remedy::when(when, Command::FewerEntries { disk, count });
+            remedy::node(layer).map(shorter).into_iter().collect()
+        }
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Choose)) => {
             vec![Remedy::tell(
                 "find out which copy is right before any tool writes: gdisk's recovery menu shows \
@@ -291,6 +298,31 @@ fn signatures(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     Some(finding)
 }
 
+/// A disk whose volumes no partition table lists.
+fn lost_table(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
+    let Some(Bare::Lost(volumes)) = &case.stack.layer(id).bare else { return None };
+    let mut finding = finding("ST413", Severity::Warning, id);
+    finding.evidence.extend(volumes.iter().take(SHOWN_MAX).map(|one| {
+        let start = case.place(id, one.start_bytes);
+        let length = one.length_bytes.map_or(String::new(), |it| format!(", {} long", Exact(it)));
+        match one.copy_at_bytes {
+            None => format!("{} starts at {start}{length}", one.what),
+            Some(at) => format!(
+                "a copy of the superblock of {} is at {}: the file system started at {start}{length}",
+                one.what,
+                case.place(id, at)
+            ),
+        }
+    }));
+    let copy = remedy::volumes_listed(case, id, volumes);
+    Some(finding.fixed_by([copy.unwrap_or_else(|| {
+        Remedy::tell(
+            "write nothing to it: restore the table from a backup (sfdisk DISK < DUMP), or search \
+             a copy of the disk (testdisk COPY)",
+        )
+    })]))
+}
+
 fn hybrid(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let layer = case.stack.layer(id);
     let table = layer.tables.iter().find(|table| !table.hybrid.is_empty())?;
@@ -307,9 +339,10 @@ fn hybrid(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let is_in_gpt =
         |hybrid: &Partition| table.partitions.iter().any(|own| own.range == hybrid.range);
     Some(finding.fixed_by(match (remedy::node(layer), table.hybrid.iter().all(is_in_gpt)) {
-        (Some(disk), true) => {
-            Some(Remedy::when("if no BIOS system boots from it", Command::PlainMbr(disk)))
-        }
+        (Some(disk), true) => Some(Remedy::when(
+            "if nothing boots from it (no BIOS system, no Raspberry Pi)",
+            Command::PlainMbr(disk),
+        )),
         (_, false) => Some(Remedy::tell("keep it: the MBR has partitions that the GPT lacks")),
         (None, true) => None,
     }))

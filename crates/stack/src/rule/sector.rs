@@ -130,7 +130,15 @@ fn booting(case: &RuleInput<'_>, id: LayerId) -> Vec<Finding> {
         if let LayerKind::Partition(partition, _) = &case.stack.layer(above).kind
             && partition.role == PartitionRole::EfiSystem
         {
-            let finding = finding("ST307", Severity::Warning, above)
+            let is_made_for_it = case.stack.above(above).iter().any(|&top| {
+                let LayerKind::FileSystem(system) = &case.stack.layer(top).kind else {
+                    return false;
+                };
+                let own = own_sector(layer).map(|(sector, _)| sector.bytes());
+                system.kind == "vfat" && system.sector_bytes == own
+            });
+            let severity = if is_made_for_it { Severity::Info } else { Severity::Warning };
+            let finding = finding("ST307", severity, above)
                 .says("an EFI system partition, which firmware must be able to read".to_owned());
             found.push(
                 finding.fixed_by([Remedy::tell(
@@ -256,7 +264,10 @@ fn small_block(
         return None;
     }
     let code = if kind == "zfs_member" { "ST306" } else { "ST303" };
-    let severity = if assumed { Severity::Info } else { Severity::Warning };
+    let larger = larger_blocks(case, id, kind, granule);
+    // What nobody can mend is no warning.
+    let is_info = assumed || !larger.erases();
+    let severity = if is_info { Severity::Info } else { Severity::Warning };
     let finding = finding(code, severity, id).says(format!(
         "{} has blocks of {}; the granule below is {}{}",
         case.stack.layer(id).name,
@@ -264,7 +275,7 @@ fn small_block(
         Exact(granule),
         if assumed { " (assumed)" } else { "" }
     ));
-    Some(finding.fixed_by([larger_blocks(case, id, kind, granule)]))
+    Some(finding.fixed_by([larger]))
 }
 
 /// Returns how to get blocks of at least a granule, where the kind of file system has any so large.

@@ -137,8 +137,7 @@ fn tell_stripe(
     let (chunk, full) = stripe;
     let device = remedy::within(case.stack, id);
     if system.kind == "xfs" {
-        let takes = system.xfs.is_some_and(|places| places.takes_unit(chunk));
-        return match device.filter(|_| takes) {
+        return match device.filter(|_| takes_unit(system, chunk)) {
             Some((device, offset_bytes)) => Remedy::when(
                 "unmount it, then once",
                 Command::XfsStripe {
@@ -173,8 +172,10 @@ fn told_wrong(
     system: &FileSystem,
     (unit, width): (u64, u64),
 ) -> Option<Finding> {
+    let is_xfs = system.kind == "xfs";
     let wrong = match (unit, width) {
         (0, 0) => return None,
+        (0, _) if is_xfs => "a stripe width is set, but no unit".to_owned(),
         (_, 0) => "a stripe unit is set, but no width".to_owned(),
         (unit, width) if unit > 0 && width % unit != 0 => {
             format!(
@@ -191,10 +192,41 @@ fn told_wrong(
         ),
         _ => return None,
     };
-    let finding = finding("ST205", Severity::Warning, id).says(wrong);
-    let below = beneath(case, id);
-    let stripe = below.first().map_or((0, 0), |&(chunk, full, _)| (chunk, full));
+    // Linux mounts an ext4 with any values, and no XFS with these.
+    let is_refused = is_xfs && !(unit > 0 && width > 0 && width % unit == 0);
+    let severity = if is_refused { Severity::Error } else { Severity::Warning };
+    let mut finding = finding("ST205", severity, id).says(wrong);
+    if is_refused {
+        finding = finding.says("Linux refuses to mount it".to_owned());
+    }
+    let below = beneath(case, id).first().map(|&(chunk, full, _)| (chunk, full));
+    let below = below.filter(|&(chunk, _)| !is_xfs || takes_unit(system, chunk));
+    let stripe = below.or_else(|| own_stripe(system, (unit, width))).unwrap_or((0, 0));
+    if is_xfs && unit == 0 {
+        // Linux 6.18 refuses it with any options.
+        let block = system.xfs.map_or(4096, |places| places.block_bytes);
+        let blocks = stripe.0.checked_div(block).filter(|&blocks| blocks > 0);
+        let blocks = blocks.map_or_else(|| "BLOCKS".to_owned(), |blocks| blocks.to_string());
+        return Some(finding.fixed_by([Remedy::tell(format!(
+            "no mount option repairs it; first on a copy of the device: xfs_db -x -c 'sb 0' -c \
+             'write unit {blocks}' COPY"
+        ))]));
+    }
     Some(finding.fixed_by([tell_stripe(case, id, system, stripe)]))
+}
+
+fn takes_unit(system: &FileSystem, unit: u64) -> bool {
+    system.xfs.is_some_and(|places| places.takes_unit(unit))
+}
+
+/// The stripe of an XFS with contradicting values that keeps its root inode in place: its own unit,
+/// or the one by which mkfs placed that inode; and as many whole units as the width has.
+fn own_stripe(system: &FileSystem, (unit, width): (u64, u64)) -> Option<(u64, u64)> {
+    let units = [Some(unit), system.xfs.map(|places| places.root_at_bytes)];
+    let unit = units.into_iter().flatten().find(|&unit| takes_unit(system, unit))?;
+    let members = width.checked_div(unit)?.max(1);
+    let members = if members > DATA_MEMBERS_MAX { 1 } else { members };
+    Some((unit, unit.checked_mul(members)?))
 }
 
 /// Geometry of an array that is not there: the file system was copied from one, or a controller

@@ -139,11 +139,12 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST205",
         title: "stripe geometry of the file system contradicts itself",
-        why: "The stripe width is missing, or is not a multiple of the stripe unit. After some \
-              repairs and migrations, XFS then refuses to mount.",
-        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, if \
-              Linux keeps these values; otherwise back up, recreate with mkfs.xfs -d su=,sw=, \
-              restore.",
+        why: "The stripe unit or width is missing, or the width is not a multiple of the unit. \
+              Linux refuses to mount an XFS with these values, often after a system upgrade. \
+              Severity: warning; error if Linux refuses to mount it.",
+        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, in \
+              512-byte sectors; Linux 6.9 and later then writes them to the superblock. If no unit \
+              keeps the root inode in place: back up, recreate with mkfs.xfs -d su=,sw=, restore.",
     },
     Rule {
         code: "ST301",
@@ -172,7 +173,8 @@ pub const RULES: &[Rule] = &[
               granule of 3 KiB). Severity: warning if the granule is reported or specified; info \
               if it is assumed.",
         fix: "Back up, recreate with blocks that are a multiple of the granule, restore: mkfs.ext4 \
-              -b, mkfs.xfs -b size=, mkfs.fat -s.",
+              -b, mkfs.xfs -b size=, mkfs.fat -s. If no block of the file system is so large, \
+              nothing is to be done, and the finding is an info.",
     },
     Rule {
         code: "ST304",
@@ -188,8 +190,9 @@ pub const RULES: &[Rule] = &[
         why: "The kernel refuses to map the data: \"Device size is not aligned to requested sector \
               size\". Usual cause: a partition was grown to an odd end; the error appears at the \
               next boot.",
-        fix: "Make the device longer, to a whole MiB: straddle plan DISK, or truncate -s for \
-              an image. Making it shorter cuts off data.",
+        fix: "Partitions: straddle plan DISK cuts the end to whole sectors, or moves it to the next \
+              boundary. No byte is lost: the kernel never maps a part of a LUKS sector. An image \
+              that holds only the container: make it longer with truncate -s.",
     },
     Rule {
         code: "ST306",
@@ -204,7 +207,8 @@ pub const RULES: &[Rule] = &[
         title: "may not boot from a disk with 4096-byte sectors",
         why: "BIOS boot code reads 512-byte sectors and does not start from a 4Kn disk. Some \
               firmware and boot loaders cannot read an EFI system partition with 4096-byte \
-              sectors, or with FAT sectors that differ from the disk's.",
+              sectors, or with FAT sectors that differ from the disk's. Severity: warning; info if \
+              the EFI system partition holds a FAT with the disk's sectors.",
         fix: "Boot by UEFI, from a FAT file system made for the disk's sectors. Test that the \
               firmware can read it before you rely on it.",
     },
@@ -305,7 +309,8 @@ pub const RULES: &[Rule] = &[
         title: "hybrid MBR",
         why: "Linux uses the GPT if the MBR has a 0xEE entry; other systems may use the MBR. \
               Tools that change one table leave the other unchanged.",
-        fix: "Keep it only if an old system needs it.",
+        fix: "Keep it if a system needs it: one that boots by BIOS, a Raspberry Pi, an old macOS or \
+              Windows.",
     },
     Rule {
         code: "ST410",
@@ -336,6 +341,18 @@ pub const RULES: &[Rule] = &[
               sector now loses data, and so does another plan.",
         fix: "Finish the move from the directory that the finding names: sh DIR/resume.sh DISK. \
               If that directory is lost, restore the backup.",
+    },
+    Rule {
+        code: "ST413",
+        title: "no partition table lists the volumes on the disk",
+        why: "The partition table is lost or empty, and file systems or containers are where a \
+              partitioner puts them: at sector 63, at whole MiB, after each other; or a copy of a \
+              superblock is left. So the disk is not empty, and a new table with other starts, \
+              or a file system in them, destroys what is there. Other volumes may be on it that \
+              straddle does not look for.",
+        fix: "Write nothing to the disk. Where straddle knows the start and length of each volume, \
+              it prints an sfdisk command that lists them in a copy. Otherwise restore the table \
+              from a backup (sfdisk --dump), or search a copy of the disk with testdisk.",
     },
     Rule {
         code: "ST501",

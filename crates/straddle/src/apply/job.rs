@@ -18,6 +18,7 @@ use super::look::{Extent, TargetDisk};
 use super::undo_file::{FILE_BYTES_MAX, UndoFile};
 use super::{ApplyEnd, kernel, look, table_write, unsafe_now};
 use crate::arguments::Apply;
+use crate::shared::atomic_file::AtomicFile;
 use crate::shared::bug::{self, Bug};
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::{self, QCOW2, Qcow2Image};
@@ -165,6 +166,7 @@ impl<'a> Job<'a> {
         let change = self.look(&Rc::new(disk), extent)?;
         let words = self.words(&node, is_device)?;
         if self.apply.dry_run {
+            self.require_room_for_the_record()?;
             match is_device {
                 true => self.claimed(&node, Claim::rehearse)?,
                 false => self.require_unused(&node)?,
@@ -184,6 +186,14 @@ impl<'a> Job<'a> {
         }
         let mut disk = Rc::new(self.locked(&node)?);
         self.written(&mut disk, &words, Extent::Whole)
+    }
+
+    /// Rejects a directory in which the old table could not be saved.
+    fn require_room_for_the_record(&self) -> Result<(), Refusal> {
+        let record = shown(&self.undo.path);
+        AtomicFile::create(&self.undo.path, 0o600).map(drop).map_err(|error| {
+            self.refuse(&format!("cannot save the old table in {record}: {error}"), None)
+        })
     }
 
     /// Rejects an image that [`Job::locked`] would find in use, without opening it for writing.
@@ -215,6 +225,7 @@ impl<'a> Job<'a> {
             _ => "  note     internal snapshots of the image keep the table that they have\n",
         };
         if is_last {
+            self.require_room_for_the_record()?;
             self.require_unused(node)?;
             return Ok(self.preview(&change, &words) + snapshots);
         }
@@ -242,10 +253,11 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// True if `typed` is the image's file name or its path.
+    /// True if `typed` is the image's file name or its path; `./` may be before a name.
     fn names(&self, typed: &str) -> bool {
         let path = Path::new(&self.document.path);
-        path.file_name().is_some_and(|name| name == typed) || typed == self.document.path
+        let name = typed.strip_prefix("./").unwrap_or(typed);
+        path.file_name().is_some_and(|own| own == name) || typed == self.document.path
     }
 
     /// Words to type after `--confirm`.
@@ -315,7 +327,7 @@ impl<'a> Job<'a> {
         })?;
         let bytes = table_write::written(&change, disk, self.to)
             .map_err(|ended| ApplyEnd::Stopped(self.refuse(&ended.reason, Some(ended.hint))))?;
-        self.undo.save(&change, &self.document, after).map_err(|error| {
+        self.undo.put(&change, &self.document, after).map_err(|error| {
             let reason = format!("the table is written, but {record} cannot be: {error}");
             ApplyEnd::Stopped(self.refuse(&reason, None))
         })?;

@@ -69,6 +69,21 @@ impl UndoFile {
         document: &TableChangeDocument,
         state: UndoState,
     ) -> std::io::Result<()> {
+        self.put(change, document, state)?;
+        atomic_file::sync_directory_of(&self.path)
+    }
+
+    /// Puts the record into its place, in this state. After a power cut, the one before it may be
+    /// there again.
+    ///
+    /// # Errors
+    /// When it cannot be written; the one before it is then still there.
+    pub(super) fn put(
+        &mut self,
+        change: &TableChange,
+        document: &TableChangeDocument,
+        state: UndoState,
+    ) -> std::io::Result<()> {
         let record = UndoRecord {
             schema: UNDO_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,7 +94,6 @@ impl UndoFile {
         let mut file = AtomicFile::create(&self.path, 0o600)?;
         file.write_all(record.json().as_bytes())?;
         file.finish()?;
-        atomic_file::sync_directory_of(&self.path)?;
         self.record = Some(record);
         Ok(())
     }

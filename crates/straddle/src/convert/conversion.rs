@@ -19,7 +19,7 @@ use units::{ByteRange, SectorSize, Unit};
 use super::judged::{self, Judged};
 use super::refuse;
 use crate::arguments::Convert;
-use crate::shared::disk_target::{assembled, empty_table, meant, of_bytes, unread};
+use crate::shared::disk_target::{assembled, empty_table, lost_volumes, meant, of_bytes, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::shown;
 use crate::shared::qcow2_image::Qcow2Image;
@@ -300,6 +300,9 @@ fn without_table(convert: &Convert, stack: &Stack, named: Option<LayerId>) -> Re
         return refuse(convert, &reason, None);
     }
     let name = units::text::shell_word(&shown(&convert.target));
+    if let Some(reason) = named.and_then(|named| lost_volumes(stack, named)) {
+        return refuse(convert, &reason, Some(format!("to see what: straddle check {name}")));
+    }
     if let Some(reason) = named.and_then(|named| empty_table(stack, named)) {
         return refuse(convert, &reason, Some(format!("lay it out: straddle plan --new {name}")));
     }
@@ -328,7 +331,7 @@ fn rebuilt(
     before: &Rc<dyn Disk>,
     sector_bytes: u64,
 ) -> Result<Vec<Rebuilt>, String> {
-    let mut found = Vec::new();
+    let (mut found, mut stays) = (Vec::new(), Vec::new());
     for &id in stack.above(disk) {
         let LayerKind::Partition(partition, _) = &stack.layer(id).kind else { continue };
         let [above] = stack.above(id) else { continue };
@@ -339,9 +342,12 @@ fn rebuilt(
             continue;
         }
         let volume: Rc<dyn Disk> = Rc::new(Window::new(Rc::clone(before), row.new));
-        let fat = RebuiltFat::new(&volume, sector_bytes)
-            .map_err(|why| format!("the FAT in partition {} stays: {why}", row.number))?;
-        found.push(Rebuilt { number: row.number, range: row.new, fat: Rc::new(fat) });
+        match RebuiltFat::new(&volume, sector_bytes) {
+            Ok(fat) => {
+                found.push(Rebuilt { number: row.number, range: row.new, fat: Rc::new(fat) });
+            }
+            Err(why) => stays.push(format!("the FAT in partition {} stays: {why}", row.number)),
+        }
     }
-    Ok(found)
+    if stays.is_empty() { Ok(found) } else { Err(stays.join("; ")) }
 }

@@ -100,7 +100,7 @@ pub(super) fn write(
     interrupt: &Interrupt,
 ) -> Result<u64, CopyEnd> {
     let stamp = Stamp::of(&convert.target)?;
-    let atomic = AtomicFile::create_new(output, 0o666)?;
+    let atomic = AtomicFile::create(output, 0o666)?;
     let file = atomic.file();
     let after = found.after.as_ref();
     file.set_len(after.length_bytes())?;

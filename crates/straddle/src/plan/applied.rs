@@ -40,6 +40,7 @@ pub(super) fn table_change(
     let bytes = found.stack.bytes(found.plan.disk).ok_or("its bytes cannot be read")?;
     let change = TableChange::of(&found.plan, bytes.as_ref())?;
     layout::check(&change, bytes.as_ref(), Side::New, &|range| seems_blank(bytes.as_ref(), range))?;
+    layout::content_fits(&change, bytes, Side::New)?;
     if let Some(image) = &found.qcow2 {
         image.takes(&change, &shown(&plan.target)).map_err(|none| match none.hint {
             Some(hint) => format!("{}; {hint}", none.reason),

@@ -17,7 +17,9 @@ use units::text::shell_word;
 use crate::arguments::{Plan, is_standard_output};
 use crate::exit::CommandOutcome;
 use crate::shared::destination::{Destination, PLAN, SCRIPT};
-use crate::shared::disk_target::{assembled, empty_table, meant, raw_copy, serial, unread};
+use crate::shared::disk_target::{
+    assembled, empty_table, lost_volumes, meant, raw_copy, serial, unread,
+};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::Qcow2Image;
@@ -202,6 +204,10 @@ fn without_table(
     let disk = meant(stack, device).ok_or_else(|| refuse("no such disk is known", None))?;
     if let Some(reason) = unread(stack, disk) {
         return Err(refuse(&reason, None));
+    }
+    if let Some(reason) = lost_volumes(stack, disk) {
+        let hint = format!("to see what: straddle check {}", shell_word(name));
+        return Err(refuse(&reason, Some(hint)));
     }
     if let Some(reason) = empty_table(stack, disk) {
         let hint = format!("lay it out: straddle plan --new {}", shell_word(name));

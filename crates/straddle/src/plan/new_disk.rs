@@ -18,7 +18,7 @@ use super::PlanAnswer;
 use super::script::planned_again;
 use crate::arguments::Plan;
 use crate::exit::CommandOutcome;
-use crate::shared::disk_target::{assembled, meant, unread};
+use crate::shared::disk_target::{assembled, lost_volumes, meant, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::{QCOW2, Qcow2Image};
@@ -190,7 +190,8 @@ fn made_raw(name: &str) -> String {
 fn not_blank(stack: &Stack, disk: LayerId) -> Option<String> {
     match unread(stack, disk) {
         Some(reason) => Some(format!("what is on it is not known: {reason}")),
-        None => recognized(stack, disk).map(|found| format!("found on it: {found}")),
+        None => lost_volumes(stack, disk)
+            .or_else(|| recognized(stack, disk).map(|found| format!("found on it: {found}"))),
     }
 }
 

@@ -16,31 +16,20 @@ pub(crate) struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Begins a file for `path`, which may be written by whom `mode` and the umask allow.
+    /// Begins a file for `path`, which may be written by whom `mode` and the umask allow. Where the
+    /// file system has files without a name, nothing is left of it even after SIGKILL.
     ///
     /// # Errors
     /// When nothing can be written beside `path`.
     pub(crate) fn create(path: &Path, mode: u32) -> io::Result<AtomicFile> {
-        let mut beside = OsString::from(".");
-        beside.push(path.file_name().unwrap_or_default());
-        beside.push(format!(".{}.new", std::process::id()));
-        let beside = path.with_file_name(beside);
+        if let Some(file) = host::nameless_file(directory_of(path), mode) {
+            return Ok(AtomicFile::of(path, None, file));
+        }
+        let beside = name_beside(path);
         // One that a process of the same number left behind.
         let _ = fs::remove_file(&beside);
         let file = File::options().write(true).create_new(true).mode(mode).open(&beside)?;
         Ok(AtomicFile::of(path, Some(beside), file))
-    }
-
-    /// Begins a file for `path` that replaces nothing: where the file system has files without a
-    /// name, nothing is left of it even after SIGKILL. It ends with [`AtomicFile::finish_new`].
-    ///
-    /// # Errors
-    /// When nothing can be written beside `path`.
-    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<AtomicFile> {
-        match host::nameless_file(directory_of(path), mode) {
-            Some(file) => Ok(AtomicFile::of(path, None, file)),
-            None => AtomicFile::create(path, mode),
-        }
     }
 
     fn of(path: &Path, beside: Option<PathBuf>, file: File) -> AtomicFile {
@@ -59,7 +48,13 @@ impl AtomicFile {
     /// When it cannot be written or put there; what was there is then still there.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.whole()?;
-        let Some(beside) = &self.beside else { return self.named() };
+        if self.beside.is_none() {
+            let beside = name_beside(&self.path);
+            let _ = fs::remove_file(&beside);
+            host::give_name(self.file.get_ref(), &beside)?;
+            self.beside = Some(beside);
+        }
+        let Some(beside) = &self.beside else { return Ok(()) };
         fs::rename(beside, &self.path)?;
         self.is_done = true;
         Ok(())
@@ -103,6 +98,14 @@ impl AtomicFile {
         self.file.flush()?;
         self.file.get_ref().sync_all()
     }
+}
+
+/// A name for a file on its way to `path`.
+fn name_beside(path: &Path) -> PathBuf {
+    let mut beside = OsString::from(".");
+    beside.push(path.file_name().unwrap_or_default());
+    beside.push(format!(".{}.new", std::process::id()));
+    path.with_file_name(beside)
 }
 
 /// The directory of a file.

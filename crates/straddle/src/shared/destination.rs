@@ -273,7 +273,7 @@ fn is_stream(path: &Path) -> bool {
 /// # Errors
 /// When it cannot be written; of kind `AlreadyExists` if a file is there.
 fn written_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = AtomicFile::create_new(path, 0o666)?;
+    let mut file = AtomicFile::create(path, 0o666)?;
     file.write_all(text.as_bytes())?;
     file.finish_new()
 }

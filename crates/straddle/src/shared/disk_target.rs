@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use device::Disk;
+use format::lost_table;
 use host::ImageFiles;
 use report::Refusal;
 use stack::assemble::{self, Assembled, Start, StartKind};
-use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
+use stack::{Bare, Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
 use crate::shared::inspected_machine::InspectedMachine;
@@ -60,6 +61,16 @@ pub(crate) fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
     let is_read = stack.bytes(disk).is_some();
     let problem = layer.problems.first().map(|problem| problem.detail.clone());
     (!is_read).then(|| problem.unwrap_or_else(|| "its bytes could not be read".to_owned()))
+}
+
+/// Returns why a disk without a partition, or the guest's disk on it, is not empty: volumes on it
+/// that no table lists; `None` where none was found.
+pub(crate) fn lost_volumes(stack: &Stack, disk: LayerId) -> Option<String> {
+    let all = [disk].into_iter().chain(stack.over(disk));
+    all.into_iter().find_map(|id| match &stack.layer(id).bare {
+        Some(Bare::Lost(volumes)) => Some(lost_table::reason(volumes)),
+        _ => None,
+    })
 }
 
 /// Returns the reason that leaves nothing to change where the partition table of `disk` is empty;

@@ -141,7 +141,9 @@ impl Case {
                 let line = lines.iter().find(|line| line.contains(word));
                 type_line(&copy, line.ok_or_else(|| format!("no such line: {lines:?}"))?)?;
                 self.nothing_new(&before, &copy.check(self.target, self.on)?)?;
-                match (files(&original), files(&copy)) {
+                let sound = original.path("sound").exists();
+                let before = files(&original, if sound { "sound" } else { "disk.raw" });
+                match (before, files(&copy, "disk.raw")) {
                     (before, after) if before == after => Ok(()),
                     (before, after) => Err(format!("files were {before} and are {after}")),
                 }
@@ -213,12 +215,12 @@ impl Case {
     }
 }
 
-/// Names and checksums of all files of the file system in `fs.offset` of `disk.raw`.
-fn files(bench: &Bench) -> String {
+/// Names and checksums of all files of the file system at the noted offset of `disk`.
+fn files(bench: &Bench, disk: &str) -> String {
     std::fs::create_dir_all(bench.path("seen")).expect("a directory can be made");
     let offset = bench.shell("cat offset 2>/dev/null || echo 0");
     bench.shell(&format!(
-        "mount -o ro,loop,offset={} disk.raw seen && (cd seen; find . -type f | sort | xargs -r \
+        "mount -o ro,loop,offset={} {disk} seen && (cd seen; find . -type f | sort | xargs -r \
          sha256sum); umount seen",
         offset.trim()
     ))
@@ -246,7 +248,9 @@ fn type_line(bench: &Bench, line: &str) -> Result<(), String> {
     let command = line.split_once(": ").map_or(line, |(_, command)| command);
     if let Some(words) = command.strip_prefix("straddle plan ") {
         bench.attempt(&format!("{command} --script >script.sh"))?;
-        let done = bench.attempt(&format!("set -- {words}; sh script.sh \"$1\"")).map(drop);
+        let done = bench
+            .attempt(&format!("set -- {words}; sh script.sh \"$1\" --confirm \"${{1##*/}}\""))
+            .map(drop);
         // What could not be moved is part of the failure.
         return done.map_err(|why| format!("{why}\n{}", bench.shell(command)));
     }

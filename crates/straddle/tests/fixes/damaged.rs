@@ -58,6 +58,18 @@ pub(crate) const CASES: &[Case] = &[
     .only("head -c", "disk.vhd.raw"),
     gpt("ST401", "the primary header", |bench| damaged(bench, 512 + 16, 1)),
     gpt("ST401", "the primary entries", |bench| damaged(bench, 1024 + 56, 8)),
+    Case {
+        fix: Fix::Done(
+            "end the table before it: sgdisk -S 56 disk.raw",
+            "sgdisk -S 56 disk.raw; grep -q 'eGON.BT0 loader' disk.raw",
+        ),
+        ..Case::typed("ST401", "a boot loader in unused entries", "sgdisk", "", "disk.raw", |bench| {
+            disk(bench);
+            bench.shell(
+                "printf 'eGON.BT0 loader' | dd of=disk.raw bs=1 seek=8196 conv=notrunc status=none",
+            );
+        })
+    },
     gpt("ST401", "the backup header", |bench| damaged(bench, 32 * MIB - 512 + 16, 1)),
     gpt("ST401", "the backup entries", |bench| damaged(bench, 32 * MIB - 33 * 512, 8)),
     Case::typed("ST403", "a dos table in a file that was cut short", "", "", "disk.raw", |bench| {

@@ -29,6 +29,18 @@ fn xfs_again(bench: &Bench, words: &str) {
     bench.file_system("disk.raw", 1024 * MIB, &format!("{words} -q -f"));
 }
 
+/// XFS with one field of its stripe changed, so that Linux refuses to mount it; its files are those
+/// of `sound`.
+fn refused_xfs(bench: &Bench, field: &str, blocks: u64) {
+    xfs(bench, "su=64k,sw=3");
+    bench.shell("cp --sparse=always disk.raw sound");
+    bench.shell(&format!("xfs_db -x -c 'sb 0' -c 'write -d {field} {blocks}' disk.raw"));
+}
+
+const fn refused(name: &'static str, options: &'static str, make: fn(&Bench)) -> Case {
+    Case::typed("ST205", name, "mkfs.xfs xfs_db", "512e", "disk.raw", make).tuned(options)
+}
+
 pub(crate) const CASES: &[Case] = &[
     Case::typed(
         "ST204",
@@ -100,15 +112,13 @@ pub(crate) const CASES: &[Case] = &[
         |bench| xfs(bench, "su=64k,sw=3"),
         xfs_again,
     ),
-    Case::recreated(
-        "ST205",
-        "XFS with a width that its unit does not divide",
-        "mkfs.xfs xfs_db",
-        "512e",
-        |bench| {
-            xfs(bench, "su=64k,sw=3");
-            bench.shell("xfs_db -x -c 'sb 0' -c 'write -d width 40' disk.raw");
-        },
-        xfs_again,
-    ),
+    refused("a width that its unit does not divide", "sunit=128,swidth=256", |bench| {
+        refused_xfs(bench, "width", 40);
+    }),
+    refused("a width below its unit", "sunit=128,swidth=128", |bench| {
+        refused_xfs(bench, "width", 8);
+    }),
+    refused("no width", "sunit=128,swidth=128", |bench| {
+        refused_xfs(bench, "width", 0);
+    }),
 ];

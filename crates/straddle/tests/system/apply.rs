@@ -259,7 +259,7 @@ fn a_write_that_fails_ends_with_4_and_the_same_command_goes_on() {
     disk.plan(&[]);
     // No byte from half of the image on is written.
     let limited = |words: &[&str]| {
-        let script = "trap '' XFSZ; ulimit -f 16384; exec \"$0\" \"$@\"";
+        let script = "ulimit -f 16384; exec \"$0\" \"$@\"";
         let mut command = Command::new("sh");
         command.args(["-c", script, env!("CARGO_BIN_EXE_straddle"), "apply"]).args(words);
         let command = command.args(["--confirm", "disk.raw"]).current_dir(disk.scratch.path());
@@ -280,4 +280,34 @@ fn a_write_that_fails_ends_with_4_and_the_same_command_goes_on() {
     assert!(other.errors.contains("undoing it was interrupted"), "{other:?}");
     assert_eq!(disk.apply(&["--undo", "plan.json.undo"]).status, Some(0));
     assert!(disk.is_unchanged());
+}
+
+#[test]
+fn an_image_whose_name_begins_with_a_dash_is_confirmed_as_it_is_printed() {
+    need_tools!("sfdisk");
+    let disk = Disk::new(GPT);
+    std::fs::rename(&disk.image, disk.file("-d.raw")).expect("it is renamed");
+    let ran = disk.run(&["plan", "./-d.raw", "-o", "plan.json"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let ran = disk.run(&["apply", "plan.json", "--dry-run"]);
+    assert!(ran.out.contains("--confirm './-d.raw'\n"), "{ran:?}");
+    let ran = disk.run(&["apply", "plan.json", "--confirm", "./-d.raw"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_dry_run_says_that_the_old_table_cannot_be_saved_and_nothing_is_left_of_either() {
+    need_tools!("sfdisk");
+    let disk = Disk::new(GPT);
+    disk.plan(&[]);
+    let names = || std::fs::read_dir(disk.scratch.path()).expect("it is listed").count();
+    let before = names();
+    for more in [&["--dry-run"][..], &["--confirm", "disk.raw"]] {
+        let words = ["apply", "plan.json", "--undo-file", "none/undo"];
+        let ran = disk.run(&[&words[..], more].concat());
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains("cannot save the old table in none/undo"), "{ran:?}");
+    }
+    assert_eq!(disk.run(&["apply", "plan.json", "--dry-run"]).status, Some(0));
+    assert!(names() == before && disk.is_unchanged());
 }

@@ -61,7 +61,19 @@ fn typed(image: &Path, disk: &Path, scratch: &Scratch, more: &[&str]) -> Ran {
     assert_eq!(script.status, Some(0), "{script:?}");
     let file = scratch.file("plan.sh", script.out.as_bytes());
     let work = scratch.path().join("work");
-    Ran::of(Command::new("sh").args([&file, disk, &work]))
+    Ran::of(confirmed(&mut Command::new("sh"), &file, disk).arg(&work))
+}
+
+/// `sh` with `script` for `disk`: an image, confirmed by its name, or a loop device.
+fn confirmed<'a>(shell: &'a mut Command, script: &Path, disk: &Path) -> &'a mut Command {
+    let word = if disk.starts_with("/dev/") && !disk.starts_with("/dev/shm") {
+        let mut device = std::fs::File::open(disk).expect("the device opens");
+        let end = std::io::Seek::seek(&mut device, std::io::SeekFrom::End(0)).expect("it seeks");
+        format!("{}={end}", scratch::text(disk))
+    } else {
+        disk.file_name().expect("an image has a name").to_str().expect("text").to_owned()
+    };
+    shell.arg(script).arg("--confirm").arg(word).arg(disk)
 }
 
 /// An image with `table`, its partitions filled with bytes that tell each sector from the others.
@@ -220,8 +232,9 @@ fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
             std::fs::write(&calls, "0").expect("it is written");
             let run = |path: &str| {
                 let mut command = Command::new("sh");
-                command.args([&script, &disk, &work]).env("STRADDLE_CHUNK_BYTES", "2097152");
-                command.env("CALLS", &calls).env("CUT_AT", cut.to_string()).env("PATH", path);
+                confirmed(&mut command, &script, &disk).arg(&work);
+                command.env("STRADDLE_CHUNK_BYTES", "2097152").env("CALLS", &calls);
+                command.env("CUT_AT", cut.to_string()).env("PATH", path);
                 Ran::of(&mut command)
             };
             let first = run(&cutting);
@@ -297,7 +310,8 @@ fn what_a_script_keeps_is_no_image_and_is_not_written_once_something_changed_it(
         let work = scratch.path().join("work");
         let _ = std::fs::remove_dir_all(&work);
         let mut command = Command::new("sh");
-        command.args([&script, &copy, &work]).env("STRADDLE_CHUNK_BYTES", "2097152");
+        confirmed(&mut command, &script, &copy).arg(&work);
+        command.env("STRADDLE_CHUNK_BYTES", "2097152");
         command.env("CALLS", &calls).env("CUT_AT", cut.to_string()).env("PATH", &cutting);
         let _cut = Ran::of(&mut command);
         let kept = half_moved(&disk, &copy, &[])?;
@@ -330,7 +344,7 @@ fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
     let script = straddle(&["plan", "--script", scratch::text(&image)]);
     let script = scratch.file("plan.sh", script.out.as_bytes());
     let path = with_dd(&scratch, NO_CHUNK);
-    let ran = Ran::of(Command::new("sh").args([&script, &image]).env("PATH", path));
+    let ran = Ran::of(confirmed(&mut Command::new("sh"), &script, &image).env("PATH", path));
     assert_eq!(ran.status, Some(4), "{ran:?}");
     // From another working directory, with a relative name.
     let within = |disk: &Path| {
@@ -349,7 +363,8 @@ fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
     assert!(ran.status == Some(3) && ran.errors.contains("restored"), "{ran:?}");
     let ran = within(&image);
     assert!(ran.status == Some(0) && ran.out.contains("nothing to do"), "{ran:?}");
-    let ran = Ran::of(Command::new("sh").args([&script, &restored, &scratch.path().join("new")]));
+    let new = scratch.path().join("new");
+    let ran = Ran::of(confirmed(&mut Command::new("sh"), &script, &restored).arg(new));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(std::fs::read(&image).expect("read") == std::fs::read(&restored).expect("read"));
 }
@@ -467,8 +482,10 @@ fn the_steps_of_a_plan_work_on_an_image_of_another_format_as_typed() {
     let copy = scratch.path().join("disk.qcow2.raw");
     let type_step = |step: &str| {
         let step = step.trim();
-        let step =
-            step.replace(" DIR", &format!(" {}", scratch::text(&scratch.path().join("dir"))));
+        let step = step.replace(
+            " DIR",
+            &format!(" {} --confirm disk.qcow2.raw", scratch::text(&scratch.path().join("dir"))),
+        );
         let own = format!("straddle() {{ {} \"$@\"; }}\n{step}", env!("CARGO_BIN_EXE_straddle"));
         let mut shell = Command::new("sh");
         Ran::of(shell.args(["-c", &own]).current_dir(scratch.path()))

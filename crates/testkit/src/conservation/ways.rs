@@ -115,7 +115,9 @@ impl<'a> Ways<'a> {
         }
         let mut command = Command::new("sh");
         let ran = Ran::of(
-            command.args(["plan.sh", "script.raw", "work"]).current_dir(self.scratch.path()),
+            command
+                .args(["plan.sh", "script.raw", "work", "--confirm", "script.raw"])
+                .current_dir(self.scratch.path()),
         );
         if ran.status != Some(0) {
             return self.refused("script", &ran, &copy);

@@ -175,6 +175,7 @@ impl<'a> Trial<'a> {
         let command = || {
             let mut command = Command::new("sh");
             command.arg(script).arg(copy).arg(&work).env("STRADDLE_CHUNK_BYTES", "1048576");
+            command.arg("--confirm").arg(copy.file_name().unwrap_or_default());
             command.stdin(Stdio::null());
             command
         };

@@ -94,7 +94,9 @@ fn typed(room: &Room, disk: &Path) -> anyhow::Result<()> {
     // Disks that are alike to the byte share an identifier, so each has a directory of its own.
     let kept = disk.with_extension("kept");
     std::fs::create_dir(&kept)?;
-    tools::answer(Command::new("sh").args([&script, disk, &kept]))?;
+    let name = disk.file_name().unwrap_or_default();
+    let mut shell = Command::new("sh");
+    tools::answer(shell.args([&script, disk, &kept]).arg("--confirm").arg(name))?;
     Ok(())
 }
 

@@ -70,26 +70,27 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
         fixed[..length].copy_from_slice(&head[..length]);
         facts(file, &Block(fixed), &mut image, &mut problems)
     } else {
-        Err((4, format!("version {version} of qcow2 is not known")))
+        let reason = format!("version {version} of qcow2 is not known");
+        Err(Problem::new(ProblemKind::Unsupported, 4, reason))
     };
-    let at = laid.as_ref().map_or_else(|(at, _)| *at, |_| 0);
-    Some(image.laid_out(laid.map_err(|(_, reason)| reason), at, problems))
+    Some(image.laid_out_or(laid, problems))
 }
 
-/// Fills `image` from the header; its layout, or the field and the reason for which there is none.
+/// Fills `image` from the header; its layout, or the problem for which there is none.
 fn facts(
     file: &dyn Disk,
     header: &Header,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<ImageLayout, (u64, String)> {
+) -> Result<ImageLayout, Problem> {
+    let wrong = |at, reason: String| Problem::new(ProblemKind::Field, at, reason);
     let version = header.be32::<4>();
     image.virtual_bytes = header.be64::<24>();
     image.encrypted = encryption(header.be32::<32>(), image, problems);
     let cluster_bits = header.be32::<20>();
     if !(9..=21).contains(&cluster_bits) {
         let reason = format!("clusters of 2^{cluster_bits} bytes; 2^9 to 2^21 are allowed");
-        return Err((20, reason));
+        return Err(wrong(20, reason));
     }
     let cluster_bytes = 1_u64 << cluster_bits;
     image.block_bytes = Some(cluster_bytes);
@@ -109,16 +110,17 @@ fn facts(
     }
     describe(header, image, problems);
     if let Some(reason) = features.unknown {
-        return Err((72, reason));
+        return Err(Problem::new(ProblemKind::Unsupported, 72, reason));
     }
     if features.extended {
         if cluster_bits < 14 {
-            return Err((20, "extended L2 entries need clusters of 16 KiB or more".to_owned()));
+            let reason = "extended L2 entries need clusters of 16 KiB or more";
+            return Err(wrong(20, reason.to_owned()));
         }
         image.subblock_bytes = Some(cluster_bytes / SUBCLUSTERS);
     }
     let directory = directory(file, header, image.virtual_bytes, features.extended, problems)
-        .map_err(|reason| (40, reason))?;
+        .map_err(|reason| wrong(40, reason))?;
     Ok(ImageLayout::Qcow2(Qcow2Tables {
         cluster_bits,
         directory,

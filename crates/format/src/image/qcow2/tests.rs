@@ -70,6 +70,8 @@ fn clusters_of_a_size_that_is_not_allowed_are_told_of_their_own_field() {
     bytes[20..24].copy_from_slice(&5_u32.to_be_bytes());
     let parsed = image(&MemoryDisk::with_head(1 << 20, &bytes));
     assert_eq!(parsed.problems[0].at_bytes, 20, "{:?}", parsed.problems);
+    // A fault of the file, and nothing that a later version would read.
+    assert_eq!(parsed.problems[0].kind, ProblemKind::Field);
 }
 
 #[test]

@@ -110,7 +110,10 @@ fn parent(file: &dyn Disk, header: &Header, image: &mut Image, problems: &mut Ve
             b"W2ku" => 1,
             _ => continue,
         };
-        paths[rank] = path(file, &locator, problems).or(paths[rank].take());
+        let path = path(file, &locator, problems);
+        // Windows writes `.\parent.vhd`.
+        let path = path.map(|path| if rank == 0 { path.with_slashes() } else { path });
+        paths[rank] = path.or(paths[rank].take());
     }
     let path = paths.into_iter().flatten().next().unwrap_or(name);
     if let Some(reference) = image.references.first_mut() {

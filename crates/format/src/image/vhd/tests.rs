@@ -85,7 +85,7 @@ fn sectors_of_a_differencing_disk_are_here_or_in_the_parent_by_their_bits() {
     let mut disk = dynamic(4);
     disk.put(4096, &[0b0111_0000]);
     let image = super::super::read(&disk).unwrap().value;
-    assert_eq!(image.references[0].path.raw(), br".\p.v");
+    assert_eq!(image.references[0].path.raw(), b"./p.v");
     assert_eq!(place(&disk, 2 << 20), Some((GuestPlace::Backing, 512)));
     assert_eq!(
         place(&disk, (2 << 20) + 600),

@@ -36,7 +36,9 @@ pub(super) fn read(
     if let Some(linkage) = value("parent_linkage") {
         image.details.push(("parent UUID", linkage.to_string()));
     }
-    let path = PATHS.iter().find_map(|key| value(key));
+    // Windows writes `.\parent.vhdx`.
+    let relative = value(PATHS[0]).map(|path| path.with_slashes());
+    let path = relative.or_else(|| PATHS.iter().find_map(|key| value(key)));
     if path.is_none() {
         let at = locator.map_or(0, ByteRange::start_bytes);
         problems.push(Problem::new(ProblemKind::Field, at, "the parent is not named"));

@@ -14,6 +14,9 @@ pub(super) const REVISION: u32 = 0x0001_0000;
 pub(super) const SIGNATURE: [u8; 8] = *b"EFI PART";
 const CRC_AT: usize = 16;
 
+/// Place of the disk's id in a header.
+pub(super) const DISK_GUID: std::ops::Range<usize> = 56..72;
+
 /// The fields of a header, as they stand.
 #[derive(Clone, Debug)]
 pub(super) struct GptHeader {

@@ -14,6 +14,7 @@ use units::{ByteRange, Lba, SectorSize};
 use self::copy::{Copy, GptCopyPlace};
 use self::listing::PartitionListing;
 use self::protective::Protective;
+use self::rewrite::RewriteObstacle;
 use super::{GptRewrite, PartitionTable, Repair, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -143,8 +144,13 @@ impl GptCopies {
         if !is_clear || (lacks_mbr && !protective.is_blank) {
             return Some(Repair::Choose);
         }
-        if let Some(why) = self.obstacle(disk) {
-            return Some(Repair::Unsafe(why));
+        if let Some(obstacle) = self.obstacle(disk) {
+            // sgdisk forgets the mark of the protective MBR, too.
+            let is_plain = !protective.is_active && protective.hybrid.is_empty();
+            return Some(match obstacle {
+                RewriteObstacle::AfterEntries(count) if is_plain => Repair::FewerEntries(count),
+                other => Repair::Unsafe(other.reason()),
+            });
         }
         let backup = self.backup.as_ref().filter(|_| ends.is_none());
         let backup_end_bytes =

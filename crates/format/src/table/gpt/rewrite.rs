@@ -7,18 +7,40 @@
 //! Source: util-linux, `libfdisk/src/gpt.c` (`gpt_copy_header`, `gpt_fix_alternative_lba`).
 
 use device::{Disk, disk};
-use units::Lba;
+use units::{Lba, SectorSize};
 
-use super::GptCopies;
 use super::copy::Copy;
+use super::{GptCopies, header};
 
 /// Bytes of an entry as every partitioner writes it.
 const ENTRY_BYTES: u32 = 128;
 
 /// Reasons against a rewrite, each the end of a sentence.
 const ODD: &str = "partitioners spoil a table whose entries are not 128 bytes long";
-const FIRST: &str = "it would overwrite something else at sector 2, where the first copy would go";
+const FIRST: &str =
+    "it would overwrite something else in sectors 1 and following, where the first copy would go";
 const LAST: &str = "it would overwrite something else at the end, where the backup would go";
+
+/// Something else where a rewrite would write.
+#[derive(Clone, Copy)]
+pub(super) enum RewriteObstacle {
+    /// In the place of the first copy.
+    First,
+    /// In the place of the first copy, after so many entries, of which no later one is used.
+    AfterEntries(u32),
+    /// In the place of the backup.
+    Last,
+}
+
+impl RewriteObstacle {
+    /// Why no command may write, as the end of a sentence.
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            RewriteObstacle::First | RewriteObstacle::AfterEntries(_) => FIRST,
+            RewriteObstacle::Last => LAST,
+        }
+    }
+}
 
 impl GptCopies {
     /// Returns why no partitioner may write this table at all; `None` where one may.
@@ -26,51 +48,94 @@ impl GptCopies {
         (self.chosen().header.entry_bytes != ENTRY_BYTES).then_some(ODD)
     }
 
-    /// Returns why no command may write both copies again; `None` where that overwrites nothing but
-    /// zeros and what is left of the table.
-    pub(super) fn obstacle(&self, disk: &dyn Disk) -> Option<&'static str> {
-        if !self.is_first_free(disk) {
-            return Some(FIRST);
+    /// Returns what writing both copies again would overwrite beside zeros and what is left of the
+    /// table; `None` where that is nothing.
+    pub(super) fn obstacle(&self, disk: &dyn Disk) -> Option<RewriteObstacle> {
+        let primary = self.primary.as_ref();
+        if !primary.is_some_and(Copy::is_sound) {
+            if primary.is_none() && !self.is_header_place_free(disk, Lba(1)) {
+                return Some(RewriteObstacle::First);
+            }
+            if let Some(foreign) = self.foreign_entries(disk, Lba(2)) {
+                let shortened = self.entries_before(foreign).map(RewriteObstacle::AfterEntries);
+                return Some(shortened.unwrap_or(RewriteObstacle::First));
+            }
         }
-        (!self.is_last_free(disk)).then_some(LAST)
+        (!self.is_last_free(disk)).then_some(RewriteObstacle::Last)
     }
 
-    fn is_first_free(&self, disk: &dyn Disk) -> bool {
-        let is_kept = |primary: &Copy| {
-            primary.is_sound() || primary.is_header_sound && primary.header.entries_lba == Lba(2)
+    /// The number of entries that end before byte `foreign` of the place of the first copy, where
+    /// something else begins: a boot loader that its board reads from there.
+    fn entries_before(&self, foreign: usize) -> Option<u32> {
+        let is_in_place = |primary: &Copy| {
+            primary.is_header_sound
+                && primary.header.entries_lba == Lba(2)
+                && primary.header.alternate_lba == self.last
         };
-        if self.primary.as_ref().is_some_and(is_kept) {
-            return true;
-        }
-        let found = self.sectors(disk, Lba(2));
-        let written = &self.chosen().entries;
-        found.is_some_and(|found| disk::is_filled_with(&found, 0) || found.starts_with(written))
+        let backup = self.backup.as_ref().filter(|backup| self.is_standard_backup(backup))?;
+        let sector = usize::try_from(self.sector.bytes()).ok()?;
+        let kept_bytes = foreign.div_euclid(sector) * sector;
+        let is_listed = backup.entries.get(kept_bytes..)?.iter().any(|&byte| byte != 0);
+        let count = u32::try_from(kept_bytes).ok()?.div_euclid(ENTRY_BYTES);
+        let is_possible = self.primary.as_ref().is_some_and(is_in_place)
+            && self.sector == SectorSize::B512
+            && count > 0
+            && !is_listed;
+        is_possible.then_some(count)
+    }
+
+    /// Returns whether a backup is sound and where every partitioner would write it.
+    fn is_standard_backup(&self, backup: &Copy) -> bool {
+        let entries = self.last.0.checked_sub(self.entry_sectors());
+        backup.is_sound() && backup.lba == self.last && Some(backup.header.entries_lba.0) == entries
     }
 
     fn is_last_free(&self, disk: &dyn Disk) -> bool {
-        let names_it =
-            |primary: &Copy| primary.is_sound() && primary.header.alternate_lba == self.last;
-        let is_it = |backup: &Copy| backup.is_sound() && backup.lba == self.last;
-        if self.primary.as_ref().is_some_and(names_it) || self.backup.as_ref().is_some_and(is_it) {
+        if self.backup.as_ref().is_some_and(|backup| self.is_standard_backup(backup)) {
             return true;
         }
-        let header = self.last.to_bytes(self.sector);
-        let header = header.and_then(|at| disk::read_vec(disk, at, self.sector.bytes()).ok());
         let first = self.last.0.checked_sub(self.entry_sectors()).map(Lba);
-        let entries = first.and_then(|first| self.sectors(disk, first));
-        let is_free =
-            |found: Option<Vec<u8>>| found.is_some_and(|all| disk::is_filled_with(&all, 0));
-        [header, entries].into_iter().all(is_free)
+        self.is_header_place_free(disk, self.last)
+            && first.is_some_and(|first| self.foreign_entries(disk, first).is_none())
+    }
+
+    /// Returns whether sector `lba` holds nothing, or a header of this table, damaged or not.
+    fn is_header_place_free(&self, disk: &dyn Disk, lba: Lba) -> bool {
+        let found = lba.to_bytes(self.sector);
+        let found = found.and_then(|at| disk::read_vec(disk, at, self.sector.bytes()).ok());
+        found.is_some_and(|found| {
+            disk::is_filled_with(&found, 0)
+                || found.starts_with(&header::SIGNATURE)
+                || found.get(header::DISK_GUID) == Some(&self.chosen().header.disk_guid[..])
+        })
+    }
+
+    /// The first byte from sector `lba` on, counted from there, that belongs to something else than
+    /// the entries of this table; 0 where they cannot be read. An entry is the table's if it is
+    /// unused, or has the type or the id of the sound copy's.
+    fn foreign_entries(&self, disk: &dyn Disk, lba: Lba) -> Option<usize> {
+        let length = self.entry_sectors() * self.sector.bytes();
+        let found = lba.to_bytes(self.sector);
+        let Some(found) = found.and_then(|at| disk::read_vec(disk, at, length).ok()) else {
+            return Some(0);
+        };
+        let slot_bytes = ENTRY_BYTES as usize;
+        let mut slots = found.chunks(slot_bytes).enumerate().map(|(number, slot)| {
+            let at = number * slot_bytes;
+            (at, slot, self.chosen().entries.get(at..at + slot_bytes))
+        });
+        let is_foreign = |slot: &[u8], written: Option<&[u8]>| {
+            let is_same = |field: std::ops::Range<usize>| {
+                written.is_some_and(|written| slot.get(field.clone()) == written.get(field))
+            };
+            let is_used = written.is_some_and(|written| !disk::is_filled_with(written, 0));
+            !disk::is_filled_with(slot, 0) && !(is_used && (is_same(0..16) || is_same(16..32)))
+        };
+        slots.find(|&(_, slot, written)| is_foreign(slot, written)).map(|(at, ..)| at)
     }
 
     /// The sectors that the entries take.
     fn entry_sectors(&self) -> u64 {
         disk::length_of(&self.chosen().entries).div_ceil(self.sector.bytes())
-    }
-
-    /// The bytes from `first` on, as many as the entries take; `None` where they cannot be read.
-    fn sectors(&self, disk: &dyn Disk, first: Lba) -> Option<Vec<u8>> {
-        let length = self.entry_sectors() * self.sector.bytes();
-        disk::read_vec(disk, first.to_bytes(self.sector)?, length).ok()
     }
 }

@@ -28,10 +28,26 @@ pub(in crate::rule) enum Command {
         /// True if the entry of the protective MBR is marked active, which sfdisk forgets.
         is_active: bool,
     },
+    /// Writes both copies of a GPT from the sound one, with only so many entries.
+    FewerEntries {
+        /// The disk, as it is typed.
+        disk: String,
+        /// Number of entries.
+        count: u32,
+    },
     /// Writes the one entry of a protective MBR, and the signature, on a disk without MBR.
     ProtectiveMbr(String),
     /// Writes a plain protective MBR beside a GPT.
     PlainMbr(String),
+    /// Writes an MBR that lists volumes into a copy of a disk that lost its table.
+    ListVolumes {
+        /// The disk's file, as it is typed.
+        disk: String,
+        /// The copy, as it is typed.
+        copy: String,
+        /// The first sector, the number of sectors and the type of each.
+        entries: Vec<(u64, u64, &'static str)>,
+    },
     /// Makes a file longer.
     Grow(Growth),
     /// Copies an image's guest into a new file.
@@ -72,7 +88,8 @@ pub(in crate::rule) enum Command {
     },
     /// Unpacks a file, or converts an image that is not read, into a new file.
     Unpack {
-        /// The command as [`format::named`] has it, with `FILE` and `NEW`.
+        /// The command as [`format::named`] has it, with `FILE`, and `NEW` or `STEM`: the new file
+        /// without the extension that the command adds.
         command: &'static str,
         /// The file, as it is typed.
         file: String,
@@ -170,8 +187,17 @@ impl fmt::Display for Command {
                 let relocate = relocate("$L", *is_active);
                 write!(f, " -f --show {disk}) && {relocate}; losetup -d $L")
             }
+            Command::FewerEntries { disk, count } => write!(f, "sgdisk -S {count} {disk}"),
             Command::ProtectiveMbr(disk) => {
                 write!(f, r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never {disk}")
+            }
+            Command::ListVolumes { disk, copy, entries } => {
+                write!(f, "test ! -e {copy} && cp --sparse=always {disk} {copy} && ")?;
+                f.write_str(r"printf 'label: dos\n")?;
+                for (start, size, kind) in entries {
+                    write!(f, r"start={start},size={size},type={kind}\n")?;
+                }
+                write!(f, "' | sfdisk -q --wipe never --wipe-partitions never {copy}")
             }
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
@@ -190,12 +216,16 @@ impl fmt::Display for Command {
                 write!(f, "test ! -e {new} && head -c {bytes} {file} > {new}")
             }
             Command::Unpack { command, file, new } => {
-                if command.contains("NEW") {
+                if command.contains("NEW") || command.contains("STEM") {
                     write!(f, "test ! -e {new} && ")?;
                 }
+                // In quotes where the name needs them.
+                let stem = new.replace(".raw'", "'");
+                let stem = stem.strip_suffix(".raw").unwrap_or(&stem).to_owned();
                 let word = |word| match word {
                     "FILE" => file.as_str(),
                     "NEW" => new.as_str(),
+                    "STEM" => stem.as_str(),
                     word => word,
                 };
                 let words: Vec<&str> = command.split(' ').map(word).collect();
@@ -254,6 +284,13 @@ mod tests {
         assert!(convert.starts_with("test ! -e a.raw && "), "{convert}");
         let unpack = Command::Unpack { command: "gzip -dc FILE > NEW", file: image.clone(), new };
         assert!(unpack.to_string().starts_with("test ! -e a.raw && "), "{unpack}");
+        for (new, stem) in [("a.E01.raw", "a.E01"), ("'a b.E01.raw'", "'a b.E01'")] {
+            let (file, new) = (stem.to_owned(), new.to_owned());
+            let export =
+                Command::Unpack { command: "ewfexport -t STEM FILE", file, new: new.clone() };
+            let expected = format!("test ! -e {new} && ewfexport -t {stem} {stem}");
+            assert_eq!(export.to_string(), expected);
+        }
         let unzip = Command::Unpack { command: "unzip -n FILE", file: image, new: String::new() };
         assert_eq!(unzip.to_string(), "unzip -n a.vhd");
         let (file, new) = ("NEWS.gz".to_owned(), "NEWS.gz.raw".to_owned());

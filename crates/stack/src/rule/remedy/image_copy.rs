@@ -1,6 +1,7 @@
 //! Copies of an image's disk in another format, and the names of their files.
 
 use format::image::ImageKind;
+use format::lost_table::LostVolume;
 use units::text::{plain_path, shell_word};
 
 use super::typed_path::path;
@@ -11,6 +12,12 @@ use crate::layer::LayerKind;
 use crate::mapping::Mapping;
 use crate::rule::RuleInput;
 use crate::unit::UnitKind;
+
+/// The sector in which sfdisk counts of a file.
+const SECTOR: u64 = 512;
+
+/// Entries of an MBR.
+const MBR_ENTRIES: usize = 4;
 
 /// A VHD that is aligned and of exactly the size of its guest's disk.
 const FIXED_VHD: &str = "vpc -o subformat=fixed,force_size=on";
@@ -76,6 +83,47 @@ pub(in crate::rule) fn without_footer(case: &RuleInput<'_>, image: LayerId, byte
     Remedy::when("copy the guest's disk without the footer", copy).then(Remedy::tell(format!(
         "then convert the copy into a new VHD: qemu-img convert -f raw -O {FIXED_VHD} {new} NEW"
     )))
+}
+
+/// The table that lists `volumes`, in a copy of the raw image that lost it: only where the start
+/// and the length of each are known.
+pub(in crate::rule) fn volumes_listed(
+    case: &RuleInput<'_>,
+    id: LayerId,
+    volumes: &[LostVolume],
+) -> Option<Remedy> {
+    let layer = case.stack.layer(id);
+    let is_plain = matches!(layer.kind, LayerKind::ImageFile)
+        && layer.tables.is_empty()
+        && layer.units.used_bytes(UnitKind::LogicalSector).is_none_or(|bytes| bytes == SECTOR);
+    if !is_plain || volumes.len() > MBR_ENTRIES {
+        return None;
+    }
+    let entry = |one: &LostVolume| {
+        let length = one.length_bytes.filter(|_| one.copy_at_bytes.is_none())?;
+        let size = length.div_ceil(SECTOR);
+        let start = one.start_bytes.checked_div(SECTOR).filter(|&start| start > 0)?;
+        let kind = match one.what.as_str() {
+            "vfat" => "c",
+            "ntfs" | "exfat" => "7",
+            "swap" => "82",
+            _ => "83",
+        };
+        let end = start.checked_add(size).filter(|&end| end <= u64::from(u32::MAX))?;
+        (end * SECTOR <= layer.length()?).then_some((start, size, kind))
+    };
+    let entries: Vec<_> = volumes.iter().map(entry).collect::<Option<_>>()?;
+    if entries.windows(2).any(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
+        return None;
+    }
+    let path = plain_path(&path(layer)?);
+    let is_named = |new: &str| {
+        case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
+    };
+    let copy = shell_word(&copy_name(&path, "raw", is_named));
+    let disk = shell_word(&path);
+    let list = Command::ListVolumes { disk, copy, entries };
+    Some(Remedy::when("write nothing to it; list them in a copy", list))
 }
 
 /// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.
@@ -201,14 +249,6 @@ mod tests {
         assert_eq!(copy_name("NEW", "raw", none), "NEW.raw");
         let taken = |name: &str| matches!(name, "NEW.raw" | "NEW.new-2.raw");
         assert_eq!(copy_name("NEW", "raw", taken), "NEW.new-3.raw");
-    }
-
-    #[test]
-    fn a_path_names_no_protocol_of_qemu() {
-        let paths = [("file:x", "./file:x"), ("a/b:c", "a/b:c"), ("/a:b", "/a:b"), ("x", "x")];
-        for (path, typed) in paths {
-            assert_eq!(file_of_qemu(path.to_owned()), typed);
-        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) use command::{Command, Growth};
 pub use image_copy::copy_name;
 pub(super) use image_copy::{
     as_raw, cluster_size, convert, decrypt, guest_planned_as_raw, image_file, planned_as_raw,
-    without_footer,
+    volumes_listed, without_footer,
 };
 pub(super) use mkfs_options::mkfs_fat;
 pub use start::plan_of;

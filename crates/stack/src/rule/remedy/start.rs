@@ -1,7 +1,8 @@
 //! Remedies that put a start right, in the words of the tools that make that kind of layer.
 
+use device::disk;
 use format::member::md::MdVersion;
-use format::table::{Partition, Repair, TableKind};
+use format::table::{Partition, PartitionTable, Repair, TableKind};
 use units::prefix::Exact;
 
 use super::image_copy::{converted, planned_as_raw};
@@ -23,6 +24,9 @@ const EXTENT_BYTES: u64 = 4 << 20;
 
 /// LVM takes extents that are multiples of this where they are no power of two.
 const EXTENT_STEP_BYTES: u64 = 128 << 10;
+
+/// Sectors of a backup GPT: its entries, and its header.
+const BACKUP_SECTORS: u64 = 33;
 
 /// Number of starts looked at for one that fits everything.
 const STARTS_TRIED: u64 = 4096;
@@ -120,28 +124,51 @@ pub(in crate::rule) fn rewrite_gpt(
 ) -> Option<Remedy> {
     let layer = case.stack.layer(id);
     let table = layer.tables.iter().find(|table| table.kind == TableKind::Gpt)?;
+    if !is_backup_place_free(case, id, table, disk_bytes) {
+        return None;
+    }
     let is_file = matches!(layer.kind, LayerKind::ImageFile);
     let sector = Some(table.sector).filter(|sector| is_file && sector.bytes() != 512);
     let (within_bytes, lacks_mbr, is_active) = match table.repair {
-        Some(Repair::Unsafe(_)) => return None,
+        Some(Repair::Unsafe(_) | Repair::FewerEntries(_) | Repair::Choose) => return None,
         Some(Repair::Rewrite(how)) => {
             let is_before = |end: &u64| disk_bytes.is_none_or(|bytes| *end < bytes);
             (how.backup_end_bytes.filter(is_before), how.lacks_mbr, how.is_active)
         }
         _ => (None, false, false),
     };
-    let disk = node(layer)?;
+    let node = node(layer)?;
     let rewrite = |when, within_bytes| {
-        let disk = disk.clone();
+        let disk = node.clone();
         Remedy::when(when, Command::RewriteGpt { disk, sector, within_bytes, is_active })
     };
     let first =
         within_bytes.map(|end| rewrite("write the first copy again from the backup", Some(end)));
     let mbr = lacks_mbr.then(|| {
         let when = "write the protective MBR, without which sfdisk finds no GPT here";
-        Remedy::when(when, Command::ProtectiveMbr(disk.clone()))
+        Remedy::when(when, Command::ProtectiveMbr(node.clone()))
     });
     [mbr, first, Some(rewrite(when, None))].into_iter().flatten().reduce(Remedy::then)
+}
+
+/// Returns whether the backup, at the end of the disk when that is `disk_bytes` long, overwrites
+/// nothing after the table that is not zero. What the table has now was looked at when it was read.
+fn is_backup_place_free(
+    case: &RuleInput<'_>,
+    id: LayerId,
+    table: &PartitionTable,
+    disk_bytes: Option<u64>,
+) -> bool {
+    let backup = BACKUP_SECTORS.saturating_mul(table.sector.bytes());
+    let length = case.stack.layer(id).length();
+    let Some((disk_bytes, length)) = disk_bytes.zip(length).filter(|(new, old)| new > old) else {
+        return true;
+    };
+    let table_end = table.usable.map_or(0, |usable| usable.end_bytes().saturating_add(backup));
+    let start = disk_bytes.saturating_sub(backup).max(table_end);
+    let Some(count) = length.checked_sub(start).filter(|&count| count > 0) else { return true };
+    let bytes = case.stack.bytes(id).map(|bytes| disk::read_vec(bytes.as_ref(), start, count));
+    bytes.is_some_and(|read| read.is_ok_and(|read| disk::is_filled_with(&read, 0)))
 }
 
 fn partition_moved(

@@ -1,5 +1,6 @@
 //! Conversions in place: planned by `convert`, carried out and undone by `apply`.
 
+use report::plan::{Layout, TableChangeDocument};
 use testkit::{Loop, need_loops, need_tools, scratch, tool};
 
 use super::kinds::KINDS;
@@ -30,6 +31,52 @@ fn a_planned_conversion_is_applied_and_undone_to_the_byte() {
         assert!(read(&disk.image) == before, "{}", kind.name);
         assert_eq!(disk.files(&disk.image, at << 20), files);
     }
+}
+
+#[test]
+fn a_plan_that_was_forged_and_sealed_again_writes_no_partition() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.ext4", "mcopy", "mdel");
+    let disk = KINDS[0].disk();
+    let before = read(&disk.image);
+    let plan = |name: &str, words: &[&str]| {
+        let ran = disk.run(words);
+        assert_eq!(ran.status, Some(0), "{name}: {ran:?}");
+        let text = std::fs::read_to_string(disk.file("plan.json")).expect("a plan");
+        Layout::parse(&text).expect("it is one")
+    };
+    let refused = |name: &str, mut forged: Layout| {
+        let change = forged.table_change.as_mut().expect("it has writes");
+        change.seal_sha256 = change.seal();
+        std::fs::write(disk.file("plan.json"), forged.json()).expect("it is written");
+        let ran = disk.run(&["apply", "plan.json", "--confirm", "disk.raw"]);
+        assert_eq!(ran.status, Some(3), "{name}: {ran:?}");
+        assert!(read(&disk.image) == before, "{name}: {ran:?}");
+        std::fs::remove_file(disk.file("plan.json")).expect("it is there");
+    };
+    let words = ["convert", "disk.raw", "--sector", "4096", "--plan", "plan.json"];
+    let fat = |change: &TableChangeDocument| {
+        change.writes.iter().position(|write| write.what.contains("FAT")).expect("it rebuilds one")
+    };
+    // Another byte in a file of the FAT, one write less, and a FAT in another partition.
+    let mut other = plan("other", &words);
+    let change = other.table_change.as_mut().expect("it has writes");
+    let at = fat(change);
+    let hex = &mut change.writes[at].new_hex;
+    let last = hex.pop().expect("it is not empty");
+    hex.push(if last == '1' { '2' } else { '1' });
+    refused("another byte", other);
+    let mut less = plan("less", &words);
+    let change = less.table_change.as_mut().expect("it has writes");
+    change.writes.remove(fat(change));
+    refused("a write less", less);
+    let mut moved = plan("moved", &words);
+    let change = moved.table_change.as_mut().expect("it has writes");
+    let data = moved.partitions.iter().find(|one| !change.rebuilt.contains(&one.number));
+    let data = data.expect("another partition");
+    let at = fat(change);
+    change.rebuilt = vec![data.number];
+    change.writes[at].at_bytes = data.old_start_bytes;
+    refused("another partition", moved);
 }
 
 #[test]

@@ -22,7 +22,7 @@ struct Case {
 
 const PART: &str = "label: gpt\nfirst-lba: 34\nstart=2048, size=655360\n";
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     Case {
         words: &["mkfs.ext4", "-q", "-b", "1024"],
         table: PART,
@@ -42,6 +42,11 @@ const CASES: [Case; 9] = [
         words: &[],
         table: "label: gpt\nfirst-lba: 34\nstart=63, size=8192\n",
         reason: "partition 1 starts at byte 32256, which is not a multiple of 4096 bytes",
+    },
+    Case {
+        words: &[],
+        table: "label: gpt\nfirst-lba: 34\nstart=63, size=8192\nstart=20001, size=8192\n",
+        reason: "data; partition 2 starts at byte 10240512, which is not a multiple",
     },
     Case {
         words: &[],

@@ -6,7 +6,7 @@ use std::process::Command;
 use testkit::running_program::{Going, Ran};
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch};
 
-use super::{image, scratch_in_memory, straddle};
+use super::{confirmed, image, scratch_in_memory, straddle};
 
 const ODD: &str = "label: dos\nstart=63, size=40000\n";
 
@@ -50,7 +50,7 @@ fn an_image_that_is_open_mapped_or_locked_is_refused_whatever_its_name() {
             refuses(&scratch, &script, &disk, reason);
             drop(going);
         }
-        let ran = Ran::of(Command::new("sh").args([&script, &disk, &work]));
+        let ran = Ran::of(confirmed(&mut Command::new("sh"), &script, &disk).arg(&work));
         assert_eq!(ran.status, Some(0), "{ran:?}");
     }
 }
@@ -77,12 +77,45 @@ fn a_script_wants_its_disk_named_and_prints_how_to_use_it() {
     assert!(ran.status == Some(3) && ran.errors.contains("no disk was named"), "{ran:?}");
     assert!(ran.errors.contains(&format!("{} DIR", scratch::text(&disk))), "{ran:?}");
     let ran = Ran::of(Command::new("sh").args([script.as_path(), "--help".as_ref()]));
-    assert!(ran.status == Some(0) && ran.out.starts_with("Usage: sh SCRIPT DISK [DIR]"), "{ran:?}");
+    assert!(
+        ran.status == Some(0) && ran.out.starts_with("Usage: sh SCRIPT DISK [DIR] "),
+        "{ran:?}"
+    );
     let other = scratch.path().join("disk.raw\n");
     scratch::copy(&disk, &other);
     let ran = Ran::of(Command::new("sh").args([&script, &other]));
     assert!(ran.status == Some(3) && ran.errors.contains("line feed"), "{ran:?}");
     assert!(before == std::fs::read(&disk).expect("it is read"));
+}
+
+#[test]
+fn a_script_moves_nothing_until_its_disk_is_confirmed_and_rehearses_without_a_trace() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let disk = image(&scratch, ODD);
+    let (script, before) = (script(&scratch, &disk), std::fs::read(&disk).expect("it is read"));
+    let work = scratch.path().join("work");
+    let run = |more: &[&str]| {
+        let mut shell = Command::new("sh");
+        Ran::of(shell.arg(&script).arg(&disk).arg(&work).args(more))
+    };
+    let name = "disk.raw";
+    for more in [&[][..], &["--confirm", "other.raw"], &["--confirm="], &["--confirm"]] {
+        let ran = run(more);
+        assert!(ran.status == Some(3) && ran.errors.contains("--confirm"), "{more:?}: {ran:?}");
+        assert!(!work.exists(), "{more:?}");
+    }
+    let ran = run(&["--force"]);
+    assert!(ran.status == Some(3) && ran.errors.contains("no such option"), "{ran:?}");
+    for option in ["--dry-run", "-n"] {
+        let ran = run(&[option]);
+        assert!(ran.status == Some(0) && ran.out.contains("would do step 1 of"), "{ran:?}");
+        assert!(ran.out.contains(&format!("--confirm {name}\n")), "{ran:?}");
+        assert!(!work.exists(), "{option}");
+    }
+    assert!(before == std::fs::read(&disk).expect("it is read"));
+    let ran = run(&["--confirm", name]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
 }
 
 #[test]

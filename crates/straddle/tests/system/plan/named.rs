@@ -32,7 +32,11 @@ fn the_plan_of_a_partition_or_a_mount_point_names_the_disk_that_its_script_takes
     let script = straddle(&["plan", "--script", scratch::text(&partition)]);
     let file = scratch.file("plan.sh", script.out.as_bytes());
     let work = scratch.path().join("work");
-    let ran = Ran::of(Command::new("sh").args([file.as_path(), device.path(), &work]));
+    let length = std::fs::metadata(&image).expect("the image has a length").len();
+    let word = format!("{}={length}", scratch::text(device.path()));
+    let mut shell = Command::new("sh");
+    let ran =
+        Ran::of(shell.args([file.as_path(), device.path(), &work]).args(["--confirm", &word]));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(plan(device.path(), &[])["changes"], false);
 }
@@ -61,7 +65,7 @@ fn the_script_of_an_image_says_that_a_raw_copy_comes_first_and_runs_on_that() {
         let (_, first) = first.unwrap_or_else(|| panic!("{written:?}"));
         let script = std::fs::read_to_string(scratch.path().join("plan.sh")).expect("a script");
         assert!(script.contains(&format!("# {first}\n")), "{script}");
-        let run = format!("sh plan.sh '{copy}'");
+        let run = format!("sh plan.sh '{copy}' --confirm '{copy}'");
         let before = typed(&run);
         assert_eq!(before.status, Some(3), "{before:?}");
         assert!(before.errors.contains(&format!("hint: {first}")), "{before:?}");

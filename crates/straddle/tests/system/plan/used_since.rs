@@ -6,7 +6,7 @@ use std::process::Command;
 use testkit::running_program::Ran;
 use testkit::{Loop, Mount, Scratch, need_loops, need_tools, scratch, tool};
 
-use super::{half_moved, scratch_in_memory, with_dd, written};
+use super::{confirmed, half_moved, scratch_in_memory, with_dd, written};
 
 /// Lines of a `dd` that fails where the script marks the disk.
 const NO_MARK: &str = "case \"$*\" in *if=*/mark*) exit 1 ;; esac";
@@ -38,7 +38,7 @@ impl Case {
     /// The script for `disk`, to be typed.
     fn typed(&self, disk: &Path) -> Command {
         let mut command = Command::new("sh");
-        command.args([&self.script, disk, &self.scratch.path().join("work")]);
+        confirmed(&mut command, &self.script, disk).arg(self.scratch.path().join("work"));
         command
     }
 

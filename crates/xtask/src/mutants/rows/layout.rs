@@ -56,6 +56,13 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         ),
     },
     Mutation {
+        name: "writes-over-something-unknown",
+        file: "table_places.rs",
+        line: "if !is_in(&old) && !is_blank(was) {",
+        becomes: "if false {",
+        test: KillingTest::Logic("checks::a_write_where_no_table_is_is_refused"),
+    },
+    Mutation {
         name: "writes-into-partitions",
         file: "table_check.rs",
         line: "writes.iter().any(|range| range.overlaps(kept))",
