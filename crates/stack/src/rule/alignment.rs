@@ -112,13 +112,18 @@ fn off(case: &RuleInput<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Fin
     if assumed {
         let owner = case.stack.layer(miss.owner);
         finding.evidence.push(match &owner.kind {
-            LayerKind::Drive(drive) => match drive.physical_bytes.value() {
-                Some(bytes) => format!(
-                    "{} reports a physical sector of {bytes} bytes, unconfirmed, so 4 KiB is assumed",
-                    owner.name
-                ),
-                None => format!("the physical sector of {} is unknown, so 4 KiB is assumed", owner.name),
-            },
+            LayerKind::Drive(drive) => {
+                let physical = match drive.physical_bytes.value() {
+                    Some(bytes) => {
+                        format!(
+                            "{} reports a physical sector of {bytes} bytes, unconfirmed",
+                            owner.name
+                        )
+                    }
+                    None => format!("the physical sector of {} is unknown", owner.name),
+                };
+                physical + ", so 4 KiB is assumed"
+            }
             _ => "an image does not say what disk it is for, so 4 KiB is assumed: specify it with \
                   --on"
                 .to_owned(),

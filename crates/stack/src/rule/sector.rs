@@ -206,10 +206,12 @@ fn few_clusters(case: &RuleInput<'_>, id: LayerId, system: &FileSystem) -> Optio
          expect FAT{bits}",
         case.stack.layer(id).name
     ));
-    let sector = system.sector_bytes.filter(|&bytes| bytes != 512);
-    let sector = sector.map_or(String::new(), |bytes| format!(" -S {bytes}"));
+    let sector_bytes = system.sector_bytes.unwrap_or(512);
+    let sector = if sector_bytes == 512 { String::new() } else { format!(" -S {sector_bytes}") };
+    // Clusters of the same length, whose number then fits the type.
+    let per_cluster = system.block_bytes?.checked_div(sector_bytes)?;
     Some(finding.fixed_by([Remedy::recreate_noted(
-        format!("mkfs.fat{sector} -F {bits}"),
+        format!("mkfs.fat{sector} -F {bits} -s {per_cluster}"),
         "or, as FAT32, on a partition with more clusters",
     )]))
 }

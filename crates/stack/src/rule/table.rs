@@ -222,10 +222,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST309",
         title: "FAT32 with too few clusters",
-        why: "The type of a FAT follows from its number of clusters: below 65525 it is FAT16, below \
-              4085 FAT12. Linux goes by the boot sector, but UEFI firmware, Windows and others \
-              refuse a FAT32 with fewer. Usual cause: mkfs.fat -F 32 on a small partition of a \
-              disk with 4096-byte sectors.",
+        why: "The type of a FAT follows from its number of clusters: below 65525 it is FAT16, \
+              below 4085 FAT12. Linux goes by the boot sector, but UEFI firmware, Windows and \
+              others refuse a FAT32 with fewer. Usual cause: mkfs.fat -F 32 on a small partition \
+              of a disk with 4096-byte sectors.",
         fix: "Back up, recreate with mkfs.fat -F 16, restore. An EFI system partition of 260 MiB \
               or more can be FAT32 on any disk.",
     },

@@ -2,9 +2,9 @@
 //!
 //! The bytes do not say what the addresses count from. The type of the slice does, as for Linux:
 //! OpenBSD and NetBSD count from the start of the disk; FreeBSD from the slice where slot `c` is at
-//! 0, else from the disk. Entries outside of an OpenBSD's or NetBSD's slice name others' partitions.
-//! Without a slice's type, slot `c` decides: FreeBSD and NetBSD let it be the slice itself, so its
-//! start is the origin; OpenBSD lets it be the whole disk.
+//! 0, else from the disk. Entries outside of an OpenBSD's or NetBSD's slice name others'
+//! partitions. Without a slice's type, slot `c` decides: FreeBSD and NetBSD let it be the slice
+//! itself, so its start is the origin; OpenBSD lets it be the whole disk.
 //!
 //! Source: FreeBSD `sys/sys/disk/bsd.h`, `sys/geom/part/g_part_bsd.c`; OpenBSD
 //! `sys/sys/disklabel.h`; Linux `block/partitions/msdos.c` (`parse_bsd`); util-linux
