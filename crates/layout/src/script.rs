@@ -138,7 +138,7 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     line("        file: any directory with free space, not in tmpfs.");
     line("        Without DIR, the directory of this script is used.");
     line(
-        "  --confirm WORD  the name of the image, or the serial number of the device; without it, the",
+        "  --confirm WORD  the name of the image, or the serial number of the device; else the",
     );
     line("        script asks on the terminal, and refuses where there is none");
     line("  -n, --dry-run   check everything, print the steps and the word, and write nothing");
