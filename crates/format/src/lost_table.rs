@@ -2,11 +2,11 @@
 //!
 //! Looked for where partitioners start a first partition, and after each volume whose length is
 //! known; where nothing is at such a place, where a copy of its superblock would be: ext4's in
-//! block group 1, FAT32's in sector 6, NTFS's in its last sector. Nothing else is read, so a disk on
-//! which nothing is found may still hold volumes.
+//! block group 1, FAT32's in sector 6, NTFS's in its last sector. Nothing else is read: a disk
+//! on which nothing is found may still hold volumes.
 //!
-//! Source: `e2fsprogs/misc/mke2fs.c` (`sparse_super`), Microsoft's FAT specification (`BPB_BkBootSec`),
-//! Linux `fs/ntfs3/super.c` (the alternative boot sector).
+//! Source: `e2fsprogs/misc/mke2fs.c` (`sparse_super`), Microsoft's FAT specification
+//! (`BPB_BkBootSec`), Linux `fs/ntfs3/super.c` (the alternative boot sector).
 
 use std::collections::BTreeSet;
 
@@ -46,8 +46,8 @@ pub struct LostVolume {
     pub copy_at_bytes: Option<u64>,
 }
 
-/// Returns the volumes on `disk`, by their starts. `disk` is one on which no partition and no volume
-/// was found, or none in force.
+/// Returns the volumes on `disk`, by their starts. `disk` is one on which no partition and no
+/// volume was found, or none in force.
 #[must_use]
 pub fn volumes(disk: &dyn Disk) -> Vec<LostVolume> {
     let mut found: Vec<LostVolume> = Vec::new();

@@ -137,9 +137,7 @@ fn comment(plan: &DiskPlan, source: &NamedDisk, text: &mut String) {
     line("  DIR   keeps each piece while it is moved. For a device: on another disk. For an image");
     line("        file: any directory with free space, not in tmpfs.");
     line("        Without DIR, the directory of this script is used.");
-    line(
-        "  --confirm WORD  the name of the image, or the serial number of the device; without it, the",
-    );
+    line("  --confirm WORD  the name of the image, or the serial number of the device; else the");
     line("        script asks on the terminal, and refuses where there is none");
     line("  -n, --dry-run   check everything, print the steps and the word, and write nothing");
     line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way; by a signal:");

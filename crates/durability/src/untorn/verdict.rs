@@ -28,8 +28,8 @@ pub struct UntornVerdict {
 }
 
 impl UntornVerdict {
-    /// Returns the verdict that follows from `layers`: all that tear a page decide, else all that are
-    /// unknown.
+    /// Returns the verdict that follows from `layers`: all that tear a page decide, else all that
+    /// are unknown.
     pub(super) fn of(engine: PageEngine, page_bytes: u64, layers: Vec<PageLayer>) -> UntornVerdict {
         let worst = layers.iter().map(|line| line.fate).max().unwrap_or(PageFate::Unknown);
         let answer = match worst {

@@ -308,7 +308,8 @@ fn lost_table(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
         match one.copy_at_bytes {
             None => format!("{} starts at {start}{length}", one.what),
             Some(at) => format!(
-                "a copy of the superblock of {} is at {}: the file system started at {start}{length}",
+                "a copy of the superblock of {} is at {}: the file system started at \
+                 {start}{length}",
                 one.what,
                 case.place(id, at)
             ),

@@ -190,9 +190,9 @@ pub const RULES: &[Rule] = &[
         why: "The kernel refuses to map the data: \"Device size is not aligned to requested sector \
               size\". Usual cause: a partition was grown to an odd end; the error appears at the \
               next boot.",
-        fix: "Partitions: straddle plan DISK cuts the end to whole sectors, or moves it to the next \
-              boundary. No byte is lost: the kernel never maps a part of a LUKS sector. An image \
-              that holds only the container: make it longer with truncate -s.",
+        fix: "Partitions: straddle plan DISK cuts the end to whole sectors, or moves it to the \
+              next boundary. No byte is lost: the kernel never maps a part of a LUKS sector. An \
+              image that holds only the container: make it longer with truncate -s.",
     },
     Rule {
         code: "ST306",
@@ -309,8 +309,8 @@ pub const RULES: &[Rule] = &[
         title: "hybrid MBR",
         why: "Linux uses the GPT if the MBR has a 0xEE entry; other systems may use the MBR. \
               Tools that change one table leave the other unchanged.",
-        fix: "Keep it if a system needs it: one that boots by BIOS, a Raspberry Pi, an old macOS or \
-              Windows.",
+        fix: "Keep it if a system needs it: one that boots by BIOS, a Raspberry Pi, an old macOS \
+              or Windows.",
     },
     Rule {
         code: "ST410",

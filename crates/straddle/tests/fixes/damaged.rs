@@ -63,7 +63,7 @@ pub(crate) const CASES: &[Case] = &[
             "end the table before it: sgdisk -S 56 disk.raw",
             "sgdisk -S 56 disk.raw; grep -q 'eGON.BT0 loader' disk.raw",
         ),
-        ..Case::typed("ST401", "a boot loader in unused entries", "sgdisk", "", "disk.raw", |bench| {
+        ..Case::typed("ST401", "a loader in unused entries", "sgdisk", "", "disk.raw", |bench| {
             disk(bench);
             bench.shell(
                 "printf 'eGON.BT0 loader' | dd of=disk.raw bs=1 seek=8196 conv=notrunc status=none",
