@@ -129,7 +129,7 @@ mod tests {
         use rustix::process::{Resource, Rlimit, setrlimit};
 
         if let Some(path) = test_child::argument() {
-            Interrupt::install().unwrap();
+            Interrupt::fail_writes_over_the_limit().unwrap();
             let limit = Rlimit { current: Some(4096), maximum: Some(4096) };
             setrlimit(Resource::Fsize, limit).unwrap();
             let error = std::fs::write(path, [0; 8193]).unwrap_err();

@@ -102,7 +102,7 @@ pub(crate) const SCRIPT: NewContent = NewContent {
     writer: "`straddle plan --script`",
 };
 
-/// What is at a path before anything is written there.
+/// State of a path before anything is written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Nothing.

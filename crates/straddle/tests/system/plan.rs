@@ -539,40 +539,6 @@ fn a_script_of_a_plan_that_changes_nothing_takes_the_place_of_an_older_one() {
 }
 
 #[test]
-fn a_new_guest_disk_is_laid_out_by_its_own_length_and_not_by_its_file() {
-    need_tools!("qemu-img");
-    let scratch = scratch_in_memory();
-    for (format, name) in [("qcow2", "new.qcow2"), ("vpc", "new.vhd"), ("vmdk", "new.vmdk")] {
-        let image = scratch.path().join(name);
-        tool::run("qemu-img", &["create", "-q", "-f", format, scratch::text(&image), "64G"]);
-        let ran = straddle(&["plan", "--new", scratch::text(&image)]);
-        assert_eq!(ran.status, Some(0), "{ran:?}");
-        assert!(ran.out.contains("sector 2048 (1 MiB)"), "{ran:?}");
-        let way = if format == "qcow2" { "-o plan.json" } else { "raw image" };
-        assert!(ran.out.contains(way) && !ran.out.contains("ERASES"), "{ran:?}");
-    }
-}
-
-#[test]
-fn the_table_of_a_new_image_of_large_sectors_is_made_as_typed() {
-    need_tools!("sfdisk", "losetup");
-    need_loops!();
-    let scratch = Scratch::new();
-    let image = scratch.image("new.raw", 64 << 20);
-    let on = ["plan", "--new", "--on", "4Kn", scratch::text(&image)];
-    let ran = straddle(&on);
-    let mut wide = ran.out.lines().filter(|line| line.len() > 100);
-    assert!(wide.all(|line| line.contains(" printf ")), "{ran:?}");
-    let line = ran.out.lines().find(|line| line.contains("sfdisk")).expect("a table is offered");
-    assert!(!line.contains('#') || line.len() <= 100, "{line}");
-    let command = line.trim().strip_prefix("one partition").expect("it says what it makes");
-    tool::run("sh", &["-ec", command]);
-    let check = straddle(&["check", "--on", "4Kn", scratch::text(&image)]);
-    assert_eq!(check.status, Some(0), "{check:?}");
-    assert!(check.out.contains("partition"), "{check:?}");
-}
-
-#[test]
 fn a_disk_that_may_not_be_read_has_no_plan_and_is_not_called_blank() {
     need_loops!();
     need_tools!("sfdisk", "setpriv");

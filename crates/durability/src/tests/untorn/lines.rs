@@ -90,8 +90,12 @@ fn an_extent_that_ends_within_a_page_and_a_file_without_direct_io_are_no() {
     };
     let (data, unwritten) = (RunState::Data, RunState::Unwritten);
     let cut = vec![run(0, 20480, 1 << 20, data), run(20480, 12288, 1 << 21, data)];
-    let because = "ibdata1: the page at 16 KiB of ibdata1 is in more than one extent".to_owned();
-    assert_eq!(with(cut), (UntornAnswer::No, because));
+    let (answer, because) = with(cut);
+    assert_eq!(answer, UntornAnswer::No);
+    // Each layer that tears the page is named.
+    let (first, second) = because.split_once("; ").expect("two layers");
+    assert_eq!(first, "ibdata1: the page at 16 KiB of ibdata1 is in more than one extent");
+    assert!(second.starts_with("ext4: an extent starts off the multiples of 16 KiB"), "{second}");
     // The kernel writes the two parts apart, though they are neighbors.
     let mixed = vec![run(0, 4096, 1 << 20, data), run(4096, 12288, (1 << 20) + 4096, unwritten)];
     assert_eq!(with(mixed).0, UntornAnswer::No);

@@ -147,8 +147,8 @@ fn modeled(asked: &Serve, profile: &DriveProfile) -> anyhow::Result<ServedDrive>
 fn store_in(path: &Path, capacity_bytes: u64) -> anyhow::Result<Store> {
     let failed = |error: std::io::Error| {
         anyhow!(
-            "cannot use {} as the store: {error}\nhint: name a new file, or one that an earlier run \
-             made",
+            "cannot use {} as the store: {error}\nhint: name a new file, or one that an earlier \
+             run made",
             shown(path)
         )
     };
