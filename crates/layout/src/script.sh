@@ -455,7 +455,9 @@ confirmed() {
         printf 'To change %s, type %s: ' "$disk" "$wanted" >&2
         read -r confirm || true
     }
-    [ "${confirm#./}" = "$wanted" ] || refuse "--confirm does not name $disk" "read the script, back \
+    why="--confirm does not name $disk"
+    [ -n "$confirm" ] || why="$disk is not confirmed: --confirm is missing"
+    [ "${confirm#./}" = "$wanted" ] || refuse "$why" "read the script, back \
 up the disk, then: sh $(word "$script") $(word "$disk") $(word "${work%/*}") --confirm $(word "$wanted")"
 }
 

@@ -202,6 +202,7 @@ fn a_writer_in_the_same_small_memory_group_ends_and_nothing_stays() {
     let _ = group.command(&random).output().expect("it runs");
     going.signal("INT");
     let _ = going.ended();
+    let _one = super::detaching_alone();
     let ran = testkit::running_program::Ran::of(super::straddle(&["detach"]).arg("--stale"));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     until("the device is gone", || !attachment.is_there());

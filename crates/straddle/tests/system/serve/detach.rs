@@ -4,10 +4,11 @@ use testkit::running_program::Ran;
 use testkit::scratch::text;
 use testkit::{Scratch, need_tools};
 
-use super::{interrupted, served, straddle};
+use super::{detaching_alone, interrupted, served, straddle};
 
 #[test]
 fn detaching_has_its_codes_and_says_why() {
+    let _one = detaching_alone();
     let ran = Ran::of(straddle(&["detach"]).arg("--stale"));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.out.contains("detach"), "{ran:?}");

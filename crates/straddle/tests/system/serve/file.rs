@@ -9,7 +9,7 @@ use testkit::running_program::{Going, by_signals, until};
 use testkit::scratch::text;
 use testkit::{Scratch, need_tools, skip, tool};
 
-use super::{interrupted, served, signal_server, straddle};
+use super::{detaching_alone, interrupted, served, signal_server, straddle};
 
 pub(super) fn can_mount() -> bool {
     let can = File::options().read(true).write(true).open("/dev/fuse").is_ok();
@@ -130,6 +130,7 @@ fn what_both_killed_processes_leave_is_detached_as_stale() {
     let point = scratch.path().join("point");
     let mut going = mounted(&point, &[]);
     let guards = going.children();
+    let _one = detaching_alone();
     // The guard first stops, so that it cannot see the end of the other.
     signal_server(guards[0], "STOP");
     going.signal("KILL");
@@ -209,7 +210,6 @@ fn a_signal_before_the_guard_has_said_a_word_ends_a_drive_in_order() {
     let path = format!("{}:{}", text(scratch.path()), std::env::var("PATH").unwrap_or_default());
     let Some((mut going, point)) = served_by_a_user(&scratch, Some(&path)) else { return };
     let server = going.number();
-    let [guard] = going.children()[..] else { panic!("it has one child") };
     // recvfrom(2), of this processor: it waits for the guard.
     let waits = ["45 ", "207 "];
     let call = format!("/proc/{server}/syscall");
@@ -218,6 +218,9 @@ fn a_signal_before_the_guard_has_said_a_word_ends_a_drive_in_order() {
         waits.iter().any(|number| call.starts_with(number))
     };
     going.until("it waits for its guard", is_waiting);
+    let words = |process: u32| std::fs::read_to_string(format!("/proc/{process}/cmdline"));
+    let is_guard = |&process: &u32| words(process).is_ok_and(|words| words.contains("guard"));
+    let guard = going.children().into_iter().find(is_guard).expect("it has one");
     going.signal("INT");
     let pending = format!("/proc/{server}/status");
     going.until("the signal has arrived", || {

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use testkit::Scratch;
 use testkit::running_program::{Going, Ran, by_signals, until};
@@ -26,9 +27,16 @@ fn served(words: &[&str]) -> Going {
     Going::with(straddle(&["serve"]).args(words))
 }
 
+/// Holds off other tests' `drive detach --stale`, which takes away what any killed drive left.
+fn detaching_alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Types `drive detach --stale` until nothing is written of the drive of process `server`, which
 /// was killed: its guard ends a moment after the device.
 pub(crate) fn forgotten(server: u32) {
+    let _one = detaching_alone();
     let record = PathBuf::from(format!("/run/straddle/{server}.drive"));
     until("its record is gone", || {
         let ran = Ran::of(straddle(&["detach"]).arg("--stale"));
