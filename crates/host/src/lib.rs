@@ -99,6 +99,6 @@ pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed_syncs::{Suppressed, suppressed};
 pub use sync_trial::{SyncTrial, TrialError, TrialStep};
 pub use table_disk::TableDisk;
-pub use terminal::{Keys, terminal_width};
+pub use terminal::{Keys, is_terminal_or_null, terminal_width};
 pub use told_partitions::{KernelAnswer, ToldPartition, tell_partitions, told_partitions};
 pub use user_rights::{group, is_root, may_make_files, raise_open_files_limit, user};

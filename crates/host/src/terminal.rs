@@ -1,4 +1,4 @@
-//! The terminal that standard output is.
+//! Terminals: the one that standard output is, and those among character devices.
 
 /// The columns of the terminal behind standard output; `None` when it is none, or does not say.
 ///
@@ -7,6 +7,17 @@
 pub fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
     (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
+/// Returns whether the character device with this number is a terminal or `/dev/null`: both take
+/// any text, and keep none.
+///
+/// Source: Linux `Documentation/admin-guide/devices.txt` (major 1, minor 3; majors 4, 5, and 136 to
+/// 143).
+#[must_use]
+pub fn is_terminal_or_null(device: u64) -> bool {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    (major, minor) == (1, 3) || matches!(major, 4 | 5 | 136..=143)
 }
 
 /// Keys that are pressed on the terminal that standard input is, one by one and not shown; dropped,
@@ -53,5 +64,19 @@ impl Drop for Keys {
         let now = rustix::termios::OptionalActions::Now;
         // The terminal may be gone.
         let _ = rustix::termios::tcsetattr(rustix::stdio::stdin(), now, &self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_and_null_take_text_and_devices_that_take_commands_do_not() {
+        let is_one = |(major, minor)| is_terminal_or_null(rustix::fs::makedev(major, minor));
+        // /dev/null, /dev/tty1, /dev/tty, a pseudoterminal.
+        assert!([(1, 3), (4, 1), (5, 0), (136, 2)].into_iter().all(is_one));
+        // /dev/mem, /dev/zero, /dev/watchdog, /dev/fuse, /dev/sg0, /dev/nvme0.
+        assert!(![(1, 1), (1, 5), (10, 130), (10, 229), (21, 0), (240, 0)].into_iter().any(is_one));
     }
 }

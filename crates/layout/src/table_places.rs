@@ -15,7 +15,7 @@ use crate::table_change::{SECTOR, TableChange};
 const ENTRIES_AT: u64 = 446;
 
 /// A table, and its bytes.
-pub(crate) type Read<'a> = (&'a PartitionTable, &'a TableBytes);
+pub(crate) type ReadTable<'a> = (&'a PartitionTable, &'a TableBytes);
 
 /// The records of the logical partitions in `table`.
 pub(crate) fn records(table: &[Partition]) -> impl Iterator<Item = ByteRange> + '_ {
@@ -30,8 +30,8 @@ pub(crate) fn records(table: &[Partition]) -> impl Iterator<Item = ByteRange> + 
 /// something is. Partitions in `rebuilt` have a check of their own.
 pub(crate) fn check(
     change: &TableChange,
-    old: Option<Read<'_>>,
-    new: Read<'_>,
+    old: Option<ReadTable<'_>>,
+    new: ReadTable<'_>,
     rebuilt: &[ByteRange],
 ) -> Result<(), String> {
     let old: Vec<ByteRange> = old.into_iter().flat_map(places).collect();
@@ -90,7 +90,7 @@ pub(crate) fn check_headers(
 }
 
 /// The places of a table on its disk.
-fn places((table, bytes): Read<'_>) -> Vec<ByteRange> {
+fn places((table, bytes): ReadTable<'_>) -> Vec<ByteRange> {
     let sector = table.sector.bytes();
     let range = |at: u64, length: u64| ByteRange::new(at, length.next_multiple_of(sector));
     let first = ByteRange::new(0, RECORD_BYTES);

@@ -108,9 +108,7 @@ impl DiskText {
     pub fn is_cut(&self) -> bool {
         self.whole_bytes > self.kept.len()
     }
-}
 
-impl DiskText {
     /// The same path as Linux writes it: with `/` for each `\`.
     #[must_use]
     pub fn with_slashes(mut self) -> DiskText {

@@ -10,7 +10,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -109,7 +109,7 @@ enum Place {
     Free,
     /// A file that may be replaced.
     Replaced,
-    /// A pipe, a terminal, or another device that keeps nothing.
+    /// A pipe, a terminal or `/dev/null`.
     Stream,
 }
 
@@ -262,10 +262,13 @@ impl NewContent {
     }
 }
 
-/// Returns whether `path` leads to a pipe or a character device.
+/// Returns whether `path` leads to a pipe, a terminal or `/dev/null`. Bytes that are written to
+/// other character devices may be commands, such as to `/dev/sg0`.
 fn is_stream(path: &Path) -> bool {
-    let kind = std::fs::metadata(path).map(|data| data.file_type());
-    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+    std::fs::metadata(path).is_ok_and(|data| {
+        let kind = data.file_type();
+        kind.is_fifo() || (kind.is_char_device() && host::is_terminal_or_null(data.rdev()))
+    })
 }
 
 /// Writes `text` to a new file at `path`.
@@ -306,7 +309,9 @@ mod tests {
     fn what_keeps_nothing_is_written_to_and_what_is_no_file_is_refused() {
         let scratch = testkit::Scratch::new();
         Destination::new(PAGE, Path::new("/dev/null")).unwrap().write("a page").unwrap();
-        let error = Destination::new(PAGE, scratch.path()).unwrap_err().to_string();
-        assert!(error.contains("not a regular file"), "{error}");
+        for path in [scratch.path(), Path::new("/dev/zero")] {
+            let error = Destination::new(PAGE, path).unwrap_err().to_string();
+            assert!(error.contains("not a regular file"), "{error}");
+        }
     }
 }
