@@ -5,6 +5,10 @@ use serde_json::Value;
 /// Words of the reason of an experiment that is void because its control differed.
 const CONTROL_DIFFERS: &str = " must take as long as ";
 
+/// Words of the reason of one whose arms had other numbers of operations on the drive at once: what
+/// others do on it is counted, too.
+const ONE_AT_A_TIME: &str = " lets one through at a time ";
+
 /// True if `table`, as straddle prints it, has an experiment that is void because its control took
 /// another time than the baseline: see [`is_void_by_chance`].
 #[must_use]
@@ -14,12 +18,13 @@ pub fn says_void_by_chance(table: &str) -> bool {
 }
 
 /// Returns whether an experiment of `straddle bench --json` is void because its control took
-/// another time than the baseline. The intervals are of 95 %, so chance alone voids up to 1 run in
-/// 20: no test may take that for a fault.
+/// another time than the baseline, or because the drive had several operations at once in some arms
+/// alone. The intervals are of 95 %, so chance alone voids up to 1 run in 20, and others use the
+/// drive: no test may take that for a fault.
 #[must_use]
 pub fn is_void_by_chance(experiment: &Value) -> bool {
-    experiment["verdict"] == "void"
-        && experiment["reason"].as_str().is_some_and(|text| text.contains(CONTROL_DIFFERS))
+    let is_chance = |text: &str| text.contains(CONTROL_DIFFERS) || text.contains(ONE_AT_A_TIME);
+    experiment["verdict"] == "void" && experiment["reason"].as_str().is_some_and(is_chance)
 }
 
 /// Asserts that an experiment measured something, and that it is not void but by chance.

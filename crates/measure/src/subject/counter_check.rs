@@ -143,6 +143,11 @@ pub(super) fn serialized(work: &Work, seen: &[&Observations], names: &[&str]) ->
     let flights: Vec<u64> = flights.collect::<Option<_>>()?;
     let is_several = |flight: u64| flight >= SEVERAL_PER_1000;
     let is_alone = |flight: u64| flight <= ALONE_PER_1000;
+    // More than were asked at once are others' too. The counts of a block may be wrong by one each.
+    let asked_per_1000 = u64::from(work.depth) * 1250;
+    if flights.iter().any(|&flight| flight > asked_per_1000) {
+        return None;
+    }
     // Noise leaves something between.
     if flights.iter().any(|&flight| !is_several(flight) && !is_alone(flight)) {
         return None;
@@ -294,6 +299,14 @@ mod tests {
         check(8, second, [980, 900, 990], None);
         check(1, second, [1_900, 900, 1_900], None);
         check(8, 50_000_000, [395, 49, 395], None);
+    }
+
+    #[test]
+    fn more_in_flight_than_were_asked_are_the_requests_of_others_and_decide_nothing() {
+        let second = 1_000_000_000;
+        check(2, second, [700, 45_200, 900], None);
+        check(8, second, [980, 10_100, 970], None);
+        check(8, second, [980, 8_400, 970], Some("8.4 in shifted, and 0.9 in aligned"));
     }
 
     #[test]
