@@ -7,16 +7,22 @@
 //! | md 0.90 and 1.0, firmware RAID | member: the table is the array's | member |
 //! | the same, where the table ends after the superblock | undecided | member |
 //! | md 1.1 and 1.2, dm-integrity, sound LUKS | undecided: its own tool opens it | member |
-//! | LVM, bcache | table: LVM refuses the disk, libblkid reports the table | member |
+//! | LVM | table: LVM refuses the disk, libblkid reports the table | member |
+//! | bcache | table: libblkid reports the table | undecided: libblkid refuses both |
 //! | bad checksum, damaged or secondary LUKS2 header | table | file system |
 //!
 //! A protected GPT that Linux does not use (its primary copy is damaged) decides nothing: then the
 //! disk is undecided. A GPT that no MBR protects, and an MBR that lists nothing, yield to a file
 //! system and to a sound member, and are undecided against a damaged member.
 //!
+//! Two file systems are undecided, too, where neither is on a partition: each of them can be
+//! mounted by its name, and libblkid refuses both. An ISO shares its bytes with another format of
+//! discs by intent. A bcache beside a sound LUKS header or an LVM label is undecided alike.
+//!
 //! Source: cryptsetup `lib/luks2/luks2_disk_metadata.c` (a secondary header is used only where
 //! libblkid finds nothing else); lvm2 `lib/device/dev-type.c` (`dev_is_partitioned`); util-linux
-//! `libblkid/src/probe.c` (`blkid_probe_use_wiper`); Linux `block/partitions/{efi,msdos}.c`; mdadm
+//! `libblkid/src/superblocks/superblocks.c` (`superblocks_safeprobe`), `probe.c`
+//! (`blkid_probe_use_wiper`); Linux `block/partitions/{efi,msdos}.c`; mdadm
 //! `Create.c` (an old table stays in sector 0 of a new 1.2 member).
 
 use crate::member::md::{MdMember, MdVersion};
@@ -48,6 +54,8 @@ enum Claim {
     Firm,
     /// Its own tool refuses a disk with partitions.
     Unpartitioned,
+    /// It is as likely as a file system.
+    Equal,
     /// Its own tool opens it only where nothing else is recognized.
     Last,
 }
@@ -66,11 +74,18 @@ pub(crate) fn decide(finds: Finds) -> Reading {
     claimed.sort_by_key(|(claim, _)| *claim);
     let strongest = claimed.first().map(|(claim, _)| *claim);
     let outcome = outcome(strongest, table.as_ref(), !systems.is_empty());
-    let is_stale = outcome.is_table_stale(table.as_ref());
+    let is_equal = strongest == Some(Claim::Equal);
+    let is_stale = outcome.is_table_stale(table.as_ref(), is_equal);
     let table = table.map(|choice| choice.table.map(ProbedContent::Table));
     let (table, stale) = if is_stale { (None, table) } else { (table, None) };
     // An MBR that lists nothing is the boot sector of what is in force, most often.
     let stale = stale.filter(|table| !lists_nothing(&table.value));
+    let equal = claimed.iter().skip(1).find(|(claim, _)| *claim == Claim::Equal);
+    if let (Some((_, found)), Some((_, equal)), Outcome::Member) = (claimed.first(), equal, outcome)
+        && matches!(found.value, ProbedContent::Luks(_) | ProbedContent::Lvm(_))
+    {
+        reading.contest = Some(contest(&found.value, &equal.value));
+    }
     let mut members = claimed.into_iter().map(|(_, found)| found);
     reading.container = if outcome == Outcome::Member { members.next() } else { None };
     let others: Vec<Find> = members.collect();
@@ -93,7 +108,12 @@ pub(crate) fn decide(finds: Finds) -> Reading {
     if reading.container.is_some() && !is_seen_through {
         reading.leave(rest, &why);
     } else {
-        reading.found = rest;
+        let (found, rivals) = without_rivals(rest);
+        if let (Some(system), Some(rival)) = (found.last(), rivals.first()) {
+            reading.contest = Some(contest(&rival.value, &system.value));
+        }
+        reading.leave(rivals, "another file system is here too");
+        reading.found = found;
     }
     reading.leave(stale.filter(|_| !is_seen_through), &why);
     reading
@@ -113,15 +133,21 @@ enum Outcome {
     Rest,
     /// The file systems, and not a weak table.
     FileSystem,
-    /// Both the member and the table: tools disagree.
+    /// Both the member and the table, or the file system: tools disagree.
     Undecided,
 }
 
 impl Outcome {
-    /// Returns whether a table is left over: too little speaks for it beside what is in force.
-    fn is_table_stale(self, table: Option<&Choice>) -> bool {
+    /// Returns whether a table is left over: too little speaks for it beside what is in force, or
+    /// beside a member and a file system that `is_equal`.
+    fn is_table_stale(self, table: Option<&Choice>, is_equal: bool) -> bool {
         let is_weak = table.is_some_and(|choice| choice.weight == TableWeight::Weak);
-        is_weak && matches!(self, Outcome::Member | Outcome::FileSystem)
+        let is_other = match self {
+            Outcome::Member | Outcome::FileSystem => true,
+            Outcome::Undecided => is_equal,
+            Outcome::Rest => false,
+        };
+        is_weak && is_other
     }
 }
 
@@ -132,14 +158,14 @@ fn outcome(claim: Option<Claim>, table: Option<&Choice>, is_system: bool) -> Out
     let rest = if is_weak && is_system { Outcome::FileSystem } else { Outcome::Rest };
     let Some(claim) = claim else { return rest };
     match (claim, table.map(|choice| choice.weight)) {
-        (Claim::Unpartitioned | Claim::Last, Some(Strong)) => rest,
+        (Claim::Unpartitioned | Claim::Equal | Claim::Last, Some(Strong)) => rest,
         (Claim::Last, _) if is_system => rest,
-        (Claim::Firm, Some(Strong))
-        | (Claim::Firm | Claim::Unpartitioned | Claim::Last, Some(Doubtful))
-        | (Claim::Last, Some(Weak)) => Outcome::Undecided,
-        (Claim::Outer, _)
-        | (Claim::Firm | Claim::Unpartitioned, Some(Weak))
-        | (Claim::Firm | Claim::Unpartitioned | Claim::Last, None) => Outcome::Member,
+        (Claim::Equal, None | Some(Weak)) if is_system => Outcome::Undecided,
+        (Claim::Outer, _) | (_, None) => Outcome::Member,
+        (Claim::Firm, Some(Strong)) | (_, Some(Doubtful)) | (Claim::Last, Some(Weak)) => {
+            Outcome::Undecided
+        }
+        (Claim::Firm | Claim::Unpartitioned | Claim::Equal, Some(Weak)) => Outcome::Member,
     }
 }
 
@@ -157,7 +183,8 @@ fn claim(found: &Find, table: Option<&Choice>, disk_bytes: u64) -> Claim {
         {
             Claim::Last
         }
-        ProbedContent::Lvm(_) | ProbedContent::Bcache(_) => Claim::Unpartitioned,
+        ProbedContent::Lvm(_) => Claim::Unpartitioned,
+        ProbedContent::Bcache(_) => Claim::Equal,
         ProbedContent::Luks(_) if !is_primary_sound(found) => Claim::Last,
         ProbedContent::Named(_) => Claim::Outer,
         ProbedContent::Md(_)
@@ -217,6 +244,29 @@ fn reaches_past(choice: &Choice, member: &MdMember, disk_bytes: u64) -> bool {
 fn fitting(table: &PartitionTable, disk_bytes: u64) -> Option<&PartitionTable> {
     let mut ranges = table.partitions.iter().map(|partition| partition.range).chain(table.usable);
     ranges.all(|range| range.end_bytes() <= disk_bytes).then_some(table)
+}
+
+/// Returns whether two file systems are made to share bytes: an ISO and another format of discs.
+fn is_hybrid(one: &str, other: &str) -> bool {
+    const BESIDE_ISO: [&str; 3] = ["udf", "hfs", "hfsplus"];
+    let is = |iso: &str, beside: &str| iso == "iso9660" && BESIDE_ISO.contains(&beside);
+    is(one, other) || is(other, one)
+}
+
+/// Returns `rest` without the file systems that contradict its first one, and those. What is on a
+/// disk with partitions contradicts nothing: the table decides.
+fn without_rivals(rest: Vec<Find>) -> (Vec<Find>, Vec<Find>) {
+    let kind = |found: &Find| match &found.value {
+        ProbedContent::FileSystem(system) => Some(system.kind),
+        _ => None,
+    };
+    let is_partitioned =
+        rest.iter().any(|found| kind(found).is_none() && !lists_nothing(&found.value));
+    let Some(first) = rest.iter().find_map(kind).filter(|_| !is_partitioned) else {
+        return (rest, Vec::new());
+    };
+    rest.into_iter()
+        .partition(|found| kind(found).is_none_or(|kind| kind == first || is_hybrid(kind, first)))
 }
 
 fn contest(member: &ProbedContent, table: &ProbedContent) -> Problem {

@@ -3,8 +3,9 @@
 use units::prefix::Exact;
 
 use crate::filesystem::FileSystem;
+use crate::member::bcache::{Bcache, BcacheRole};
 use crate::member::luks::Luks;
-use crate::member::{bcache, integrity, lvm, md};
+use crate::member::{integrity, lvm, md};
 use crate::named::Named;
 use crate::table::PartitionTable;
 use crate::{Parsed, Problem};
@@ -21,7 +22,7 @@ pub enum ProbedContent {
     /// A LUKS container.
     Luks(Luks),
     /// A bcache device.
-    Bcache(bcache::Bcache),
+    Bcache(Bcache),
     /// A dm-integrity device.
     Integrity(integrity::Integrity),
     /// A file system or swap.
@@ -40,8 +41,8 @@ pub struct Reading {
     pub found: Vec<Parsed<ProbedContent>>,
     /// All that is not in force.
     pub left_over: Vec<LeftOver>,
-    /// The reason why nobody can tell what is in force: `found` then holds the table, and
-    /// `left_over` the member.
+    /// The reason why nobody can tell what is in force: `found` then holds the table or a file
+    /// system, and `left_over` begins with the member or the other file system.
     pub contest: Option<Problem>,
 }
 
@@ -85,7 +86,8 @@ impl LeftOver {
 }
 
 impl ProbedContent {
-    /// Place where the data of a member or container starts, where all of it has one place.
+    /// Place where the data of a member, a container or a file system starts, where all of it has
+    /// one place.
     #[must_use]
     pub fn data_at_bytes(&self) -> Option<u64> {
         match self {
@@ -93,6 +95,11 @@ impl ProbedContent {
             ProbedContent::Luks(luks) if !luks.detached && !luks.reencrypting => {
                 Some(luks.segments.first()?.offset_bytes)
             }
+            ProbedContent::Bcache(Bcache {
+                role: BcacheRole::Backing { data_offset_bytes },
+                ..
+            }) => Some(*data_offset_bytes),
+            ProbedContent::FileSystem(system) => Some(system.data_offset_bytes),
             _ => None,
         }
     }

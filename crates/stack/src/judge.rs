@@ -137,11 +137,7 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
         grounds.granule(stack, id, range, leaf);
     }
     for &below in under.iter().chain([&id]) {
-        let layer = stack.layer(below);
-        let contest = layer.contest.as_ref().filter(|it| !is_aligned_too(stack, below, it, budget));
-        let contest = contest.map(|contest| contest.reason.clone());
-        let reasons = lacking(layer).into_iter().chain(contest);
-        grounds.obstacles.extend(reasons.map(Obstacle::Unknown));
+        grounds.obstacles.extend(lacking(stack.layer(below)).map(Obstacle::Unknown));
     }
     for &below in &under {
         if let Mapping::Unknown { on, reason } = &stack.layer(below).mapping
@@ -154,26 +150,42 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &WorkBudge
         grounds.stripes(stack, id, range, array);
     }
     grounds.kernel(stack, &under);
-    grounds.judgment()
+    let judgment = grounds.judgment();
+    // What a disk holds does not change its own verdict, unless nothing is known to be on it.
+    let counts = |below: LayerId| below != id || stack.above(id).is_empty();
+    let contests = under.iter().copied().filter(|&below| counts(below)).filter_map(|below| {
+        let contest = stack.layer(below).contest.as_ref()?;
+        let other = other_verdict(stack, below, contest, budget);
+        (other != judgment.verdict).then(|| contest.reason.clone())
+    });
+    match contests.last() {
+        Some(reason) => Judgment { verdict: Verdict::Unknown, reason, ..judgment },
+        None => judgment,
+    }
 }
 
-/// Returns whether the member's data would be aligned, too, if not the table of `disk` is in force
-/// but the member: what is aligned by the table is then aligned either way.
-fn is_aligned_too(stack: &Stack, disk: LayerId, contest: &Contest, budget: &WorkBudget) -> bool {
+/// The verdict on the other of two contents of `disk`, by which the stack does not go on: aligned,
+/// misaligned or, where stripes or several places of its data make it harder, unknown.
+fn other_verdict(stack: &Stack, disk: LayerId, contest: &Contest, budget: &WorkBudget) -> Verdict {
     let rest = |start: u64| ByteRange::new(start, stack.layer(disk).length()?.checked_sub(start)?);
-    let Some(range) = contest.data_at_bytes.and_then(rest) else { return false };
+    let Some(range) = contest.data_at_bytes.and_then(rest) else { return Verdict::Unknown };
+    let has_stripes = stack.under(disk).into_iter().any(|below| {
+        let layer = stack.layer(below);
+        !layer.mapping.stripes().is_empty() || layer.units.used(UnitKind::FullStripe).is_some()
+    });
     let run = DescendingRun { id: disk, range, shift: range.start_bytes() };
     let is_on = |leaf: &Layer, id: LayerId| {
         let (unit, _) = leaf.units.used(UnitKind::Granule)?;
         let shifts = placement::shifts_within(stack, &run, id, unit.length_bytes(), budget);
         let is_known = shifts.obstacles.is_empty() && !shifts.bytes.is_empty();
-        Some(is_known && shifts.bytes.keys().all(|&shift| unit.aligns(shift)))
+        is_known.then(|| shifts.bytes.keys().all(|&shift| unit.aligns(shift)))
     };
-    let has_stripes = stack.under(disk).into_iter().any(|below| {
-        let layer = stack.layer(below);
-        !layer.mapping.stripes().is_empty() || layer.units.used(UnitKind::FullStripe).is_some()
-    });
-    !has_stripes && stack.leaves(disk).all(|(id, leaf)| is_on(leaf, id) == Some(true))
+    let leaves: Option<Vec<bool>> = stack.leaves(disk).map(|(id, leaf)| is_on(leaf, id)).collect();
+    match leaves {
+        Some(leaves) if leaves.contains(&false) => Verdict::Misaligned,
+        Some(_) if !has_stripes => Verdict::Aligned,
+        _ => Verdict::Unknown,
+    }
 }
 
 /// Returns how many members of an array or a volume were not given, in words; `None` for none.

@@ -168,11 +168,46 @@ fn a_physical_volume_yields_to_a_table_that_lists_partitions_and_to_no_other() {
 
 #[test]
 fn a_bcache_yields_to_a_table_that_lists_partitions() {
-    let magic = [0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca];
-    let rest = [0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81];
-    let disk = with(with(dos(), 4120, &magic), 4128, &rest);
+    let disk = bcache(dos());
     assert_eq!(verdict(&disk), "dos partition table");
     assert_eq!(left_over(&disk), ["bcache"]);
+}
+
+fn bcache(disk: MemoryDisk) -> MemoryDisk {
+    with(disk, 4096, include_bytes!("../heads/bcache-backing.bin"))
+}
+
+/// Adds the descriptor of an ISO.
+fn iso(disk: MemoryDisk) -> MemoryDisk {
+    let mut descriptor = Bytes::zeros(2048);
+    descriptor.put(0, &[1]).put(1, b"CD001").put(6, &[1]).le32(80, 64).le16(128, 2048);
+    with(disk, 32_768, &descriptor.0)
+}
+
+fn btrfs(disk: MemoryDisk) -> MemoryDisk {
+    let mut sb = Bytes::zeros(4096);
+    sb.put(64, b"_BHRfS_M").le64(48, 65_536).le64(112, LENGTH_BYTES).le32(144, 4096);
+    with(disk, 65_536, &sb.0)
+}
+
+#[test]
+fn a_file_system_and_another_or_a_bcache_are_undecided() {
+    for (disk, both) in [
+        (btrfs(fat()), "vfat and btrfs"),
+        (iso(fat()), "iso9660 and vfat"),
+        (bcache(fat()), "bcache and vfat"),
+        (bcache(pv()), "LVM physical volume and bcache"),
+    ] {
+        let said = verdict(&disk);
+        let has_both = both.split(" and ").all(|one| said.contains(one));
+        assert!(said.starts_with("undecided: ") && has_both, "{both}: {said}");
+    }
+}
+
+#[test]
+fn partitions_decide_what_a_file_system_beside_them_cannot() {
+    let disk = btrfs(iso(dos()));
+    assert_eq!(verdict(&disk), "dos partition table");
 }
 
 #[test]

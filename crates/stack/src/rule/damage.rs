@@ -141,6 +141,8 @@ fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<S
         // Not allowed to read is nobody's fault; the verdict says what stays unknown.
         ProblemKind::Unreadable if closed => ("ST407", Severity::Info),
         ProblemKind::Unreadable if array => ("ST411", Severity::Info),
+        // Whichever it is, the verdict is the same.
+        ProblemKind::Overlap if is_settled(case, id) => ("ST404", Severity::Info),
         _ => (KINDS.iter().find(|(row, ..)| *row == kind))
             .map_or(("ST408", Severity::Info), |(_, code, severity)| (*code, *severity)),
     };
@@ -156,6 +158,13 @@ fn damage(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<S
         kind => repaired(case, id, kind, &finding.evidence),
     };
     finding
+}
+
+/// Returns whether two contents of a layer contradict each other, and lead to the same verdict.
+fn is_settled(case: &RuleInput<'_>, id: LayerId) -> bool {
+    let Some(contest) = &case.stack.layer(id).contest else { return false };
+    let mut layers = std::iter::once(id).chain(case.stack.over(id));
+    layers.all(|layer| case.judgment(layer).reason != contest.reason)
 }
 
 /// Returns what puts damage right, where one tool does it without a choice.

@@ -319,7 +319,7 @@ pub const RULES: &[Rule] = &[
               automatic mounting may refuse. straddle judges the one that the kernel, libblkid \
               and the format's own tool use: sector 0 and primary copies before backups and \
               secondary headers. Where these tools disagree (ST404), the verdict is unknown, \
-              unless it is aligned by both.",
+              unless both have the same one.",
         fix: "wipefs DEVICE lists them and changes nothing. Remove one only when you know what \
               it was, with a backup: wipefs --backup -o OFFSET ERASES it.",
     },
