@@ -16,7 +16,8 @@
 //! system and to a sound member, and are undecided against a damaged member.
 //!
 //! Two file systems are undecided, too, where neither is on a partition: each of them can be
-//! mounted by its name, and libblkid refuses both. An ISO shares its bytes with another format of
+//! mounted by its name, and libblkid refuses both. So are a file system and a table that Linux does
+//! not use: a protected GPT without its primary copy, a BSD label of a whole disk. An ISO shares its bytes with another format of
 //! discs by intent. A bcache beside a sound LUKS header or an LVM label is undecided alike.
 //!
 //! Source: cryptsetup `lib/luks2/luks2_disk_metadata.c` (a secondary header is used only where
@@ -43,6 +44,8 @@ pub(crate) struct Finds {
     pub(crate) systems: Vec<Find>,
     /// Length of the bytes.
     pub(crate) disk_bytes: u64,
+    /// True of a whole disk, where Linux uses no BSD label; false in a partition.
+    pub(crate) is_whole: bool,
 }
 
 /// A member's claim on bytes that a table or a file system claims too, the strongest first.
@@ -62,7 +65,10 @@ enum Claim {
 
 /// Returns what is in force among `finds`, with what is left over.
 pub(crate) fn decide(finds: Finds) -> Reading {
-    let Finds { members, table, systems, disk_bytes } = finds;
+    let Finds { members, mut table, systems, disk_bytes, is_whole } = finds;
+    if let Some(label) = table.as_mut().filter(|table| is_whole && is_bsd(table)) {
+        label.weight = TableWeight::Doubtful;
+    }
     let mut reading = Reading::default();
     let mut claimed: Vec<(Claim, Find)> = Vec::new();
     for found in members {
@@ -76,6 +82,7 @@ pub(crate) fn decide(finds: Finds) -> Reading {
     let outcome = outcome(strongest, table.as_ref(), !systems.is_empty());
     let is_equal = strongest == Some(Claim::Equal);
     let is_stale = outcome.is_table_stale(table.as_ref(), is_equal);
+    let is_used = table.as_ref().is_some_and(|table| table.weight == TableWeight::Strong);
     let table = table.map(|choice| choice.table.map(ProbedContent::Table));
     let (table, stale) = if is_stale { (None, table) } else { (table, None) };
     // An MBR that lists nothing is the boot sector of what is in force, most often.
@@ -108,11 +115,12 @@ pub(crate) fn decide(finds: Finds) -> Reading {
     if reading.container.is_some() && !is_seen_through {
         reading.leave(rest, &why);
     } else {
-        let (found, rivals) = without_rivals(rest);
-        if let (Some(system), Some(rival)) = (found.last(), rivals.first()) {
-            reading.contest = Some(contest(&rival.value, &system.value));
+        let (found, rivals) = without_rivals(rest, is_used);
+        if let (Some(first), Some(rival)) = (found.first(), rivals.first()) {
+            reading.contest = Some(contest(&rival.value, &first.value));
         }
-        reading.leave(rivals, "another file system is here too");
+        let why = found.first().map(|first| format!("{} is here too", first.value.words()));
+        reading.leave(rivals, &why.unwrap_or_default());
         reading.found = found;
     }
     reading.leave(stale.filter(|_| !is_seen_through), &why);
@@ -253,20 +261,29 @@ fn is_hybrid(one: &str, other: &str) -> bool {
     is(one, other) || is(other, one)
 }
 
-/// Returns `rest` without the file systems that contradict its first one, and those. What is on a
-/// disk with partitions contradicts nothing: the table decides.
-fn without_rivals(rest: Vec<Find>) -> (Vec<Find>, Vec<Find>) {
+fn is_bsd(choice: &Choice) -> bool {
+    choice.table.value.kind == TableKind::Bsd
+}
+
+/// Returns `rest` without the file systems that contradict its first content, and those. Beside
+/// partitions that Linux uses nothing does: they decide.
+fn without_rivals(rest: Vec<Find>, is_used: bool) -> (Vec<Find>, Vec<Find>) {
     let kind = |found: &Find| match &found.value {
         ProbedContent::FileSystem(system) => Some(system.kind),
         _ => None,
     };
-    let is_partitioned =
-        rest.iter().any(|found| kind(found).is_none() && !lists_nothing(&found.value));
-    let Some(first) = rest.iter().find_map(kind).filter(|_| !is_partitioned) else {
+    let table = rest.first().filter(|first| kind(first).is_none() && !lists_nothing(&first.value));
+    let first = rest.iter().find_map(kind);
+    let (Some(first), false) = (first, is_used && table.is_some()) else {
         return (rest, Vec::new());
     };
-    rest.into_iter()
-        .partition(|found| kind(found).is_none_or(|kind| kind == first || is_hybrid(kind, first)))
+    // The first partition of a BSD label may begin with the disk, and its content with it.
+    let is_partitioned = table.is_some();
+    let is_beside = |kind: &str| match is_partitioned {
+        true => matches!(kind, "ufs" | "zfs_member" | "iso9660" | "udf"),
+        false => kind == first || is_hybrid(kind, first),
+    };
+    rest.into_iter().partition(|found| kind(found).is_none_or(is_beside))
 }
 
 fn contest(member: &ProbedContent, table: &ProbedContent) -> Problem {

@@ -65,7 +65,7 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Reading {
     let named = if is_empty && is_weak || is_dynamic { by_name(Class::Table) } else { None };
     let table = table.filter(|_| named.is_none());
     let disk_bytes = disk.length_bytes();
-    let mut reading = precedence::decide(Finds { members, table, systems, disk_bytes });
+    let mut reading = precedence::decide(Finds { members, table, systems, disk_bytes, is_whole });
     reading.found.splice(0..0, named);
     reading
 }

@@ -135,8 +135,12 @@ fn kept(assembled: &Assembled, meant: &[String]) -> Vec<LayerId> {
 /// what lies in them was not seen.
 fn worst(case: &RuleInput<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
     let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
-    // Containers and helpers have no verdict that anyone should act on.
-    let judged = tops.filter(|&&id| !rule::is_rarely_written(case, id));
+    let is_contested = |id: LayerId| {
+        case.stack.under(id).into_iter().any(|below| case.stack.layer(below).contest.is_some())
+    };
+    // Containers and helpers have no verdict that anyone should act on, unless something else may
+    // be in their place.
+    let judged = tops.filter(|&&id| is_contested(id) || !rule::is_rarely_written(case, id));
     let verdicts = judged.map(|id| case.judgments[id.0].verdict);
     // What lies beneath the file of a loop device was not asked about.
     let unread = (kept.iter().filter(|id| roots.contains(id)))

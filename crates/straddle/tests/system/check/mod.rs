@@ -3,6 +3,7 @@
 mod articles;
 mod baselines;
 mod command;
+mod contradictions;
 mod formats;
 mod harmless;
 mod history;
