@@ -84,11 +84,11 @@ mod tests {
     use super::*;
     use crate::lexicon::pages;
 
-    /// What people type, and the name of the page that answers it; `-` for none. Many differ from a
-    /// page's name by a word, a prefix or a value that turns it into its opposite.
+    /// Lines that people type, and the name of the page that answers each; `-` for none. Many
+    /// differ from a page's name by a word, a prefix or a value that turns it into its opposite.
     const OPPOSITES: &str = include_str!("../lexicon/opposites.txt");
 
-    /// The page of a log line, of its text without the head that says what it is closest to.
+    /// The name of the page that answers `words`.
     fn name_of(words: &str) -> Option<&'static str> {
         let Answer::Pages(text) = answer(words) else { return None };
         let text = match text.starts_with("closest match") {

@@ -6,8 +6,8 @@
 //!
 //! Words that are alike may mean the opposite (`sync=disabled`, `sync=always`). So an entry that
 //! fits best is a title to choose from; it is the answer only where the words hold one of its names
-//! and nothing that it does not speak of; a word that turns it into its opposite must be part of the
-//! name ([`is_answer`]).
+//! and nothing that it does not speak of; a word that turns it into its opposite must be part of
+//! the name ([`is_answer`]).
 
 use std::sync::LazyLock;
 
@@ -166,7 +166,7 @@ fn asked_words(text: &str) -> Vec<String> {
 }
 
 impl EntryWords {
-    /// Returns which of the words that are asked belong to one of its names that stands there whole.
+    /// Returns which of the words that are asked belong to one of its names that is there whole.
     fn named_words(&self, asked: &[String]) -> Vec<bool> {
         let mut named = vec![false; asked.len()];
         for name in self.whole_names.iter().filter(|name| !name.is_empty()) {
@@ -241,8 +241,8 @@ fn is_same(own: &str, word: &str) -> bool {
     own == word || is_plural(own, word) || is_plural(word, own)
 }
 
-/// Returns whether `word` is a name with a slip in it. The first letter is right: `no`, `un` and `a`
-/// stand there.
+/// Returns whether `word` is a name with a slip in it, not in its first letter: `no`, `un` and `a`
+/// begin the opposite.
 fn is_nearly(own: &str, word: &str) -> bool {
     let (shorter, longer) = (own.len().min(word.len()), own.len().max(word.len()));
     let is_near = shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2;

@@ -2,8 +2,8 @@
 //! whole one. It is looked at before anything is measured, and again when all is done: a file that
 //! somebody made in between stays, and the result gets a name beside it.
 //!
-//! A pipe, a terminal and `/dev/null` hold nothing that could be lost, and are written to. A pipe is
-//! opened before anything is measured: one without a reader is refused then.
+//! A pipe, a terminal and `/dev/null` hold nothing that could be lost, and are written to. A pipe
+//! is opened before anything is measured: one without a reader is refused then.
 //!
 //! `-` is standard output, in every command: what would go to the file is printed there, in the
 //! place of the table. `./-` is the file of that name.

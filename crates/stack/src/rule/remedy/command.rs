@@ -55,7 +55,7 @@ pub(in crate::rule) enum Command {
     Grow(Growth),
     /// Copies an image's guest into a new file.
     Convert {
-        /// What QEMU must know of the image, or do to it, before it reads it.
+        /// Facts that QEMU must know before it reads the image.
         source: CopySource,
         /// The image, as it is typed.
         image: String,
@@ -266,7 +266,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// An image that QEMU copies: what it must know of it, or do to it, before it reads it.
+/// Facts that QEMU must know before it reads an image that it copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CopySource {
     /// The format, where it is known.
@@ -289,7 +289,8 @@ impl CopySource {
     }
 }
 
-/// Returns the command that writes the changes in the log of `image`, as it is typed, into its file.
+/// Returns the command that writes the changes in the log of `image`, as it is typed, into its
+/// file.
 #[must_use]
 pub fn replay_command(image: &str) -> String {
     format!("qemu-img check -r all {image}")
