@@ -210,7 +210,7 @@ fn a_damaged_header_fails_a_gate_in_every_format() {
     let scratch = Scratch::new();
     let raw = partitioned(&scratch, "disk.raw", 64 * MIB, "label: dos\nstart=2048\n");
     // Bits of a cluster; bytes of a block; sectors of a grain; the signature of the metadata.
-    for (format, at) in [("qcow2", 20), ("vdi", 0x178), ("vmdk", 20), ("vhdx", 2 * MIB)] {
+    for (format, at) in [("qcow2", 20), ("vdi", 0x178), ("vmdk", 20), ("vhdx", 3 * MIB)] {
         let image = scratch.path().join(format!("disk.{format}"));
         tool::run("qemu-img", &["convert", "-O", format, text(&raw), text(&image)]);
         let mut file = std::fs::OpenOptions::new().write(true).open(&image).expect("it opens");
