@@ -25,6 +25,7 @@ mod durable;
 pub mod engine;
 mod errno;
 mod extents;
+mod fifo_writer;
 mod file_identity;
 mod file_listing;
 mod fuse;
@@ -69,6 +70,7 @@ pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
+pub use fifo_writer::FifoWriter;
 pub use file_identity::{PathIdentity, have_same_room, identity, neither_follow_nor_wait};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use fuse::{

@@ -17,6 +17,14 @@ const ABSOLUTE_TYPES: [(&str, &str); 6] = [
 /// Content that a plain copy to another place breaks or may break.
 const ABSOLUTE_CONTENT: [&str; 4] = ["BitLocker", "VMFS", "VMFS_volume_member", "swsuspend"];
 
+/// Returns what to do about a misaligned partition that stays for `reason`; `None` where it can be
+/// recreated elsewhere by itself.
+pub(crate) fn advice(reason: &str) -> Option<&'static str> {
+    let of_disk = "Back up its volumes, convert the disk in Windows (diskpart: convert basic, \
+                   which ERASES them), recreate and restore them";
+    reason.starts_with("a Windows dynamic disk").then_some(of_disk)
+}
+
 /// Why a partition must stay where it is.
 pub(crate) fn why(case: &RuleInput<'_>, id: LayerId, partition: &Partition) -> Option<String> {
     let stack = case.stack;

@@ -28,6 +28,7 @@
 //! | `affected_ranges` | the ranges that a change cuts, leaves or takes |
 //! | `table_check` | the checks on them, before anything is written |
 //! | `table_places` | the places that these writes may be in |
+//! | `own_writes` | the writes that straddle itself would make |
 //! | `content_fits` | the check that contents still allow what it does |
 //! | `table_writer` | their order, and the flushes between them |
 //! | `qcow2` | the guest's disk in a qcow2 image, for writing |
@@ -52,6 +53,7 @@ mod new_disk_advice;
 mod new_table;
 mod new_table_bytes;
 mod old_table_bytes;
+mod own_writes;
 mod partition_needs;
 mod plan;
 mod qcow2;

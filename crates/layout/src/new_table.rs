@@ -6,6 +6,7 @@ use stack::{LayerId, Stack};
 use units::ByteRange;
 
 use crate::new_disk_advice::span;
+use crate::new_table_bytes::Region;
 use crate::old_table_bytes::{entry_at, header_crc, put};
 use crate::refusal::NoPlan;
 use crate::table_change::{TableChange, TableWrite};
@@ -42,14 +43,43 @@ pub fn new_table(
     let (sector, start, end) = span(stack, disk)?;
     let length = stack.layer(disk).length().unwrap_or(0);
     let small = || NoPlan::new("it is too small for a partition table", None);
-    let sectors = length.div_euclid(sector);
-    let rows = (ENTRIES * ENTRY_BYTES).div_ceil(sector);
     let range = end.checked_sub(start).and_then(|length| ByteRange::new(start, length));
     let range = range.filter(|range| range.length_bytes() >= sector).ok_or_else(small)?;
-    let last = sectors.checked_sub(1).ok_or_else(small)?;
-    let is_within = start >= (2 + rows) * sector && end <= (last - rows) * sector;
-    if !is_within || !length.is_multiple_of(sector) {
-        return Err(small());
+    let regions = first_regions(sector, length, (start, end), ids).ok_or_else(small)?;
+    let bytes = stack.bytes(disk).ok_or_else(|| NoPlan::new("its bytes cannot be read", None))?;
+    let write = |Region { what, at_bytes, new, .. }: Region| {
+        let old = disk::read_vec(bytes.as_ref(), at_bytes, disk::length_of(&new))
+            .map_err(|error| NoPlan::new(error.to_string(), None))?;
+        Ok(TableWrite { what, at_bytes, old, new })
+    };
+    let writes = regions.into_iter().map(write).collect::<Result<Vec<_>, NoPlan>>()?;
+    // All else is looked at when it is applied: it must be blank.
+    let known = writes.iter().filter_map(TableWrite::range).collect();
+    let change = TableChange {
+        disk_bytes: length,
+        old_sector_bytes: sector,
+        new_sector_bytes: sector,
+        known,
+        writes,
+        rebuilt: Vec::new(),
+    };
+    Ok((change, range))
+}
+
+/// Returns the GPT of a disk of `length` bytes with one partition from byte `start` to byte `end`,
+/// in the order in which it is written; `None` where it has no room.
+pub(crate) fn first_regions(
+    sector: u64,
+    length: u64,
+    (start, end): (u64, u64),
+    ids: NewIds,
+) -> Option<[Region; 5]> {
+    let rows = (ENTRIES * ENTRY_BYTES).div_ceil(sector);
+    let last = length.div_euclid(sector).checked_sub(1)?;
+    let usable_end = last.checked_sub(rows)?.checked_mul(sector)?;
+    let is_within = start >= (2 + rows) * sector && end <= usable_end;
+    if !is_within || end < start.checked_add(sector)? || !length.is_multiple_of(sector) {
+        return None;
     }
     let index = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut entries = vec![0; index(rows * sector)];
@@ -80,32 +110,19 @@ pub fn new_table(
     put(&mut mbr, at + 8, 4, 1);
     put(&mut mbr, at + 12, 4, last.min(u64::from(u32::MAX)));
     mbr[510..].copy_from_slice(&[0x55, 0xaa]);
-    let bytes = stack.bytes(disk).ok_or_else(|| NoPlan::new("its bytes cannot be read", None))?;
-    let write = |what: &str, at: u64, new: &[u8]| {
-        let at_bytes = at * sector;
-        let old = disk::read_vec(bytes.as_ref(), at_bytes, disk::length_of(new))
-            .map_err(|error| NoPlan::new(error.to_string(), None))?;
-        Ok(TableWrite { what: what.to_owned(), at_bytes, old, new: new.to_vec() })
+    let region = |what: &str, at: u64, new: &[u8]| Region {
+        what: what.to_owned(),
+        at_bytes: at * sector,
+        old: None,
+        new: new.to_vec(),
     };
-    let writes = [
-        write("backup GPT entries", last - rows, &entries),
-        write("backup GPT header", last, &header(last, 1, last - rows)),
-        write("primary GPT entries", 2, &entries),
-        write("primary GPT header", 1, &header(1, last, 2)),
-        write("protective MBR", 0, &mbr),
-    ];
-    let writes = writes.into_iter().collect::<Result<Vec<_>, NoPlan>>()?;
-    // All else is looked at when it is applied: it must be blank.
-    let known = writes.iter().filter_map(TableWrite::range).collect();
-    let change = TableChange {
-        disk_bytes: length,
-        old_sector_bytes: sector,
-        new_sector_bytes: sector,
-        known,
-        writes,
-        rebuilt: Vec::new(),
-    };
-    Ok((change, range))
+    Some([
+        region("backup GPT entries", last - rows, &entries),
+        region("backup GPT header", last, &header(last, 1, last - rows)),
+        region("primary GPT entries", 2, &entries),
+        region("primary GPT header", 1, &header(1, last, 2)),
+        region("protective MBR", 0, &mbr),
+    ])
 }
 
 /// Random bytes as a GUID of version 4, as it is stored.

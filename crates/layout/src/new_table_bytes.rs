@@ -153,6 +153,10 @@ fn converted(
     let rows = length(entries).div_ceil(sector);
     let last = sectors.checked_sub(1).filter(|&last| last > 2 * rows + 4);
     let last = last.ok_or("the disk is too small")?;
+    let is_odd = |copy: &GptCopy| !disk::is_filled_with(&copy.header[92..], 0);
+    if is_odd(&gpt.primary) || is_odd(&gpt.backup) {
+        return Err("something unknown follows a GPT header in its sector".to_owned());
+    }
     let header = |own: u64, other: u64, entries_at: u64| {
         let mut header = gpt.primary.header[..92].to_vec();
         header.resize(index(sector), 0);

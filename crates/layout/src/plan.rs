@@ -13,6 +13,7 @@ use units::prefix::Exact;
 
 use crate::best_places::{self, NewRange};
 use crate::free_space::{self, FreeSpace};
+use crate::immovable;
 use crate::moves::{self, Move};
 use crate::new_table_bytes::{self, Placed, Region, Sectors};
 use crate::old_table_bytes::{RECORD_BYTES, TableBytes};
@@ -371,7 +372,12 @@ impl SurveyedDisk<'_> {
             };
             let start = piece.grid().after(row.new.start_bytes());
             let end = self.room.ends.before(row.new.end_bytes());
+            let fixed = piece.fixed.as_deref();
+            let advice = fixed.and_then(|why| Some((why, immovable::advice(why)?)));
             let what = match start.zip(end).filter(|(start, end)| end > start) {
+                _ if let Some((why, advice)) = advice => {
+                    format!("partition {number} {stays}: {why}. {advice}")
+                }
                 Some((start, end)) => {
                     let length = end - start;
                     let cut = row.new.length_bytes().saturating_sub(length).div_euclid(sector);

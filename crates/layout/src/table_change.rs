@@ -1,16 +1,22 @@
 //! The writes by which one partition table becomes another, where no data moves: the same bytes
 //! serve to carry it out, to go on after a power cut, and to undo it.
 
+use std::collections::BTreeSet;
+
 use device::{Disk, ReadError, disk};
-use format::table::TableKind;
+use format::table::{Partition, TableKind};
 use sha2::{Digest as _, Sha256};
 use units::{ByteRange, SectorSize};
 
+use crate::affected_ranges::is_container;
 use crate::old_table_bytes::{RECORD_BYTES, TableBytes};
 use crate::plan::DiskPlan;
+use crate::table_check::Case;
 
 /// The unit in which bytes on a disk are told apart.
 pub(crate) const SECTOR: usize = 512;
+/// The largest physical sector of common drives, which a power cut tears as one.
+const BLOCK_BYTES: u64 = 4096;
 
 /// One of the two tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +169,7 @@ impl TableChange {
 
     /// Returns whose table `disk` has now. A sector that cannot be read, or that begins as one
     /// table and ends as the other, is torn. One that holds anything else counts as torn in one
-    /// copy of a GPT alone: who writes a GPT writes both.
+    /// copy of a GPT alone, and in no partition: who writes a GPT writes both.
     #[must_use]
     pub fn standing(&self, disk: &dyn Disk) -> Standing {
         let (mut is_old, mut is_new) = (true, true);
@@ -189,9 +195,31 @@ impl TableChange {
         let is_upper = |at: u64| at >= self.disk_bytes.div_euclid(2);
         let first = strange.first().copied();
         let foreign = first.filter(|&first| {
-            !self.is_gpt() || strange.iter().any(|&at| is_upper(at) != is_upper(first))
+            !self.is_gpt()
+                || strange.iter().any(|&at| is_upper(at) != is_upper(first))
+                || self.are_in_partitions(disk, &strange)
         });
         foreign.map_or(Standing::Between, Standing::Foreign)
+    }
+
+    /// True if `disk` has no table before this change.
+    #[must_use]
+    pub fn is_first(&self, disk: &dyn Disk) -> bool {
+        Case { change: self, disk }.table(Side::Old).is_none()
+    }
+
+    /// True if `sectors` are in partitions of either table. A FAT that is rebuilt may be torn in as
+    /// many blocks as two power cuts tear.
+    fn are_in_partitions(&self, disk: &dyn Disk, sectors: &[u64]) -> bool {
+        let case = Case { change: self, disk };
+        let tables = [Side::Old, Side::New].into_iter().filter_map(|side| case.table(side));
+        let is_torn = |one: &Partition| {
+            let (start, end) = (one.range.start_bytes(), one.range.end_bytes());
+            let within = sectors.iter().filter(|at| (start..end).contains(at));
+            let blocks: BTreeSet<u64> = within.map(|at| at.div_euclid(BLOCK_BYTES)).collect();
+            blocks.len() > if self.rebuilt.contains(&one.number) { 2 } else { 0 }
+        };
+        tables.flat_map(|table| table.partitions).any(|one| !is_container(&one) && is_torn(&one))
     }
 
     fn is_gpt(&self) -> bool {

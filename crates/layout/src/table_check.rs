@@ -6,9 +6,10 @@ use format::table::{Partition, PartitionTable, TableKind};
 use units::{ByteRange, SectorSize};
 
 use crate::affected_ranges::{affected, is_container, of_number};
-use crate::old_table_bytes::{TableBytes, entry_at};
+use crate::old_table_bytes::TableBytes;
+use crate::own_writes;
 use crate::table_change::{SECTOR, Side, TableChange, TableState, TableWrite};
-use crate::table_places::{self, ReadTable};
+use crate::table_places;
 
 /// Answers whether a range of the disk is blank.
 pub type IsBlank<'a> = dyn Fn(ByteRange) -> Result<bool, String> + 'a;
@@ -44,66 +45,22 @@ pub fn check(
     let now = (new_table, &case.bytes(new_table, Side::New)?);
     let old_bytes = old.as_ref().map(|old| case.bytes(old, Side::Old)).transpose()?;
     let was = old.as_ref().zip(old_bytes.as_ref());
-    if let Some(was) = was {
-        same_but_places(was, now)?;
-    }
     case.rebuilds_fat(towards.unwrap_or_default(), to)?;
     let (from, towards) = (from.unwrap_or_default(), towards.unwrap_or_default());
     case.no_partition_is_written(from, towards, to)?;
-    case.only_tables_are_written(was, now)?;
+    let rebuilt: Vec<ByteRange> = change
+        .rebuilt
+        .iter()
+        .filter_map(|&number| Some(of_number(&new_table.partitions, number)?.range))
+        .collect();
+    table_places::check(change, was, now, &rebuilt)?;
     for range in affected(change, from, towards, to)? {
         if !is_blank(range.bytes)? {
             return Err(range.refusal());
         }
     }
-    case.every_step_is_readable(old.as_ref(), new.as_ref())
-}
-
-/// Rejects a change of anything but places and sizes.
-fn same_but_places((old, was): ReadTable<'_>, (new, now): ReadTable<'_>) -> Result<(), String> {
-    let differs = |what: &str| Err(format!("its writes change {what}"));
-    if old.kind != new.kind || old.id != new.id || old.boot_code != new.boot_code {
-        return differs("the table's kind, id or boot code");
-    }
-    let numbers = |table: &PartitionTable| -> Vec<u32> {
-        table.partitions.iter().map(|one| one.number).collect()
-    };
-    if numbers(old) != numbers(new) {
-        return differs("the numbers of partitions");
-    }
-    match (was, now) {
-        (TableBytes::Gpt(was), TableBytes::Gpt(now)) => {
-            let masked = |entries: &[u8]| {
-                let mut entries = entries.to_vec();
-                let length = usize::try_from(was.entry_bytes).unwrap_or(usize::MAX);
-                for entry in entries.chunks_mut(length).filter(|entry| entry.len() >= 48) {
-                    entry[32..48].fill(0);
-                }
-                entries
-            };
-            // Revision, and the disk's GUID; all other fields are places and checksums.
-            let header = |bytes: &[u8]| [&bytes[8..12], &bytes[56..72], &bytes[80..88]].concat();
-            if masked(&was.entries) != masked(&now.entries) {
-                return differs("types, ids, names or attributes of partitions");
-            }
-            if header(&was.primary.header) != header(&now.primary.header)
-                || without_places(&was.mbr) != without_places(&now.mbr)
-            {
-                return differs("more of the GPT than places");
-            }
-        }
-        (TableBytes::Mbr(was), TableBytes::Mbr(now)) => {
-            let records = |mbr: &crate::old_table_bytes::Mbr| -> Vec<Vec<u8>> {
-                mbr.records.iter().map(|one| without_places(&one.bytes)).collect()
-            };
-            if without_places(&was.mbr) != without_places(&now.mbr) || records(was) != records(now)
-            {
-                return differs("types, flags or code of the MBR");
-            }
-        }
-        _ => return differs("the table's kind"),
-    }
-    Ok(())
+    case.every_step_is_readable(old.as_ref(), new.as_ref())?;
+    own_writes::require(change, &change.whole(disk, Side::Old), was, now, &rebuilt)
 }
 
 /// Rejects writes that are none: off the disk, off its sectors, or over each other.
@@ -157,34 +114,21 @@ impl Case<'_> {
         TableBytes::read(&self.change.whole(self.disk, side), table)
     }
 
-    /// Rejects writes where neither table is, and a GPT of other places than these tables have.
-    fn only_tables_are_written(
-        &self,
-        was: Option<ReadTable<'_>>,
-        (new, now): ReadTable<'_>,
-    ) -> Result<(), String> {
-        if let TableBytes::Gpt(now) = now {
-            let was = match was {
-                Some((_, TableBytes::Gpt(was))) => Some(was),
-                _ => None,
-            };
-            table_places::check_headers(self.change, was, now)?;
-        }
-        let rebuilt = self.change.rebuilt.iter();
-        let rebuilt = rebuilt.filter_map(|&number| Some(of_number(&new.partitions, number)?.range));
-        let rebuilt: Vec<ByteRange> = rebuilt.collect();
-        table_places::check(self.change, was, (new, now), &rebuilt)
-    }
-
     /// Rejects writes into a partition after which it is no FAT of the new sectors.
     fn rebuilds_fat(&self, to: &[Partition], side: Side) -> Result<(), String> {
-        let state = self.change.whole(self.disk, side);
         for &number in &self.change.rebuilt {
             let at = of_number(to, number).map_or(u64::MAX, |one| one.range.start_bytes());
-            let boot = device::disk::read_array::<512>(&state, at).unwrap_or([0; 512]);
-            let sector = u64::from(u16::from_le_bytes([boot[11], boot[12]]));
-            let is_wanted = side == Side::Old || sector == self.change.new_sector_bytes;
-            if boot[510..] != [0x55, 0xaa] || !is_wanted {
+            let boot = |side: Side| {
+                let state = self.change.whole(self.disk, side);
+                device::disk::read_array::<512>(&state, at).unwrap_or([0; 512])
+            };
+            // One of the new sectors already is not made again.
+            let is_new = [Side::Old, Side::New].map(|side| {
+                let boot = boot(side);
+                let sector = u16::from_le_bytes([boot[11], boot[12]]);
+                u64::from(sector) == self.change.new_sector_bytes
+            });
+            if boot(side)[510..] != [0x55, 0xaa] || is_new != [false, true] {
                 return Err(format!("its writes make no FAT of partition {number}"));
             }
         }
@@ -266,15 +210,4 @@ impl Case<'_> {
         }
         Ok(())
     }
-}
-
-/// An MBR or a record without its addresses: code, flags, types and signature stay.
-fn without_places(record: &[u8]) -> Vec<u8> {
-    let mut bytes = record.to_vec();
-    for slot in 0..4 {
-        let at = entry_at(slot);
-        bytes[at + 1..at + 4].fill(0);
-        bytes[at + 5..at + 16].fill(0);
-    }
-    bytes
 }

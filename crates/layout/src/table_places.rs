@@ -1,14 +1,14 @@
 //! The places that a change of a table may write: those of the two tables, as they are on the disk.
 //!
 //! One idea: a plan comes from a stranger. Its writes count only where the old table is, or where
-//! the new table is and nothing was; its header says what straddle's own would. A FAT that is
-//! rebuilt has a check of its own: `content_fits`.
+//! the new table is and nothing was. What they write is for `own_writes` to judge, and of a FAT
+//! that is rebuilt, `content_fits`.
 
 use device::disk;
 use format::table::{Partition, PartitionTable};
 use units::ByteRange;
 
-use crate::old_table_bytes::{Gpt, GptCopy, RECORD_BYTES, TableBytes, number};
+use crate::old_table_bytes::{RECORD_BYTES, TableBytes};
 use crate::table_change::{SECTOR, TableChange};
 
 /// Offset of the first entry in a record.
@@ -19,11 +19,14 @@ pub(crate) type ReadTable<'a> = (&'a PartitionTable, &'a TableBytes);
 
 /// The records of the logical partitions in `table`.
 pub(crate) fn records(table: &[Partition]) -> impl Iterator<Item = ByteRange> + '_ {
-    let logical = table.iter().filter(|one| one.number > 4);
-    let records = logical.filter_map(|one| one.entry_at_bytes.checked_sub(ENTRIES_AT));
+    table.iter().filter_map(record_of)
+}
+
+/// The record of a logical partition.
+pub(crate) fn record_of(one: &Partition) -> Option<ByteRange> {
+    let at = one.entry_at_bytes.checked_sub(ENTRIES_AT).filter(|_| one.number > 4)?;
     // Entries of a GPT are on multiples of 128.
-    let records = records.filter(|at| at.is_multiple_of(128));
-    records.filter_map(|at| ByteRange::new(at, RECORD_BYTES))
+    ByteRange::new(at, RECORD_BYTES).filter(|_| at.is_multiple_of(128))
 }
 
 /// Rejects writes in places that are neither table's, or that only the new table has and where
@@ -54,39 +57,6 @@ pub(crate) fn check(
         }
     }
     Ok(())
-}
-
-/// Rejects a GPT with other places or another usable range than those of `old`; where that table
-/// counts in other sectors, or there is none, than those that every partitioner writes.
-pub(crate) fn check_headers(
-    change: &TableChange,
-    old: Option<&Gpt>,
-    new: &Gpt,
-) -> Result<(), String> {
-    let odd = || Err("its writes change the places or the usable range of the GPT".to_owned());
-    let same_sector = change.old_sector_bytes == change.new_sector_bytes;
-    if let Some(old) = old.filter(|_| same_sector) {
-        let masked = |copy: &GptCopy| {
-            let mut header = copy.header.clone();
-            header[16..20].fill(0);
-            header[88..92].fill(0);
-            (copy.at_bytes, header)
-        };
-        let both = |gpt: &Gpt| [masked(&gpt.primary), masked(&gpt.backup)];
-        return if both(old) == both(new) { Ok(()) } else { odd() };
-    }
-    let sector = change.new_sector_bytes;
-    let rows = disk::length_of(&new.entries).div_ceil(sector);
-    let last = change.disk_bytes.div_euclid(sector).checked_sub(1);
-    let Some(last) = last.filter(|&last| last > 2 * rows + 4) else { return odd() };
-    let is_standard = |copy: &GptCopy, own: u64, other: u64, entries: u64| {
-        let fields = [(24, own), (32, other), (40, 2 + rows), (48, last - rows - 1), (72, entries)];
-        fields.into_iter().all(|(at, value)| number(&copy.header, at, 8) == value)
-    };
-    let is_standard = is_standard(&new.primary, 1, last, 2)
-        && is_standard(&new.backup, last, 1, last - rows)
-        && new.backup.at_bytes == last * sector;
-    if is_standard { Ok(()) } else { odd() }
 }
 
 /// The places of a table on its disk.

@@ -2,5 +2,6 @@
 
 mod checks;
 mod crash;
+mod forged;
 #[path = "../made/mod.rs"]
 mod made;

@@ -4,6 +4,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use units::text::escape;
 
 /// Name and version of the record's schema.
 pub const UNDO_SCHEMA: &str = "straddle.undo/1";
@@ -132,23 +133,24 @@ impl UndoRecord {
     }
 }
 
-/// The document that `text` is, of `schema`.
+/// The document that `text` is, of `schema`. Errors are harmless to print, whoever wrote it.
 pub(super) fn document<T: DeserializeOwned>(text: &str, schema: &str) -> Result<T, String> {
     #[derive(Deserialize)]
     struct Head {
         schema: String,
     }
     let kind = |schema: &str| schema.split('/').next().unwrap_or_default().to_owned();
+    let wrong = |why: &str, error: &serde_json::Error| {
+        format!("{why}: {}", escape(error.to_string().as_bytes()))
+    };
     let head: Head =
-        serde_json::from_str(text).map_err(|error| format!("not a result of straddle: {error}"))?;
+        serde_json::from_str(text).map_err(|error| wrong("not a result of straddle", &error))?;
+    let named = escape(head.schema.as_bytes());
     if kind(&head.schema) != kind(schema) {
-        return Err(format!("a document of {}, not of {schema}", head.schema));
+        return Err(format!("a document of {named}, not of {schema}"));
     }
     if head.schema != schema {
-        return Err(format!(
-            "{} is of another version of straddle, which has {schema}",
-            head.schema
-        ));
+        return Err(format!("{named} is of another version of straddle, which has {schema}"));
     }
-    serde_json::from_str(text).map_err(|error| format!("damaged: {error}"))
+    serde_json::from_str(text).map_err(|error| wrong("damaged", &error))
 }

@@ -212,9 +212,8 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             return vec![look.then(Remedy::tell(rebase))];
         }
         if kind == ProblemKind::Unreplayed {
-            let text = "Hyper-V and QEMU replay the log when they open the image for writing: \
-                        qemu-img check -r all";
-            return vec![Remedy::tell(format!("{text} {image}"))];
+            let text = "Hyper-V and QEMU replay the log when they open the image for writing:";
+            return vec![Remedy::tell(format!("{text} {}", remedy::replay_command(&image)))];
         }
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }

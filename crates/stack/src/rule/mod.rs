@@ -35,7 +35,7 @@ mod zone;
 
 pub use cost::Cost;
 pub use rarely_written::{is_covered_iso, read_only_medium};
-pub use remedy::{Remedy, copy_command, copy_name, plan_of};
+pub use remedy::{CopySource, Remedy, copy_command, copy_name, plan_of, replay_command};
 pub use severity::Severity;
 pub use table::{RULES, Rule, rule};
 pub(crate) use top_layers::is_extended;

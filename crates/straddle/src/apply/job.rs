@@ -72,7 +72,8 @@ impl<'a> Job<'a> {
         }
         let plan = Layout::parse(text).map_err(|reason| wrong(&reason, Some(AGAIN)))?;
         if let Some(refusal) = plan.envelope.refusal {
-            return Err(wrong(&refusal.message, refusal.hint.as_deref()));
+            let hint = refusal.hint.map(|hint| escape(hint.as_bytes()));
+            return Err(wrong(&escape(refusal.message.as_bytes()), hint.as_deref()));
         }
         if !plan.changes {
             return Ok(None);
@@ -84,7 +85,7 @@ impl<'a> Job<'a> {
             );
             return Err(match plan.not_applied_because.as_str() {
                 "" => wrong("an older straddle wrote it, without the writes", Some(AGAIN)),
-                reason => wrong(reason, Some(&script)),
+                reason => wrong(&escape(reason.as_bytes()), Some(&script)),
             });
         };
         let document = sealed(document).map_err(|why| wrong(why, Some(AGAIN)))?;
@@ -124,6 +125,12 @@ impl<'a> Job<'a> {
             table_document::asked(node).map_err(|reason| self.refuse(&reason, None))?;
         if identity != self.document.identity || sector != self.document.logical_sector_bytes {
             let reason = format!("{} is another disk by now", node.text());
+            return Err(self.refuse(&reason, None));
+        }
+        let new = self.document.new_sector_bytes;
+        let own = sector.filter(|&own| own != new && new != self.document.old_sector_bytes);
+        if let Some(own) = own.filter(|_| self.to == Side::New) {
+            let reason = format!("its table is for {new}-byte sectors, and the disk has {own}");
             return Err(self.refuse(&reason, None));
         }
         Ok(())

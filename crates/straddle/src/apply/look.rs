@@ -90,6 +90,10 @@ pub(super) fn look(
         }
         _ => {}
     }
+    if document.was_blank != change.is_first(disk) {
+        let word = if document.was_blank { "a blank disk" } else { "a disk with a table" };
+        return Err(format!("the plan is for {word}, and this is none"));
+    }
     if starts && document.was_blank && extent == Extent::Whole {
         unused(disk)?;
     }

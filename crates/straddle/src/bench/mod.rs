@@ -79,7 +79,9 @@ pub(crate) fn run<W: World>(bench: &SuiteSteps, world: &W) -> anyhow::Result<Com
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&bench_json(&document)));
     let said = show::result(bench, &document, signal, &printer)?;
-    kept?;
+    if let Err(error) = kept {
+        return exit::unwritten(error, interrupt.signal(), &printer);
+    }
     if bench.printed.format() == BenchFormat::Nagios && signal.is_none() {
         let plugin = bench_plugin(&document).allowing_unknown(bench.unknown.is_allowed);
         return Ok(exit::of_plugin(&plugin, &printer)?);

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity, Window};
-use format::ProblemKind;
 use format::table::TableKind;
 use host::PathIdentity;
 use layout::{DiskAfter, DiskPlan, LongerDisk, PlannedPartition, RebuiltFat, WantedTable};
 use report::Refusal;
 use report::conversion::{ConvertedDisk, ConvertedPartition, RebuiltFatFacts};
 use stack::judge::{self, Verdict};
-use stack::rule::RuleInput;
+use stack::rule::{self, RuleInput};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::prefix::{Exact, Size};
+use units::text::file_word;
 use units::{ByteRange, SectorSize, Unit};
 
 use super::judged::{self, Judged};
@@ -114,9 +114,8 @@ impl Conversion {
             let hint = "assemble that, and name its device".to_owned();
             return Err(wrong(&reason, Some(hint)));
         }
-        if let Some(reason) = unread_part(&whole, disk) {
-            let hint = "copy it to a raw file with what can read that, and convert the copy";
-            return Err(wrong(&reason, Some(hint.to_owned())));
+        if let Some((reason, hint)) = unread_part(&whole, disk) {
+            return Err(wrong(&reason, Some(hint)));
         }
         let is_raw = !is_format(&whole, disk);
         let qcow2 = Qcow2Image::of(&whole, disk);
@@ -252,31 +251,37 @@ impl Conversion {
     }
 }
 
-/// Why a part of the guest's disk `disk` cannot be read, if one may be so: a backing file that is
-/// encrypted, or is not read, or a log that is not replayed in its file.
-fn unread_part(stack: &Stack, disk: LayerId) -> Option<String> {
+/// Why a part of the guest's disk `disk` cannot be read, if one may be so, with a hint: a backing
+/// file that is encrypted, or is not read, or a log that is not replayed in its file.
+fn unread_part(stack: &Stack, disk: LayerId) -> Option<(String, String)> {
+    const COPY: &str = "copy it to a raw file with what can read that, and convert the copy";
     let reason = |id: LayerId| {
         let layer = stack.layer(id);
         match (&layer.kind, &layer.mapping) {
             (LayerKind::ImageFormat(image), _) if image.encrypted => {
-                Some(format!("{} is encrypted", title(layer)))
+                Some((format!("{} is encrypted", title(layer)), COPY.to_owned()))
             }
-            _ if layer.problems.iter().any(|one| one.kind == ProblemKind::Unreplayed) => {
-                let replay = "qemu-img check -r all writes them into the file";
-                Some(format!(
-                    "the log of {} holds changes that the file lacks; {replay}",
-                    layer.name
-                ))
+            _ if rule::CopySource::of(layer).is_unreplayed => {
+                let file = layer.mapping.below().first().map(|&file| stack.layer(file));
+                let file =
+                    file.map_or(&layer.name, |file| file.path.as_ref().unwrap_or(&file.name));
+                let reason = format!("the log of {file} holds changes that the file lacks");
+                let replay = rule::replay_command(&file_word(file));
+                Some((reason, format!("write them into the file: {replay}")))
             }
             (_, Mapping::Image { references, .. }) => {
-                references.iter().find_map(|one| one.as_ref().err()).map(ToString::to_string)
+                let unread = references.iter().find_map(|one| one.as_ref().err());
+                unread.map(|unread| (unread.to_string(), COPY.to_owned()))
             }
-            (LayerKind::ImageFormat(_), Mapping::Unknown { reason, .. }) => Some(reason.clone()),
+            (LayerKind::ImageFormat(_), Mapping::Unknown { reason, .. }) => {
+                Some((reason.clone(), COPY.to_owned()))
+            }
             _ => None,
         }
     };
     let all = [disk].into_iter().chain(stack.under(disk));
-    all.filter_map(reason).next().map(|reason| format!("it cannot be read in whole: {reason}"))
+    let (reason, hint) = all.filter_map(reason).next()?;
+    Some((format!("it cannot be read in whole: {reason}"), hint))
 }
 
 /// The image files of a stack, of which `target` is one.

@@ -77,6 +77,25 @@ impl CommandOutcome {
     }
 }
 
+/// Returns how a command ends that showed its result and could not write it: by the signal that
+/// came while it wrote, where one did.
+///
+/// # Errors
+/// Why it was not written, where no signal came.
+pub(crate) fn unwritten(
+    error: anyhow::Error,
+    signal: Option<i32>,
+    printer: &Printer,
+) -> anyhow::Result<CommandOutcome> {
+    match signal {
+        None => Err(error),
+        Some(signal) => {
+            let said = printer.error(&format!("{error:#}"));
+            Ok(CommandOutcome::Interrupted(signal, said))
+        }
+    }
+}
+
 /// Prints what a plugin says, and returns how the command ends.
 ///
 /// # Errors

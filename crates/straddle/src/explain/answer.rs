@@ -78,3 +78,36 @@ fn shortened(words: &str) -> String {
     }
     units::text::escape(shown.as_bytes()).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexicon::pages;
+
+    /// Lines that people type, and the name of the page that answers each; `-` for none. Many
+    /// differ from a page's name by a word, a prefix or a value that turns it into its opposite.
+    const OPPOSITES: &str = include_str!("../lexicon/opposites.txt");
+
+    /// The name of the page that answers `words`.
+    fn name_of(words: &str) -> Option<&'static str> {
+        let Answer::Pages(text) = answer(words) else { return None };
+        let text = match text.starts_with("closest match") {
+            true => text.split_once("\n\n").map_or("", |(_, page)| page),
+            false => &text,
+        };
+        let is_it = |name: &&str| text.starts_with(&format!("{name}: "));
+        pages().iter().map(|page| page.name).filter(is_it).max_by_key(|name| name.len())
+    }
+
+    #[test]
+    fn no_words_are_answered_by_the_page_of_their_opposite() {
+        let rows = OPPOSITES.lines().filter_map(|line| line.rsplit_once(" | "));
+        let wrong: Vec<(&str, &str, &str)> = rows
+            .clone()
+            .map(|(words, name)| (words, name, name_of(words).unwrap_or("-")))
+            .filter(|(_, name, found)| name != found)
+            .collect();
+        assert_eq!(wrong, []);
+        assert!(rows.count() > 100);
+    }
+}

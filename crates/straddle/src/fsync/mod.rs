@@ -78,7 +78,9 @@ pub(crate) fn run<W: World>(arguments: &Fsync, world: &W) -> anyhow::Result<Comm
     let destination = destination.filter(|_| !arguments.start.dry_run);
     let kept = destination.map_or(Ok(()), |file| file.write(&fsync_json(&document)));
     let said = show::result(arguments, &document, signal, &printer)?;
-    kept?;
+    if let Err(error) = kept {
+        return exit::unwritten(error, interrupt.signal(), &printer);
+    }
     let is_plugin = arguments.printed.format() == BenchFormat::Nagios;
     if is_plugin && !arguments.start.dry_run && signal.is_none() {
         return Ok(exit::of_plugin(&show::plugin(arguments, &document), &printer)?);

@@ -19,17 +19,31 @@ impl LogPattern {
     /// Returns how many bytes of [`normal`] `line` it accounts for; `None` when it does not fit.
     pub(super) fn fit(&self, line: &str) -> Option<usize> {
         let mut rest = line;
-        for fragment in &self.fragments {
+        for (index, fragment) in self.fragments.iter().enumerate() {
             let at = rest.find(fragment.as_str())?;
+            if index == 0 && is_negated(&rest[..at]) {
+                return None;
+            }
             rest = &rest[at + fragment.len()..];
         }
         Some(self.fragments.iter().map(String::len).sum())
     }
 
-    /// Returns whether [`normal`] text is a part of one of its fragments.
+    /// Returns whether [`normal`] text is a part of one of its fragments, from the start of a word
+    /// on, and without a negation before it that the text leaves out.
     pub(super) fn holds(&self, part: &str) -> bool {
-        self.fragments.iter().any(|fragment| fragment.contains(part))
+        let is_part =
+            |before: &str| !before.ends_with(char::is_alphanumeric) && !is_negated(before);
+        let mut fragments = self.fragments.iter();
+        fragments.any(|all| all.match_indices(part).any(|(at, _)| is_part(&all[..at])))
     }
+}
+
+/// Returns whether what follows `before` means its opposite.
+fn is_negated(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '-']);
+    let word = before.rsplit([' ', '"', '(', '[']).next().unwrap_or_default();
+    matches!(word, "no" | "not" | "never" | "non" | "without") || word.ends_with("n't")
 }
 
 /// Text as it is compared: lower case, single blanks, quotes without the escapes of JSON.
@@ -57,6 +71,18 @@ mod tests {
         let line = normal("etcd[1]: sync duration of 2.1s,  expected less than 1s");
         assert_eq!(pattern.fit(&line), Some(16 + 18));
         assert_eq!(pattern.fit("expected less than sync duration of"), None);
+    }
+
+    #[test]
+    fn what_follows_a_negation_does_not_fit() {
+        let pattern = LogPattern::new("slow fdatasync");
+        for line in ["no slow fdatasync", "it isn't slow fdatasync", "non-slow fdatasync"] {
+            assert_eq!(pattern.fit(line), None, "{line}");
+        }
+        assert_eq!(pattern.fit("notes: slow fdatasync"), Some(14));
+        let pattern = LogPattern::new("device is not properly aligned");
+        assert!(pattern.holds("not properly") && !pattern.holds("properly aligned"));
+        assert!(!pattern.holds("operly aligned"));
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //!
 //! Words that are alike may mean the opposite (`sync=disabled`, `sync=always`). So an entry that
 //! fits best is a title to choose from; it is the answer only where the words hold one of its names
-//! and nothing that it does not speak of ([`is_answer`]).
+//! and nothing that it does not speak of; a word that turns it into its opposite must be part of
+//! the name ([`is_answer`]).
 
 use std::sync::LazyLock;
 
@@ -37,9 +38,53 @@ const NEAR: f64 = 1.75;
 
 /// Words that turn what is asked about into its opposite, or into its fault.
 const OPPOSING: &[&str] = &[
-    "cannot", "disable", "disabled", "error", "fail", "failed", "fails", "false", "ignore",
-    "ignored", "invalid", "lost", "missing", "never", "no", "none", "not", "off", "unsafe",
-    "volatile", "without", "wrong",
+    "absent",
+    "anti",
+    "async",
+    "asynchronous",
+    "avoid",
+    "bypass",
+    "cannot",
+    "disable",
+    "disabled",
+    "disabling",
+    "drop",
+    "dropped",
+    "drops",
+    "error",
+    "fail",
+    "failed",
+    "fails",
+    "false",
+    "ignore",
+    "ignored",
+    "ignores",
+    "instead",
+    "invalid",
+    "lack",
+    "lacking",
+    "lacks",
+    "lost",
+    "missing",
+    "neither",
+    "never",
+    "no",
+    "non",
+    "none",
+    "nor",
+    "not",
+    "off",
+    "opposite",
+    "refused",
+    "skip",
+    "skipped",
+    "skips",
+    "unsafe",
+    "unsupported",
+    "volatile",
+    "without",
+    "wrong",
+    "zero",
 ];
 
 /// Words that every question holds.
@@ -111,7 +156,7 @@ pub(super) fn ranked(text: &str) -> Vec<LexiconEntry> {
 pub(super) fn is_answer(entry: LexiconEntry, text: &str) -> bool {
     let asked = asked_words(text);
     let is_it = |one: &&EntryWords| one.entry == entry;
-    ALL.iter().find(is_it).is_some_and(|one| one.is_named_in(&asked) && one.speaks_of(&asked))
+    ALL.iter().find(is_it).is_some_and(|one| one.answers(&asked))
 }
 
 /// The words of a question that say what it is about.
@@ -121,28 +166,36 @@ fn asked_words(text: &str) -> Vec<String> {
 }
 
 impl EntryWords {
-    fn is_named_in(&self, asked: &[String]) -> bool {
-        let is_whole = |name: &Vec<String>| {
-            let is_there =
-                |part: &[String]| name.iter().zip(part).all(|(own, word)| is_same(own, word));
-            !name.is_empty() && asked.windows(name.len()).any(is_there)
-        };
-        // Codes that differ in a digit are other codes; `no` and `un` stand at the beginning.
-        let is_slip = |name: &Vec<String>| match (&name[..], asked) {
-            ([own], [word]) => {
-                let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-                !has_digit && own.chars().next() == word.chars().next() && is_nearly(own, word)
+    /// Returns which of the words that are asked belong to one of its names that is there whole.
+    fn named_words(&self, asked: &[String]) -> Vec<bool> {
+        let mut named = vec![false; asked.len()];
+        for name in self.whole_names.iter().filter(|name| !name.is_empty()) {
+            for (at, part) in asked.windows(name.len()).enumerate() {
+                if name.iter().zip(part).all(|(own, word)| is_same(own, word)) {
+                    named[at..at + name.len()].fill(true);
+                }
             }
-            _ => false,
-        };
-        self.whole_names.iter().any(|name| is_whole(name) || is_slip(name))
+        }
+        named
     }
 
-    fn speaks_of(&self, asked: &[String]) -> bool {
-        asked.iter().all(|word| {
-            let fit = self.fit(word);
-            fit >= NEARLY || (fit > 0.0 && !OPPOSING.contains(&word.as_str()))
+    /// Returns whether all that is asked is one word that is a slip of a name. Codes that differ in
+    /// a digit are other codes.
+    fn is_slip(&self, asked: &[String]) -> bool {
+        self.whole_names.iter().any(|name| match (&name[..], asked) {
+            ([own], [word]) => {
+                !word.bytes().any(|byte| byte.is_ascii_digit()) && is_nearly(own, word)
+            }
+            _ => false,
         })
+    }
+
+    fn answers(&self, asked: &[String]) -> bool {
+        let named = self.named_words(asked);
+        let speaks_of = |(word, is_named): (&String, &bool)| {
+            *is_named || (self.fit(word) > 0.0 && !OPPOSING.contains(&word.as_str()))
+        };
+        (named.contains(&true) || self.is_slip(asked)) && asked.iter().zip(&named).all(speaks_of)
     }
 
     fn fit(&self, word: &str) -> f64 {
@@ -164,9 +217,15 @@ fn weight(word: &str) -> f64 {
     (as_float(ALL.len()) / as_float(holding.max(1))).ln()
 }
 
-/// Letters and digits in a row, in lower case.
+/// Letters and digits in a row, in lower case. A value of 0 is `off`, and `n't` is `not`.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let letters = normal(text);
+    let mut letters = normal(text).replace("n't", " not").replace("= 0", "=0");
+    for end in [" ", ",", ";", ")", "\""] {
+        letters = letters.replace(&format!("=0{end}"), &format!(" off{end}"));
+    }
+    if let Some(setting) = letters.strip_suffix("=0") {
+        letters = format!("{setting} off");
+    }
     let all: Vec<String> = (letters.split(|letter: char| !letter.is_alphanumeric()))
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
@@ -182,8 +241,12 @@ fn is_same(own: &str, word: &str) -> bool {
     own == word || is_plural(own, word) || is_plural(word, own)
 }
 
-/// Returns whether `word` is a name with a slip in it.
+/// Returns whether `word` is a name with a slip in it, not in its first letter: `no`, `un` and `a`
+/// begin the opposite.
 fn is_nearly(own: &str, word: &str) -> bool {
     let (shorter, longer) = (own.len().min(word.len()), own.len().max(word.len()));
-    shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2 && distance(own, word) <= longer / 4
+    let is_near = shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2;
+    is_near
+        && own.chars().next() == word.chars().next()
+        && distance(own, word) <= longer.div_euclid(4)
 }

@@ -14,7 +14,9 @@ const PART_MIN: usize = 8;
 pub(crate) fn find(text: &str) -> Option<LexiconEntry> {
     named(text).or_else(|| find_in_line(text)).or_else(|| {
         let mut holding = holding(text);
-        holding.next().filter(|_| holding.next().is_none())
+        // One word of a line may be about anything.
+        let is_telling = text.trim().contains(char::is_whitespace);
+        holding.next().filter(|_| is_telling && holding.next().is_none())
     })
 }
 
@@ -59,9 +61,23 @@ pub(crate) fn named(text: &str) -> Option<LexiconEntry> {
     if word == HISTORY {
         return Some(LexiconEntry::History);
     }
-    let is_it = |page: &&LexiconPage| page.words().any(|own| name(own) == word);
     (rule(&word).map(LexiconEntry::Rule))
-        .or_else(|| pages().iter().find(is_it).map(LexiconEntry::Page))
+        .or_else(|| page_of(&word).map(LexiconEntry::Page))
+        .or_else(|| setting(text).and_then(page_of).map(LexiconEntry::Page))
+}
+
+fn page_of(word: impl AsRef<str>) -> Option<&'static LexiconPage> {
+    pages().iter().find(|page| page.words().any(|own| name(own) == word.as_ref()))
+}
+
+/// The setting of `setting=value`, as a name: its page speaks of all its values. A word that is no
+/// name of a setting is one only with a number that does not switch it off.
+fn setting(text: &str) -> Option<String> {
+    let (setting, value) = text.split_once(['=', ':'])?;
+    let (setting, value) = (setting.trim(), value.trim().trim_matches(['"', '\'', ';']));
+    let is_number = value.parse::<u64>().is_ok_and(|number| number > 0);
+    let is_one = !value.is_empty() && !value.contains(char::is_whitespace);
+    (is_one && (setting.contains('_') || is_number)).then(|| name(setting))
 }
 
 /// The entry of a line of a log, or of straddle's own output: the page whose fixed parts account

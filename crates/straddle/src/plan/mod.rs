@@ -9,7 +9,7 @@ use report::{Envelope, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::mapping::{Unread, Why};
-use stack::rule::{self, RuleInput};
+use stack::rule::{self, CopySource, RuleInput};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::ByteRange;
 use units::text::shell_word;
@@ -132,7 +132,7 @@ fn planned(plan: &Plan, inspected: &InspectedMachine) -> Result<PlanAnswer, Refu
     };
     // No partitioner opens an image: what is moved is a raw copy, and that is planned.
     let copy = match &stack.layer(disk).kind {
-        LayerKind::ImageFormat(image) => Some(image.kind),
+        LayerKind::ImageFormat(_) => Some(CopySource::of(stack.layer(disk))),
         _ => None,
     };
     let of_format = match copy {
@@ -230,7 +230,7 @@ fn without_table(
             };
             if images.iter().any(lacks) {
                 let new = shell_word(&rule::copy_name(name, "raw", |_| false));
-                let copy = rule::copy_command(None, "raw", &word, &new);
+                let copy = rule::copy_command(CopySource::default(), "raw", &word, &new);
                 let hint = format!("copy it whole, then plan the copy: {copy}");
                 return Err(refuse(&unread.reason, Some(hint)));
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use format::image::ImageKind;
 use layout::{DiskPlan, NamedDisk};
 use report::plan::Layout;
-use stack::rule;
+use stack::rule::{self, CopySource};
 use stack::{LayerKind, Stack};
 use units::text::{file_word, shell_word};
 
@@ -18,8 +18,8 @@ use crate::shared::qcow2_image::Qcow2Image;
 pub(super) struct PlannedDisk {
     pub(super) plan: DiskPlan,
     pub(super) stack: Stack,
-    /// The format of what was named, where the plan is of a raw copy of it.
-    pub(super) copy: Option<ImageKind>,
+    /// The image that was named, where the plan is of a raw copy of it.
+    pub(super) copy: Option<CopySource>,
     /// The image that was named, where it is one that can be written in place.
     pub(super) qcow2: Option<Qcow2Image>,
     pub(super) serial: Option<String>,
@@ -94,7 +94,7 @@ pub(super) fn next(plan: &Plan, found: &PlannedDisk) -> Vec<String> {
         format!("read {file}, and back up the disk{}", overlays(found)),
         format!("sh {file} {disk} DIR    # DIR: {}", room(found)),
     ];
-    let again = found.copy.and_then(|kind| copied_back(kind, &disk));
+    let again = found.copy.and_then(|image| copied_back(image.kind?, &disk));
     copy.into_iter().chain(own).chain(again).collect()
 }
 
@@ -152,9 +152,9 @@ fn copied_back(kind: ImageKind, copy: &str) -> Option<String> {
 /// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
 fn typed(plan: &Plan, found: &PlannedDisk) -> (String, Option<String>) {
     let target = file_word(&shown(&plan.target));
-    if found.copy.is_some() {
+    if let Some(image) = found.copy {
         let new = file_word(&copy_of(plan));
-        let copy = rule::copy_command(found.copy, "raw", &target, &new);
+        let copy = rule::copy_command(image, "raw", &target, &new);
         return (new, Some(copy));
     }
     let path = path(plan, found);

@@ -29,7 +29,7 @@ use report::Refusal;
 use report::probe::{Probe as Document, probe_json, probe_table};
 
 use crate::arguments::Probe;
-use crate::exit::{CUT_OFF, CommandOutcome};
+use crate::exit::{self, CUT_OFF, CommandOutcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::measure_target::MeasureTarget;
 use crate::world::World;
@@ -118,7 +118,9 @@ fn show(
         (false, None) => probe_table(document, &run.printer.look(run.probe.explain)),
     };
     let said = run.printer.said_or(run.printer.print(&text)?.or(said), "nothing was measured");
-    kept?;
+    if let Err(error) = kept {
+        return exit::unwritten(error, run.interrupt.signal(), &run.printer);
+    }
     Ok(match (&document.envelope.refusal, signal) {
         (_, Some(signal)) => CommandOutcome::Interrupted(signal, said),
         (Some(refusal), None) => CommandOutcome::of_refusal(refusal, said),

@@ -2,7 +2,8 @@
 //! whole one. It is looked at before anything is measured, and again when all is done: a file that
 //! somebody made in between stays, and the result gets a name beside it.
 //!
-//! A pipe, a terminal and `/dev/null` hold nothing that could be lost, and are written to.
+//! A pipe, a terminal and `/dev/null` hold nothing that could be lost, and are written to. A pipe
+//! is opened before anything is measured: one without a reader is refused then.
 //!
 //! `-` is standard output, in every command: what would go to the file is printed there, in the
 //! place of the table. `./-` is the file of that name.
@@ -15,9 +16,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum as _;
+use host::FifoWriter;
 use report::drawing::SVG_MARK;
 use report::html::PAGE_MARK;
 use report::probe::MEASURED_DRIVE_MARK;
+
+use units::text::shell_word;
 
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
 use crate::shared::atomic_file::AtomicFile;
@@ -119,14 +123,16 @@ pub(crate) struct Destination {
     content: NewContent,
     path: PathBuf,
     place: Place,
+    /// The open pipe, where it is one.
+    fifo: Option<FifoWriter>,
 }
 
 impl Destination {
     /// The file at `path`, for `content`. Nothing is written yet.
     ///
     /// # Errors
-    /// When something is there that is neither empty nor such content, or no file can be made in
-    /// its directory.
+    /// When something is there that is neither empty nor such content, a pipe that nobody reads, or
+    /// no file can be made in its directory.
     pub(crate) fn new(content: NewContent, path: &Path) -> anyhow::Result<Destination> {
         if path.file_name().is_none() {
             bail!(
@@ -136,8 +142,12 @@ impl Destination {
             );
         }
         let place = content.place(path)?;
-        let destination = Destination { content, path: path.to_owned(), place };
+        let mut destination = Destination { content, path: path.to_owned(), place, fifo: None };
         if place == Place::Stream {
+            if std::fs::metadata(path).is_ok_and(|data| data.file_type().is_fifo()) {
+                let opened = FifoWriter::open(path).map_err(|error| destination.failed(&error))?;
+                destination.fifo = Some(opened.ok_or_else(|| destination.unread())?);
+            }
             return Ok(destination);
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -188,8 +198,9 @@ impl Destination {
     /// # Errors
     /// When it cannot be written or put in place; what was there is then still there. When somebody
     /// made a file there meanwhile: the error names the file that has the result.
-    pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
+    pub(crate) fn write(mut self, text: &str) -> anyhow::Result<()> {
         let written = match self.place {
+            Place::Stream if let Some(fifo) = &mut self.fifo => fifo.write_all(text.as_bytes()),
             Place::Stream => File::options()
                 .write(true)
                 .open(&self.path)
@@ -210,8 +221,20 @@ impl Destination {
                 let made = "somebody made a file there in the meantime";
                 self.displaced(text, &format!("cannot write to {}: {made}", self.name()))
             }
+            ErrorKind::BrokenPipe => self.unread(),
             _ => self.failed(&error),
         })
+    }
+
+    /// That no program reads the pipe.
+    fn unread(&self) -> anyhow::Error {
+        let name = self.name();
+        anyhow!(
+            "cannot write the {} to {name}: no program reads this pipe\n\
+             hint: start the reader first: cat {}",
+            self.content.name,
+            shell_word(&name)
+        )
     }
 
     /// Puts `text` into a new file beside its place, which others took; says so, and why.

@@ -2,6 +2,7 @@
 //! refused to write.
 
 mod devices;
+mod forged;
 mod grown;
 mod qcow2;
 mod refused;

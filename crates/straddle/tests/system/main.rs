@@ -35,4 +35,5 @@ mod simulate;
 mod sysroot;
 mod torture;
 mod trace;
+mod vhdx_log;
 mod watch;

@@ -1,12 +1,14 @@
 //! `-o FILE`: looked at before anything is measured, and written over nothing but a result. `-` is
 //! standard output in every command.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use testkit::running_program::Ran;
-use testkit::{Scratch, scratch::text};
+use testkit::running_program::{Going, Ran, by_signals};
+use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
 
 /// Runs that measure in a moment, each by its command.
 const RUNS: [(&str, &[&str]); 3] = [
@@ -52,6 +54,84 @@ fn a_file_that_is_no_result_is_neither_replaced_nor_measured_for() {
         }
     }
     assert_eq!(fs::read(&mine).unwrap(), before);
+}
+
+/// Source: Linux `include/uapi/asm-generic/fcntl.h`.
+const O_NONBLOCK: i32 = 0o4000;
+
+/// A FIFO, and its end for reading, which waits for nobody.
+fn fifo(scratch: &Scratch) -> (PathBuf, File) {
+    let path = scratch.path().join("fifo");
+    tool::run("mkfifo", &[text(&path)]);
+    let reader = File::options().read(true).custom_flags(O_NONBLOCK).open(&path);
+    (path, reader.expect("it opens"))
+}
+
+/// True if some program has the pipe open for writing.
+fn is_written(mut reader: &File) -> bool {
+    reader.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+#[test]
+fn a_pipe_without_a_reader_is_refused_before_anything_is_measured() {
+    need_tools!("mkfifo");
+    let scratch = Scratch::new();
+    let (path, reader) = fifo(&scratch);
+    drop(reader);
+    for kind in RUNS {
+        let ran = run(kind, scratch.path(), &path);
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.errors.contains("no program reads this pipe\nhint: start the"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_reader_of_a_pipe_gets_the_result_and_one_that_leaves_is_named_after_the_table() {
+    need_tools!("mkfifo");
+    for leaves in [false, true] {
+        let scratch = Scratch::new();
+        let (path, reader) = fifo(&scratch);
+        let (command, bounds) = RUNS[1];
+        let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
+        straddle.args([command, text(scratch.path()), "-o", text(&path)]).args(bounds);
+        let mut going = Going::with(straddle.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()));
+        going.until("it has opened the pipe", || is_written(&reader));
+        let mut bytes = Vec::new();
+        if !leaves {
+            let mut patient = File::open(&path).expect("it opens");
+            patient.read_to_end(&mut bytes).expect("it is read");
+        }
+        drop(reader);
+        let ran = going.ended();
+        assert!(ran.out.contains("p99"), "{ran:?}");
+        let is_named = ran.errors.contains("no program reads this pipe");
+        assert_eq!((is_named, ran.status == Some(2)), (leaves, leaves), "{ran:?}");
+        if !leaves {
+            let result = serde_json::from_slice(&bytes).expect("it is JSON");
+            assert!(is_of(&result, command), "{result:#}");
+        }
+    }
+}
+
+#[test]
+fn the_first_signal_ends_a_command_whose_pipe_is_full() {
+    need_loops!();
+    need_tools!("mkfifo");
+    let scratch = Scratch::new();
+    let (path, _reader) = fifo(&scratch);
+    let mut full = File::options().write(true).open(&path).expect("it opens");
+    full.write_all(&[b' '; 1 << 16]).expect("a pipe holds 64 KiB");
+    let mut straddle = by_signals(env!("CARGO_BIN_EXE_straddle"));
+    straddle.args(["fsync", text(scratch.path()), "--rows", "wal", "--seconds", "1", "-o"]);
+    let mut going = Going::with(straddle.arg(&path).stdin(Stdio::null()));
+    let place = format!("/proc/{}/wchan", going.number());
+    going.until("it waits for room", || {
+        fs::read_to_string(&place).is_ok_and(|name| name.contains("poll"))
+    });
+    going.signal("TERM");
+    let ran = going.ended();
+    assert_eq!(ran.status, Some(143), "{ran:?}");
+    assert!(ran.out.contains("p99"), "{ran:?}");
 }
 
 #[test]

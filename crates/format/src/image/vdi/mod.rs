@@ -48,10 +48,13 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     let mut problems = Vec::new();
     let layout = match bytes::block::<456>(head) {
         Some(header) if version == VERSION => facts(file, &header, &mut image, &mut problems),
-        Some(_) => Err(format!("version {major}.{minor} of VDI is not read, 1.1 is")),
-        None => Err("the file ends within the header".to_owned()),
+        Some(_) => {
+            let reason = format!("version {major}.{minor} of VDI is not read, 1.1 is");
+            Err(Problem::new(ProblemKind::Unsupported, 0x44, reason))
+        }
+        None => Err(Problem::new(ProblemKind::Field, 0x44, "the file ends within the header")),
     };
-    Some(image.laid_out(layout, 0x44, problems))
+    Some(image.laid_out_or(layout, problems))
 }
 
 fn facts(
@@ -59,7 +62,7 @@ fn facts(
     header: &Header,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<ImageLayout, String> {
+) -> Result<ImageLayout, Problem> {
     let mut problem = |kind, at, detail| problems.push(Problem::new(kind, at, detail));
     image.virtual_bytes = header.le64::<0x170>();
     let kind = header.le32::<0x4c>();
@@ -84,7 +87,8 @@ fn facts(
 
     let block_bytes = u64::from(header.le32::<0x178>());
     if !block_bytes.is_power_of_two() || block_bytes < 512 {
-        return Err(format!("blocks of {block_bytes} bytes; a power of two from 512 is expected"));
+        let reason = format!("blocks of {block_bytes} bytes; a power of two from 512 is expected");
+        return Err(Problem::new(ProblemKind::Field, 0x178, reason));
     }
     image.block_bytes = Some(block_bytes);
     let (blocks, map_bytes) =
@@ -94,7 +98,8 @@ fn facts(
         let detail = format!("the map has {blocks} entries; the guest's size needs {needed}");
         problem(ProblemKind::Field, 0x180, detail);
     }
-    let map = ByteRange::new(map_bytes, blocks * 4).ok_or("the map ends beyond 64 bits")?;
+    let map = ByteRange::new(map_bytes, blocks * 4)
+        .ok_or_else(|| Problem::new(ProblemKind::Outside, 0x154, "the map ends beyond 64 bits"))?;
     let used = map_bytes + blocks.min(needed) * 4;
     if used > file.length_bytes() {
         let end = file.length_bytes();

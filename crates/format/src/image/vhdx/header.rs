@@ -94,8 +94,9 @@ pub(super) struct Regions {
 }
 
 /// The regions by the first region table that is valid.
-pub(super) fn regions(file: &dyn Disk, problems: &mut Vec<Problem>) -> Result<Regions, String> {
-    let mut last = "neither region table is valid".to_owned();
+pub(super) fn regions(file: &dyn Disk, problems: &mut Vec<Problem>) -> Result<Regions, Problem> {
+    let none = "neither region table is valid";
+    let mut last = Problem::new(ProblemKind::Unsupported, REGION_TABLES[0], none);
     for at in REGION_TABLES {
         let table = match disk::read_vec(file, at, REGION_TABLE_BYTES) {
             Ok(table) => table,
@@ -109,16 +110,19 @@ pub(super) fn regions(file: &dyn Disk, problems: &mut Vec<Problem>) -> Result<Re
         } else {
             Err(Problem::new(ProblemKind::Field, at, "a region table has no signature"))
         };
-        match valid.map(|()| find(&table)) {
+        match valid.map(|()| find(&table, at)) {
             Ok(Ok(regions)) => return Ok(regions),
-            Ok(Err(reason)) => last = reason,
+            Ok(Err(problem)) => last = problem,
             Err(problem) => problems.push(problem),
         }
     }
     Err(last)
 }
 
-fn find(bytes: &[u8]) -> Result<Regions, String> {
+/// The regions in a table at byte `at`.
+fn find(bytes: &[u8], at: u64) -> Result<Regions, Problem> {
+    let lacks =
+        |what: &str| Problem::new(ProblemKind::Field, at, format!("no region holds {what}"));
     let count = bytes::block_at::<4>(bytes, 8).map_or(0, |field| field.le32::<0>());
     let (mut table, mut metadata) = (None, None);
     let (entries, _) = bytes.get(16..).unwrap_or_default().as_chunks::<32>();
@@ -129,13 +133,14 @@ fn find(bytes: &[u8]) -> Result<Regions, String> {
             TABLE => table = range,
             METADATA => metadata = range,
             other if entry.le32::<28>() & 1 != 0 => {
-                return Err(format!("required region {other} is not known"));
+                let reason = format!("required region {other} is not known");
+                return Err(Problem::new(ProblemKind::Unsupported, at, reason));
             }
             _ => {}
         }
     }
     Ok(Regions {
-        table: table.ok_or("no region holds the block table")?,
-        metadata: metadata.ok_or("no region holds the metadata")?,
+        table: table.ok_or_else(|| lacks("the block table"))?,
+        metadata: metadata.ok_or_else(|| lacks("the metadata"))?,
     })
 }

@@ -54,16 +54,17 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     let mut image = Image::unread(ImageKind::Vhdx, "1");
     let mut problems = Vec::new();
     let layout = facts(file, &mut image, &mut problems);
-    Some(image.laid_out(layout, 0, problems))
+    Some(image.laid_out_or(layout, problems))
 }
 
 fn facts(
     file: &dyn Disk,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<ImageLayout, String> {
-    let header = header::read(file, image, problems)?;
-    let replay = log::read(file, &header)?.map(Arc::new);
+) -> Result<ImageLayout, Problem> {
+    let unread = |reason: String| Problem::new(ProblemKind::Unsupported, 0, reason);
+    let header = header::read(file, image, problems).map_err(unread)?;
+    let replay = log::read(file, &header).map_err(unread)?.map(Arc::new);
     if replay.is_some() {
         image.details.push(("log", "replayed in memory".to_owned()));
         let detail = "the log holds changes that the file lacks; this result is after its replay";
@@ -78,7 +79,9 @@ fn facts(
             problems.push(Problem::new(ProblemKind::Outside, region.start_bytes(), detail));
         }
     }
-    let items = metadata::read(file, regions.metadata, problems)?;
+    let metadata_at = regions.metadata.start_bytes();
+    let items = metadata::read(file, regions.metadata, problems)
+        .map_err(|reason| Problem::new(ProblemKind::Field, metadata_at, reason))?;
     image.virtual_bytes = items.virtual_bytes;
     image.block_bytes = Some(items.block_bytes);
     image.logical_sector_bytes = Some(items.logical_sector_bytes);
@@ -88,7 +91,7 @@ fn facts(
         parent::read(file, items.parent, image, problems);
     }
     if let Some(reason) = items.unknown {
-        return Err(reason);
+        return Err(unread(reason));
     }
 
     let chunk_bytes = BITMAP_SECTORS * items.logical_sector_bytes;

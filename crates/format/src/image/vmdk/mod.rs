@@ -76,7 +76,7 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     let mut image = Image::unread(kind, header.le32::<4>().to_string());
     embedded(file, &header, &mut image, &mut problems);
     let layout = facts(file, &header, at, &mut image, &mut problems);
-    Some(image.laid_out(layout, at, problems))
+    Some(image.laid_out_or(layout, problems))
 }
 
 /// The header that counts, and where it stands: at the end when the first one says so.
@@ -120,20 +120,23 @@ fn facts(
     at: u64,
     image: &mut Image,
     problems: &mut Vec<Problem>,
-) -> Result<ImageLayout, String> {
+) -> Result<ImageLayout, Problem> {
+    let unread = |reason: String| Problem::new(ProblemKind::Unsupported, at, reason);
+    let wrong = |field: u64, reason| Problem::new(ProblemKind::Field, at + field, reason);
     let (version, flags) = (header.le32::<4>(), header.le32::<8>());
     let (capacity, grain) = (header.le64::<12>(), header.le64::<20>());
     if !(1..=3).contains(&version) {
-        return Err(format!("version {version} of sparse extents is not known"));
+        return Err(unread(format!("version {version} of sparse extents is not known")));
     }
     image.virtual_bytes = capacity
         .checked_mul(SECTOR_BYTES)
-        .ok_or_else(|| format!("a capacity of {capacity} sectors exceeds 64 bits"))?;
+        .ok_or_else(|| wrong(12, format!("a capacity of {capacity} sectors exceeds 64 bits")))?;
     if capacity == 0 {
-        return Err("a capacity of 0 sectors".to_owned());
+        return Err(wrong(12, "a capacity of 0 sectors".to_owned()));
     }
     if !(1..=GRAIN_SECTORS_MAX).contains(&grain) {
-        return Err(format!("grains of {grain} sectors; 1 to {GRAIN_SECTORS_MAX} are read"));
+        let reason = format!("grains of {grain} sectors; 1 to {GRAIN_SECTORS_MAX} are read");
+        return Err(wrong(20, reason));
     }
     if !grain.is_power_of_two() || grain < 8 {
         let detail = format!("grains of {grain} sectors; a power of two from 8 is expected");
@@ -141,9 +144,9 @@ fn facts(
     }
     let entries = header.le32::<44>();
     if !(1..=TABLE_ENTRIES_MAX).contains(&entries) {
-        return Err(format!(
-            "grain tables of {entries} entries; 1 to {TABLE_ENTRIES_MAX} are read"
-        ));
+        let reason =
+            format!("grain tables of {entries} entries; 1 to {TABLE_ENTRIES_MAX} are read");
+        return Err(wrong(44, reason));
     }
     newlines(header, at, problems);
     let grain_bytes = grain * SECTOR_BYTES;
@@ -151,11 +154,11 @@ fn facts(
     image.details.push(("data offset", header.le64::<64>().saturating_mul(512).to_string()));
     let needed = image.virtual_bytes.div_ceil(grain_bytes * u64::from(entries));
     Ok(ImageLayout::Vmdk(VmdkTables {
-        directory: directory(file, header, needed, problems)?,
+        directory: directory(file, header, needed, problems).map_err(unread)?,
         grain_bytes,
         table_entries: u64::from(entries),
         zero_grains: flags & HAS_ZERO_GRAINS != 0,
-        compression: compression(header)?,
+        compression: compression(header).map_err(unread)?,
     }))
 }
 

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use format::ProblemKind;
 use format::image::ImageKind;
 use units::SectorSize;
+
+use crate::layer::{Layer, LayerKind};
 
 /// A command that keeps every byte of what was recognized. There is no form for one that erases,
 /// and none that shortens a file or writes an image over itself.
@@ -52,8 +55,8 @@ pub(in crate::rule) enum Command {
     Grow(Growth),
     /// Copies an image's guest into a new file.
     Convert {
-        /// The format of the image, where it is known.
-        kind: Option<ImageKind>,
+        /// Facts that QEMU must know before it reads the image.
+        source: CopySource,
         /// The image, as it is typed.
         image: String,
         /// The format, with its options.
@@ -201,8 +204,8 @@ impl fmt::Display for Command {
             }
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
-            Command::Convert { kind, image, format, new } => {
-                f.write_str(&copy_command(*kind, format, image, new))
+            Command::Convert { source, image, format, new } => {
+                f.write_str(&copy_command(*source, format, image, new))
             }
             Command::Decrypt { options, new } => write!(
                 f,
@@ -263,14 +266,49 @@ impl fmt::Display for Command {
     }
 }
 
+/// Facts that QEMU must know before it reads an image that it copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopySource {
+    /// The format, where it is known.
+    pub kind: Option<ImageKind>,
+    /// True if its log holds changes that its file lacks.
+    pub is_unreplayed: bool,
+}
+
+impl CopySource {
+    /// The image whose guest's disk is `layer`.
+    #[must_use]
+    pub fn of(layer: &Layer) -> CopySource {
+        let kind = match &layer.kind {
+            LayerKind::ImageFormat(image) => Some(image.kind),
+            _ => None,
+        };
+        let mut problems = layer.problems.iter();
+        let is_unreplayed = problems.any(|one| one.kind == ProblemKind::Unreplayed);
+        CopySource { kind, is_unreplayed }
+    }
+}
+
+/// Returns the command that writes the changes in the log of `image`, as it is typed, into its
+/// file.
+#[must_use]
+pub fn replay_command(image: &str) -> String {
+    format!("qemu-img check -r all {image}")
+}
+
 /// Returns the command that puts the guest's disk of `image` into the file `new` of `format`, which
 /// may have options; both files as they are typed.
 #[must_use]
-pub fn copy_command(kind: Option<ImageKind>, format: &str, image: &str, new: &str) -> String {
+pub fn copy_command(source: CopySource, format: &str, image: &str, new: &str) -> String {
     // A fixed VHD has its signature at its end alone, where qemu-img does not look.
-    let from = if kind == Some(ImageKind::VhdFixed) { "-f vpc " } else { "" };
+    let from = if source.kind == Some(ImageKind::VhdFixed) { "-f vpc " } else { "" };
+    // It opens no image for reading whose log is to be replayed.
+    let replay = match source.is_unreplayed {
+        true => replay_command(image) + " && ",
+        false => String::new(),
+    };
     // qemu-img and shells write over a file that exists without a word.
-    format!("test ! -e {new} && qemu-img convert {from}-O {format} {image} {new}")
+    format!("test ! -e {new} && {replay}qemu-img convert {from}-O {format} {image} {new}")
 }
 
 #[cfg(test)]
@@ -280,8 +318,11 @@ mod tests {
     #[test]
     fn a_command_that_makes_a_file_does_nothing_where_the_file_exists() {
         let (image, new) = ("a.vhd".to_owned(), "a.raw".to_owned());
-        let convert = copy_command(None, "raw", &image, &new);
+        let convert = copy_command(CopySource::default(), "raw", &image, &new);
         assert!(convert.starts_with("test ! -e a.raw && "), "{convert}");
+        let logged = CopySource { is_unreplayed: true, ..CopySource::default() };
+        let convert = copy_command(logged, "raw", &image, &new);
+        assert!(convert.starts_with("test ! -e a.raw && qemu-img check -r all a.vhd && "));
         let unpack = Command::Unpack { command: "gzip -dc FILE > NEW", file: image.clone(), new };
         assert!(unpack.to_string().starts_with("test ! -e a.raw && "), "{unpack}");
         for (new, stem) in [("a.E01.raw", "a.E01"), ("'a b.E01.raw'", "'a b.E01'")] {

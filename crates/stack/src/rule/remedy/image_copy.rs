@@ -4,6 +4,7 @@ use format::image::ImageKind;
 use format::lost_table::LostVolume;
 use units::text::{plain_path, shell_word};
 
+use super::command::CopySource;
 use super::typed_path::path;
 use super::{Command, Remedy, typed};
 use crate::id::LayerId;
@@ -141,11 +142,8 @@ pub(in crate::rule) fn convert(
     format: String,
 ) -> (Command, String) {
     let (path, new) = copied(case, image, &format);
-    let kind = match &case.stack.layer(image).kind {
-        LayerKind::ImageFormat(image) => Some(image.kind),
-        _ => None,
-    };
-    (Command::Convert { kind, image: shell_word(&path), format, new: new.clone() }, new)
+    let source = CopySource::of(case.stack.layer(image));
+    (Command::Convert { source, image: shell_word(&path), format, new: new.clone() }, new)
 }
 
 /// The paths of an image, and, as it is typed, of a copy of it in `format`.

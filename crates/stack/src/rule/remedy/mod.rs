@@ -12,8 +12,8 @@ mod mkfs_options;
 mod start;
 mod typed_path;
 
-pub use command::copy_command;
 pub(super) use command::{Command, Growth};
+pub use command::{CopySource, copy_command, replay_command};
 pub use image_copy::copy_name;
 pub(super) use image_copy::{
     as_raw, cluster_size, convert, decrypt, guest_planned_as_raw, image_file, planned_as_raw,

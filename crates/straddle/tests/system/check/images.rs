@@ -205,6 +205,24 @@ fn an_image_that_was_cut_short_is_told_to_be_fetched_again() {
 }
 
 #[test]
+fn a_damaged_header_fails_a_gate_in_every_format() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "disk.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    // Bits of a cluster; bytes of a block; sectors of a grain; the signature of the metadata.
+    for (format, at) in [("qcow2", 20), ("vdi", 0x178), ("vmdk", 20), ("vhdx", 3 * MIB)] {
+        let image = scratch.path().join(format!("disk.{format}"));
+        tool::run("qemu-img", &["convert", "-O", format, text(&raw), text(&image)]);
+        let mut file = std::fs::OpenOptions::new().write(true).open(&image).expect("it opens");
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(at)).expect("it seeks");
+        std::io::Write::write_all(&mut file, &[0xff; 4]).expect("it is written");
+        let checked = check(&[text(&image)]);
+        assert!(checked.has("ST402", "warning"), "{format}: {:#}", checked.target);
+        assert_eq!(checked.status, 1, "{format}");
+    }
+}
+
+#[test]
 fn compressed_clusters_of_a_qcow2_are_told() {
     need_tools!("sfdisk", "qemu-img", "qemu-io");
     let scratch = Scratch::new();

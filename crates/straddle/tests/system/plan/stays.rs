@@ -141,3 +141,24 @@ fn a_plan_between_sector_sizes_counts_in_bytes_and_every_plan_fits_the_terminal(
         assert!(said.lines().chain(then).all(is_short), "{ran:?}");
     }
 }
+
+#[test]
+fn a_partition_of_a_windows_dynamic_disk_is_recreated_by_windows() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let [database, data] =
+        ["5808C8AA-7E8F-42E0-85D2-E1E90434CFB3", "AF9B60A0-1431-4F62-BC68-3311714A69AD"];
+    let disk = scratch.image("disk.raw", 64 << 20);
+    let table = format!(
+        "label: gpt\nfirst-lba: 34\nstart=34,size=2014,type={database}\n\
+         start=2049,size=81920,type={data}\n"
+    );
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&disk)], &table);
+    for words in [&["plan"][..], &["check"]] {
+        let ran = straddle(&[words, &[scratch::text(&disk)]].concat());
+        let said: Vec<&str> = ran.out.split_whitespace().collect();
+        let said = said.join(" ");
+        assert!(said.contains("convert the disk in Windows (diskpart: convert basic"), "{ran:?}");
+        assert!(!said.contains("at sector 2056"), "{ran:?}");
+    }
+}

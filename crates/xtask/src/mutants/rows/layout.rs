@@ -63,6 +63,15 @@ pub(super) const MUTATIONS: &[Mutation] = &[
         test: KillingTest::Logic("checks::a_write_where_no_table_is_is_refused"),
     },
     Mutation {
+        name: "writes-of-a-stranger",
+        file: "own_writes.rs",
+        line: "if !are_own {",
+        becomes: "if false {",
+        test: KillingTest::Logic(
+            "forged::every_byte_of_a_changed_table_is_made_again_from_the_disk",
+        ),
+    },
+    Mutation {
         name: "writes-into-partitions",
         file: "table_check.rs",
         line: "writes.iter().any(|range| range.overlaps(kept))",
