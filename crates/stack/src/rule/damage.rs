@@ -221,6 +221,9 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             .into_iter()
             .collect()
         }
+        (ProblemKind::Field, Some(Repair::Rewrite(how))) if how.lacks_mbr => {
+            remedy::protective_mbr(layer).into_iter().collect()
+        }
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::FewerEntries(count))) => {
             let when = "something else, perhaps a boot loader, follows the used entries; end the \
                         table before it";

@@ -72,6 +72,18 @@ pub(crate) const CASES: &[Case] = &[
     },
     gpt("ST401", "the backup header", |bench| damaged(bench, 32 * MIB - 512 + 16, 1)),
     gpt("ST401", "the backup entries", |bench| damaged(bench, 32 * MIB - 33 * 512, 8)),
+    gpt("ST402", "no protective MBR", |bench| {
+        disk(bench);
+        bench.shell("dd if=/dev/zero of=disk.raw bs=512 count=1 conv=notrunc status=none");
+    }),
+    gpt("ST402", "a protective MBR without its signature, after boot code", |bench| {
+        disk(bench);
+        bench.shell(
+            "printf loader | dd of=disk.raw bs=1 seek=99 conv=notrunc status=none
+            cp --sparse=always disk.raw sound
+            printf '\\0\\0' | dd of=disk.raw bs=1 seek=510 conv=notrunc status=none",
+        );
+    }),
     Case::typed("ST403", "a dos table in a file that was cut short", "", "", "disk.raw", |bench| {
         bench.table(
             "disk.raw",
@@ -96,6 +108,14 @@ pub(crate) const CASES: &[Case] = &[
     gpt("ST406", "no primary copy", |bench| {
         disk(bench);
         bench.shell("dd if=/dev/zero of=disk.raw bs=512 seek=1 count=33 conv=notrunc status=none");
+    }),
+    gpt("ST406", "other bytes in place of the primary header", |bench| damaged(bench, 512, 512)),
+    gpt("ST406", "neither an MBR nor the backup copy", |bench| {
+        disk(bench);
+        bench.shell(
+            "dd if=/dev/zero of=disk.raw bs=512 count=1 conv=notrunc status=none
+            truncate -s -16896 disk.raw; truncate -s +16896 disk.raw",
+        );
     }),
     gpt("ST406", "neither an MBR nor the primary copy", |bench| {
         disk(bench);

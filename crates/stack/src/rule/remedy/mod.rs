@@ -21,7 +21,7 @@ pub(super) use image_copy::{
 };
 pub(super) use mkfs_options::mkfs_fat;
 pub use start::plan_of;
-pub(super) use start::{moved, plan, rewrite_gpt};
+pub(super) use start::{moved, plan, protective_mbr, rewrite_gpt};
 pub(super) use typed_path::{node, typed, within};
 
 /// A way to put a finding right: steps, of which each prints as one line. Several remedies of one

@@ -10,7 +10,7 @@ use super::mkfs_options::{exfat, fat, other_file_system, udf};
 use super::{Command, Remedy, node};
 use crate::id::LayerId;
 use crate::judge::{Judgment, Miss};
-use crate::layer::{LayerKind, PartitionTableInfo};
+use crate::layer::{Layer, LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
 use crate::rule::sector::sector_below;
 use crate::rule::{RuleInput, rarely_written};
@@ -144,11 +144,14 @@ pub(in crate::rule) fn rewrite_gpt(
     };
     let first =
         within_bytes.map(|end| rewrite("write the first copy again from the backup", Some(end)));
-    let mbr = lacks_mbr.then(|| {
-        let when = "write the protective MBR, without which sfdisk finds no GPT here";
-        Remedy::when(when, Command::ProtectiveMbr(node.clone()))
-    });
+    let mbr = lacks_mbr.then(|| protective_mbr(layer)).flatten();
     [mbr, first, Some(rewrite(when, None))].into_iter().flatten().reduce(Remedy::then)
+}
+
+/// The protective MBR of a disk or raw image that has a GPT and no other entry in its MBR.
+pub(in crate::rule) fn protective_mbr(layer: &Layer) -> Option<Remedy> {
+    let when = "write the protective MBR, without which Linux and sfdisk find no GPT";
+    Some(Remedy::when(when, Command::ProtectiveMbr(node(layer)?)))
 }
 
 /// Returns whether the backup, at the end of the disk when that is `disk_bytes` long, overwrites
