@@ -5,6 +5,8 @@ use std::fmt;
 use format::image::ImageKind;
 use units::SectorSize;
 
+use super::superblock_tool::SuperblockTool;
+
 /// A command that keeps every byte of what was recognized. There is no form for one that erases,
 /// and none that shortens a file or writes an image over itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,15 @@ pub(in crate::rule) enum Command {
         copy: String,
         /// The first sector, the number of sectors and the type of each.
         entries: Vec<(u64, u64, &'static str)>,
+    },
+    /// Writes the first superblock of a file system again in a copy of its disk.
+    RestoreSuperblock {
+        /// The disk's file, as it is typed.
+        disk: String,
+        /// The copy, as it is typed.
+        copy: String,
+        /// The tool.
+        tool: SuperblockTool,
     },
     /// Makes a file longer.
     Grow(Growth),
@@ -198,6 +209,10 @@ impl fmt::Display for Command {
                     write!(f, r"start={start},size={size},type={kind}\n")?;
                 }
                 write!(f, "' | sfdisk -q --wipe never --wipe-partitions never {copy}")
+            }
+            Command::RestoreSuperblock { disk, copy, tool } => {
+                write!(f, "test ! -e {copy} && cp --sparse=always {disk} {copy} && ")?;
+                tool.write(f, disk, copy)
             }
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
