@@ -162,8 +162,8 @@ fn the_second_header_of_luks2_tells_where_its_volume_starts() {
 
 #[test]
 fn a_copy_is_never_taken_for_a_volume_that_starts_there() {
-    // The copy in block group 1 of an ext4 with blocks of 1 KiB is where a volume at 8 MiB behind
-    // the start would have its own.
+    // The copy in block group 1 of an ext4 with blocks of 1 KiB is where a volume that starts 8 MiB
+    // later would have its own.
     let mut ext = Lost::new().with("ext4", 3 * MIB);
     let mut block = disk::read_vec(&ext.0, 3 * MIB + 1024, 1024).expect("it is held");
     block[0x5a] = 1;
@@ -208,6 +208,8 @@ fn bytes_that_nothing_recognizes_are_noted_by_the_start_that_they_follow() {
         lost_table::unlisted(&disk.0).data_at_bytes
     };
     assert_eq!(lost_table::unlisted(&Lost::new().0), lost_table::Unlisted::default());
+    let scanned = format!("up to {} MiB", lost_table::SCANNED_MIB);
+    assert!(lost_table::READ.contains(&scanned), "{}", lost_table::READ);
     for at in [3 * MIB, 700 * MIB, 1023 * MIB] {
         for within in [0, 1079, 36 * 1024 - 1, 65_600] {
             assert_eq!(data_at(at + within), Some(at), "{at} + {within}");

@@ -28,7 +28,7 @@ pub(super) fn mark(stack: &mut Stack) {
             };
             let bare = match (bare, found.data_at_bytes) {
                 (Bare::Empty(_), Some(at)) => Bare::Unknown(format!(
-                    "nothing recognized, and bytes at {} are not zero",
+                    "nothing recognized, and bytes from {} on are not zero",
                     Exact(at)
                 )),
                 (bare, _) => bare,

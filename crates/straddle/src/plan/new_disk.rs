@@ -147,9 +147,9 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
         None if stack.layer(disk).length().is_some_and(|bytes| bytes > WHOLE_BYTES) => {
             let read = lost_table::READ;
             let all = planned_again(plan, &format!("--new {}", shell_word(&name)));
-            lines.push(format!("  read          {read}: zeros; other bytes were not read"));
             lines.push(format!(
-                "  to read all   {all} -o plan.json && straddle apply plan.json --dry-run"
+                "  read          {read}: zeros; other bytes were not read; to read all: {all} -o \
+                 plan.json && straddle apply plan.json --dry-run"
             ));
         }
         None => {}

@@ -38,7 +38,12 @@ pub(in crate::rule) enum Command {
         count: u32,
     },
     /// Writes the one entry of a protective MBR, and the signature, on a disk without MBR.
-    ProtectiveMbr(String),
+    ProtectiveMbr {
+        /// The disk, as it is typed.
+        disk: String,
+        /// The sector of the table, where the disk is a file of which sfdisk would think 512.
+        sector: Option<SectorSize>,
+    },
     /// Writes a plain protective MBR beside a GPT.
     PlainMbr(String),
     /// Writes an MBR that lists volumes into a copy of a disk that lost its table.
@@ -199,8 +204,12 @@ impl fmt::Display for Command {
                 write!(f, " -f --show {disk}) && {relocate}; losetup -d $L")
             }
             Command::FewerEntries { disk, count } => write!(f, "sgdisk -S {count} {disk}"),
-            Command::ProtectiveMbr(disk) => {
-                write!(f, r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never {disk}")
+            Command::ProtectiveMbr { disk, sector } => {
+                let mbr = r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never";
+                let Some(sector) = sector else { return write!(f, "{mbr} {disk}") };
+                let bytes = sector.bytes();
+                write!(f, "L=$(losetup --sector-size {bytes} -f --show {disk}) && {mbr} $L; ")?;
+                f.write_str("losetup -d $L")
             }
             Command::ListVolumes { disk, copy, entries } => {
                 write!(f, "test ! -e {copy} && cp --sparse=always {disk} {copy} && ")?;
