@@ -149,8 +149,9 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
             let all = planned_again(plan, &format!("--new {}", shell_word(&name)));
             lines.push(format!(
                 "  read          {read}: zeros; other bytes were not read; to read all: {all} -o \
-                 plan.json && straddle apply plan.json --dry-run"
+                 plan.json"
             ));
+            lines.push(format!("{:16}straddle apply plan.json --dry-run", ""));
         }
         None => {}
     }
