@@ -82,7 +82,7 @@ pub struct SuperblockCopy {
     pub block_bytes: Option<u64>,
 }
 
-/// What was found on a disk whose table lists nothing.
+/// Finds on a disk whose table lists nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unlisted {
     /// The volumes, by their starts.

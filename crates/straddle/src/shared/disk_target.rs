@@ -73,7 +73,7 @@ pub(crate) fn lost_volumes(stack: &Stack, disk: LayerId) -> Option<String> {
     })
 }
 
-/// Returns why the content of a disk, or of the guest's disk on it, is not known; `None` where it is.
+/// Returns why the content of a disk, or of the guest's disk on it, is not known; `None` if it is.
 pub(crate) fn unknown_content(stack: &Stack, disk: LayerId) -> Option<String> {
     let all = [disk].into_iter().chain(stack.over(disk));
     all.into_iter().find_map(|id| match &stack.layer(id).bare {
