@@ -348,8 +348,8 @@ pub const RULES: &[Rule] = &[
         title: "no partition table lists the volumes on the disk",
         why: "The partition table is lost or empty, and file systems or containers are where a \
               partitioner puts them: at sector 63, at a whole MiB up to 1088 MiB, after each \
-              other; or a copy of a superblock is left. So the disk is not empty, and a new table with \
-              other starts, \
+              other; or a copy of a superblock is left. So the disk is not empty, and a new table \
+              with other starts, \
               or a file system in them, destroys what is there. Other volumes may be on it that \
               straddle does not look for.",
         fix: "Write nothing to the disk. Where straddle knows the start and length of each volume, \
