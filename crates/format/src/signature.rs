@@ -41,6 +41,9 @@ const MARKS: &[(&str, MagicPlace, &[u8])] = &[
     ("jbd", Starts(&[0, 1024, 2048, 4096]), &[0xc0, 0x3b, 0x39, 0x98]),
     ("xfs", Start(0), b"XFSB"),
     ("xfs_external_log", Sectors(512), &[0xfe, 0xed, 0xba, 0xbe]),
+    // A packed list of names and values, in labels 0 and 1, of either byte order.
+    ("zfs_member", Starts(ZFS_PLACES), &[1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+    ("zfs_member", Starts(ZFS_PLACES), &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
     ("btrfs", Starts(&[(64 << 10) + 64, (64 << 20) + 64]), b"_BHRfS_M"),
     ("f2fs", Starts(&[1024, 5120]), &[0x10, 0x20, 0xf5, 0xf2]),
     ("nilfs2", Start(1030), &[0x34, 0x34]),
@@ -101,6 +104,8 @@ const EXT_PLACES: &[u64] = &[
 ];
 
 const SYSV_PLACES: &[u64] = &[0x3f8, (9 << 10) + 0x3f8, (15 << 10) + 0x3f8, (18 << 10) + 0x3f8];
+
+const ZFS_PLACES: &[u64] = &[16 << 10, (256 + 16) << 10];
 
 const UFS_2_PLACES: &[u64] = &[(8 << 10) + 0x55c, (64 << 10) + 0x55c, (256 << 10) + 0x55c];
 

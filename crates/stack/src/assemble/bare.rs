@@ -1,7 +1,9 @@
 //! Disks on which nothing was found: empty, or of unknown content.
 
 use format::image::ImageLayout;
-use format::{Problem, ProblemKind, blank, lost_table};
+use format::lost_table::{self, Unlisted};
+use format::{Problem, ProblemKind, blank};
+use units::prefix::Exact;
 
 use crate::graph::Stack;
 use crate::layer::{Bare, Layer, LayerKind};
@@ -20,11 +22,18 @@ pub(super) fn mark(stack: &mut Stack) {
                     tabled(layer, &words.join(" and "))
                 }
             };
-            let lost = match is_encrypted(layer) || unread_layout(layer).is_some() {
-                true => Vec::new(),
-                false => lost_table::volumes(disk.as_ref()),
+            let found = match is_encrypted(layer) || unread_layout(layer).is_some() {
+                true => Unlisted::default(),
+                false => lost_table::unlisted(disk.as_ref()),
             };
-            Some((id, if lost.is_empty() { bare } else { Bare::Lost(lost) }))
+            let bare = match (bare, found.data_at_bytes) {
+                (Bare::Empty(_), Some(at)) => Bare::Unknown(format!(
+                    "nothing recognized, and bytes from {} on are not zero",
+                    Exact(at)
+                )),
+                (bare, _) => bare,
+            };
+            Some((id, if found.volumes.is_empty() { bare } else { Bare::Lost(found.volumes) }))
         })
         .collect();
     for (id, bare) in found {
@@ -73,7 +82,9 @@ fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadE
         return Bare::Unknown("0 bytes long".to_owned());
     }
     match is_blank() {
-        Ok(true) => Bare::Empty("blank: no partition table, nothing recognized".to_owned()),
+        Ok(true) => Bare::Empty(
+            "blank where straddle read it: no partition table, nothing recognized".to_owned(),
+        ),
         Ok(false) => Bare::Unknown(
             "nothing recognized: no partition table, member, file system or image format"
                 .to_owned(),

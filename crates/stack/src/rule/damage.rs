@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use format::ProblemKind;
 use format::image::ImageKind;
+use format::lost_table::has_lost_superblock;
 use format::table::{Partition, Repair, resume_script};
 use units::prefix::Exact;
 
@@ -229,6 +230,9 @@ fn repaired(case: &RuleInput<'_>, id: LayerId, kind: ProblemKind, texts: &[Strin
             .into_iter()
             .collect()
         }
+        (ProblemKind::Field, Some(Repair::Rewrite(how))) if how.lacks_mbr => {
+            remedy::protective_mbr(layer).into_iter().collect()
+        }
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::FewerEntries(count))) => {
             let when = "something else, perhaps a boot loader, follows the used entries; end the \
                         table before it";
@@ -306,29 +310,43 @@ fn signatures(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     Some(finding)
 }
 
-/// A disk whose volumes no partition table lists.
+/// A disk whose volumes no partition table lists, or whose file system lost its first superblock.
 fn lost_table(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     let Some(Bare::Lost(volumes)) = &case.stack.layer(id).bare else { return None };
-    let mut finding = finding("ST413", Severity::Warning, id);
+    let whole = volumes.first().filter(|_| has_lost_superblock(volumes));
+    let code = if whole.is_some() { "ST414" } else { "ST413" };
+    let mut finding = finding(code, Severity::Warning, id);
     finding.evidence.extend(volumes.iter().take(SHOWN_MAX).map(|one| {
         let start = case.place(id, one.start_bytes);
-        let length = one.length_bytes.map_or(String::new(), |it| format!(", {} long", Exact(it)));
-        match one.copy_at_bytes {
-            None => format!("{} starts at {start}{length}", one.what),
-            Some(at) => format!(
-                "a copy of the superblock of {} is at {}: the file system started at \
-                 {start}{length}",
-                one.what,
-                case.place(id, at)
-            ),
-        }
+        let length = match one.length_bytes {
+            Some(bytes) => format!(", {} long", Exact(bytes)),
+            None => ", of unknown length".to_owned(),
+        };
+        let Some(copy) = one.copy else {
+            return format!("{} starts at {start}{length}", one.what);
+        };
+        let at = case.place(id, copy.at_bytes);
+        let volume = match whole {
+            Some(_) => "the file system takes the whole disk".to_owned(),
+            None => format!("the volume started at {start}{length}"),
+        };
+        format!("a copy of the superblock of {} is at {at}: {volume}", one.what)
     }));
-    let copy = remedy::volumes_listed(case, id, volumes);
+    let copy = match whole {
+        Some(volume) => remedy::superblock_restored(case, id, volume),
+        None => remedy::volumes_listed(case, id, volumes),
+    };
     Some(finding.fixed_by([copy.unwrap_or_else(|| {
-        Remedy::tell(
-            "write nothing to it: restore the table from a backup (sfdisk DISK < DUMP), or search \
-             a copy of the disk (testdisk COPY)",
-        )
+        Remedy::tell(match whole {
+            Some(_) => {
+                "write nothing to it: copy it, and restore the superblock in the copy; straddle \
+                 explain ST414 names tools"
+            }
+            None => {
+                "write nothing to it: restore the table from a backup (sfdisk DISK < DUMP), or \
+                 search a copy of the disk (testdisk COPY)"
+            }
+        })
     })]))
 }
 

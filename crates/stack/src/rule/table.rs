@@ -253,7 +253,8 @@ pub const RULES: &[Rule] = &[
         title: "field value is not allowed by the format",
         why: "The structure is damaged, or a faulty tool wrote it. Everything derived from this \
               field may be wrong.",
-        fix: "Repair with the format's own tool; try that on a copy first.",
+        fix: "Only the protective MBR of a GPT is lost: type the command that straddle check \
+              prints. Otherwise repair with the format's own tool; try that on a copy first.",
     },
     Rule {
         code: "ST403",
@@ -346,13 +347,25 @@ pub const RULES: &[Rule] = &[
         code: "ST413",
         title: "no partition table lists the volumes on the disk",
         why: "The partition table is lost or empty, and file systems or containers are where a \
-              partitioner puts them: at sector 63, at whole MiB, after each other; or a copy of a \
-              superblock is left. So the disk is not empty, and a new table with other starts, \
+              partitioner puts them: at sector 63, at a whole MiB up to 1088 MiB, after each \
+              other; or a copy of a superblock is left. So the disk is not empty, and a new table \
+              with other starts, \
               or a file system in them, destroys what is there. Other volumes may be on it that \
               straddle does not look for.",
         fix: "Write nothing to the disk. Where straddle knows the start and length of each volume, \
               it prints an sfdisk command that lists them in a copy. Otherwise restore the table \
               from a backup (sfdisk --dump), or search a copy of the disk with testdisk.",
+    },
+    Rule {
+        code: "ST414",
+        title: "first superblock of a file system is lost",
+        why: "The file system takes the whole disk, and its first superblock or boot sector is \
+              gone; a copy is left. So the disk is not empty, it is not mounted either, and a \
+              partition table or a new file system destroys what is there.",
+        fix: "Write nothing to the disk. Of an image straddle prints a command that restores the \
+              superblock in a copy. Of a disk, copy it first, then use e2fsck -b BLOCK -B SIZE, \
+              xfs_repair, btrfs-select-super -s 1 or ntfsfix; for FAT32 and exFAT, dd the backup \
+              of the boot sector to its start (sector 6, one sector; sector 12, twelve sectors).",
     },
     Rule {
         code: "ST501",

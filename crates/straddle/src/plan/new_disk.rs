@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 
 use format::image::ImageLayout;
+use format::lost_table;
 use format::table::TableKind;
 use layout::{Advice, NewIds, Side};
 use report::Refusal;
@@ -18,7 +19,7 @@ use super::PlanAnswer;
 use super::script::planned_again;
 use crate::arguments::Plan;
 use crate::exit::CommandOutcome;
-use crate::shared::disk_target::{assembled, lost_volumes, meant, unread};
+use crate::shared::disk_target::{assembled, lost_volumes, meant, unknown_content, unread};
 use crate::shared::inspected_machine::InspectedMachine;
 use crate::shared::printer::{self, shown};
 use crate::shared::qcow2_image::{QCOW2, Qcow2Image};
@@ -33,6 +34,9 @@ pub(super) fn run(plan: &Plan, inspected: &InspectedMachine) -> anyhow::Result<C
         Err(refusal) => Ok(CommandOutcome::of_refusal(&refusal, printer::refusal(&refusal))),
     }
 }
+
+/// The longest disk of which every byte is read for its layout.
+const WHOLE_BYTES: u64 = 2 << 20;
 
 /// The disk that is laid out.
 struct NewDisk {
@@ -123,7 +127,7 @@ pub(super) fn fill(document: &mut Layout, change: TableChangeDocument, range: By
         new_start_bytes: range.start_bytes(),
         new_length_bytes: range.length_bytes(),
         fix_ups: Vec::new(),
-        why: "new".to_owned(),
+        why: "new; straddle apply reads all of the disk before it writes".to_owned(),
         gain: String::new(),
     }];
     document.table_change = Some(change);
@@ -138,8 +142,18 @@ fn lines(plan: &Plan, inspected: &InspectedMachine) -> Result<String, Refusal> {
     let shown = |one: &&Advice| !one.erases || withheld.is_none();
     let mut lines = vec![format!("{name}: layout for a new disk")];
     lines.extend(advice.iter().filter(shown).map(|one| format!("  {:<13} {}", one.what, one.line)));
-    if let Some(why) = withheld {
-        lines.push(format!("  not shown     commands that would erase {name}; {why}"));
+    match withheld {
+        Some(why) => lines.push(format!("  not shown     commands that would erase {name}; {why}")),
+        None if stack.layer(disk).length().is_some_and(|bytes| bytes > WHOLE_BYTES) => {
+            let read = lost_table::READ;
+            let all = planned_again(plan, &format!("--new {}", shell_word(&name)));
+            lines.push(format!(
+                "  read          {read}: zeros; other bytes were not read; to read all: {all} -o \
+                 plan.json"
+            ));
+            lines.push(format!("{:16}straddle apply plan.json --dry-run", ""));
+        }
+        None => {}
     }
     let limit = printer::look(false).columns();
     Ok(lines.iter().map(|line| fitted(line, limit) + "\n").collect())
@@ -191,7 +205,8 @@ fn not_blank(stack: &Stack, disk: LayerId) -> Option<String> {
     match unread(stack, disk) {
         Some(reason) => Some(format!("what is on it is not known: {reason}")),
         None => lost_volumes(stack, disk)
-            .or_else(|| recognized(stack, disk).map(|found| format!("found on it: {found}"))),
+            .or_else(|| recognized(stack, disk).map(|found| format!("found on it: {found}")))
+            .or_else(|| unknown_content(stack, disk)),
     }
 }
 

@@ -73,6 +73,15 @@ pub(crate) fn lost_volumes(stack: &Stack, disk: LayerId) -> Option<String> {
     })
 }
 
+/// Returns why the content of a disk, or of the guest's disk on it, is not known; `None` if it is.
+pub(crate) fn unknown_content(stack: &Stack, disk: LayerId) -> Option<String> {
+    let all = [disk].into_iter().chain(stack.over(disk));
+    all.into_iter().find_map(|id| match &stack.layer(id).bare {
+        Some(Bare::Unknown(reason)) => Some(reason.clone()),
+        _ => None,
+    })
+}
+
 /// Returns the reason that leaves nothing to change where the partition table of `disk` is empty;
 /// `None` where it lists a partition, or there is no table.
 pub(crate) fn empty_table(stack: &Stack, disk: LayerId) -> Option<String> {

@@ -13,6 +13,16 @@ fn disk(bench: &Bench) {
     bench.shell("cp --sparse=always disk.raw sound");
 }
 
+fn table_of_large_sectors(bench: &Bench) {
+    bench.image("disk.raw", 32 * MIB);
+    let disk = bench.attach("disk.raw", 4096);
+    let script = "label: gpt\nstart=256,size=2560,name=data\n";
+    testkit::tool::run_with_input("sfdisk", &["-q", testkit::scratch::text(disk.path())], script);
+    drop(disk);
+    bench.bytes("disk.raw", MIB, 20_480 * 512);
+    bench.shell("cp --sparse=always disk.raw sound");
+}
+
 /// A disk of which `count` bytes are other ones.
 fn damaged(bench: &Bench, at: u64, count: u64) {
     disk(bench);
@@ -72,6 +82,18 @@ pub(crate) const CASES: &[Case] = &[
     },
     gpt("ST401", "the backup header", |bench| damaged(bench, 32 * MIB - 512 + 16, 1)),
     gpt("ST401", "the backup entries", |bench| damaged(bench, 32 * MIB - 33 * 512, 8)),
+    gpt("ST402", "no protective MBR", |bench| {
+        disk(bench);
+        bench.shell("dd if=/dev/zero of=disk.raw bs=512 count=1 conv=notrunc status=none");
+    }),
+    gpt("ST402", "a protective MBR without its signature, after boot code", |bench| {
+        disk(bench);
+        bench.shell(
+            "printf loader | dd of=disk.raw bs=1 seek=99 conv=notrunc status=none
+            cp --sparse=always disk.raw sound
+            printf '\\0\\0' | dd of=disk.raw bs=1 seek=510 conv=notrunc status=none",
+        );
+    }),
     Case::typed("ST403", "a dos table in a file that was cut short", "", "", "disk.raw", |bench| {
         bench.table(
             "disk.raw",
@@ -97,6 +119,14 @@ pub(crate) const CASES: &[Case] = &[
         disk(bench);
         bench.shell("dd if=/dev/zero of=disk.raw bs=512 seek=1 count=33 conv=notrunc status=none");
     }),
+    gpt("ST406", "other bytes in place of the primary header", |bench| damaged(bench, 512, 512)),
+    gpt("ST406", "neither an MBR nor the backup copy", |bench| {
+        disk(bench);
+        bench.shell(
+            "dd if=/dev/zero of=disk.raw bs=512 count=1 conv=notrunc status=none
+            truncate -s -16896 disk.raw; truncate -s +16896 disk.raw",
+        );
+    }),
     gpt("ST406", "neither an MBR nor the primary copy", |bench| {
         disk(bench);
         bench.shell("dd if=/dev/zero of=disk.raw bs=512 count=34 conv=notrunc status=none");
@@ -105,22 +135,17 @@ pub(crate) const CASES: &[Case] = &[
         damaged(bench, 512 + 16, 1);
         bench.shell("truncate -s 40M disk.raw");
     }),
+    gpt("ST402", "no protective MBR before a table of 4096-byte sectors", |bench| {
+        table_of_large_sectors(bench);
+        bench.shell("dd if=/dev/zero of=disk.raw bs=512 count=1 conv=notrunc status=none");
+    }),
     gpt("ST406", "no backup copy", |bench| {
         disk(bench);
         bench.shell("truncate -s -16896 disk.raw; truncate -s +16896 disk.raw");
     }),
     gpt("ST406", "a table of 4096-byte sectors that has grown", |bench| {
-        bench.image("disk.raw", 32 * MIB);
-        let disk = bench.attach("disk.raw", 4096);
-        let script = "label: gpt\nstart=256,size=2560,name=data\n";
-        testkit::tool::run_with_input(
-            "sfdisk",
-            &["-q", testkit::scratch::text(disk.path())],
-            script,
-        );
-        drop(disk);
-        bench.bytes("disk.raw", MIB, 20_480 * 512);
-        bench.shell("cp --sparse=always disk.raw sound; truncate -s 40M disk.raw");
+        table_of_large_sectors(bench);
+        bench.shell("truncate -s 40M disk.raw");
     }),
     Case::typed("ST409", "a hybrid table", "sgdisk gdisk", "", "disk.raw", |bench| {
         disk(bench);

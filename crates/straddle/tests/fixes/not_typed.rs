@@ -15,6 +15,7 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST411", "members are given, not typed: `together` of the tests of check gives them"),
     ("ST412", "typed by the tests of plan, after each cut of a script"),
     ("ST413", "typed by the tests of check, on the copy that the fix makes"),
+    ("ST414", "typed by the tests of check, on the copy that the fix makes"),
     ("ST601", "the member's own finding says what to do"),
     ("ST602", "the value is ignored"),
     ("ST603", "firmware, or --on"),

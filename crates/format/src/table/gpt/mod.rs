@@ -139,7 +139,7 @@ impl GptCopies {
             _ => true,
         };
         let is_clear = sound == 1 || (sound == 2 && is_same);
-        let lacks_mbr = ends.is_none() && !protective.is_present;
+        let lacks_mbr = !protective.is_present;
         // What an MBR with other partitions is for, nobody here can tell.
         if !is_clear || (lacks_mbr && !protective.is_blank) {
             return Some(Repair::Choose);

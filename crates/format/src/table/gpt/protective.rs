@@ -19,7 +19,7 @@ pub(super) struct Protective {
     pub(super) is_present: bool,
     /// True if that is the first entry, and is marked active.
     pub(super) is_active: bool,
-    /// True if there is no entry at all.
+    /// True if there is no entry of another type.
     pub(super) is_blank: bool,
     /// The used entries of other types.
     pub(super) hybrid: Vec<Partition>,
@@ -54,7 +54,10 @@ pub(super) fn read(
     found.has_code = boot.has_code();
     let entries = boot.entries();
     found.is_active = entries[0].code == PROTECTIVE && entries[0].status == 0x80;
-    found.is_blank = entries.iter().all(|entry| entry.code == 0 && entry.length_sectors == 0);
+    found.is_blank = entries.iter().all(|entry| match entry.code {
+        PROTECTIVE => true,
+        code => code == 0 && entry.length_sectors == 0,
+    });
     let protective = entries.into_iter().find(|entry| entry.code == PROTECTIVE);
     let Some(protective) = protective.filter(|_| boot.is_signed()) else {
         let detail = "no protective MBR: no entry of type 0xee; Linux does not look for a GPT then";

@@ -11,6 +11,7 @@ use units::{Lba, SectorSize};
 
 use super::copy::Copy;
 use super::{GptCopies, header};
+use crate::signature;
 
 /// Bytes of an entry as every partitioner writes it.
 const ENTRY_BYTES: u32 = 128;
@@ -53,7 +54,9 @@ impl GptCopies {
     pub(super) fn obstacle(&self, disk: &dyn Disk) -> Option<RewriteObstacle> {
         let primary = self.primary.as_ref();
         if !primary.is_some_and(Copy::is_sound) {
-            if primary.is_none() && !self.is_header_place_free(disk, Lba(1)) {
+            let is_free =
+                || self.is_header_place_free(disk, Lba(1)) || self.is_spoiled_header(disk);
+            if primary.is_none() && !is_free() {
                 return Some(RewriteObstacle::First);
             }
             if let Some(foreign) = self.foreign_entries(disk, Lba(2)) {
@@ -108,6 +111,20 @@ impl GptCopies {
                 || found.starts_with(&header::SIGNATURE)
                 || found.get(header::DISK_GUID) == Some(&self.chosen().header.disk_guid[..])
         })
+    }
+
+    /// Returns whether the bytes in the place of the first header can only be what is left of it:
+    /// they have no mark of anything else, and the first entries follow, whole.
+    fn is_spoiled_header(&self, disk: &dyn Disk) -> bool {
+        let entries = &self.chosen().entries;
+        let read = |lba: Lba, length| disk::read_vec(disk, lba.to_bytes(self.sector)?, length).ok();
+        let are_there = read(Lba(2), disk::length_of(entries)).is_some_and(|it| it == *entries);
+        // At its own distance from the start of the disk, where marks are looked for.
+        let header = read(Lba(1), self.sector.bytes());
+        let header = header.map(|header| [vec![0; header.len()], header].concat());
+        are_there
+            && !disk::is_filled_with(entries, 0)
+            && header.is_some_and(|header| signature::marks(&header).is_empty())
     }
 
     /// The first byte from sector `lba` on, counted from there, that belongs to something else than

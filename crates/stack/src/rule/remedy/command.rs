@@ -6,6 +6,7 @@ use format::ProblemKind;
 use format::image::ImageKind;
 use units::SectorSize;
 
+use super::superblock_tool::SuperblockTool;
 use crate::layer::{Layer, LayerKind};
 
 /// A command that keeps every byte of what was recognized. There is no form for one that erases,
@@ -39,7 +40,12 @@ pub(in crate::rule) enum Command {
         count: u32,
     },
     /// Writes the one entry of a protective MBR, and the signature, on a disk without MBR.
-    ProtectiveMbr(String),
+    ProtectiveMbr {
+        /// The disk, as it is typed.
+        disk: String,
+        /// The sector of the table, where the disk is a file of which sfdisk would think 512.
+        sector: Option<SectorSize>,
+    },
     /// Writes a plain protective MBR beside a GPT.
     PlainMbr(String),
     /// Writes an MBR that lists volumes into a copy of a disk that lost its table.
@@ -50,6 +56,15 @@ pub(in crate::rule) enum Command {
         copy: String,
         /// The first sector, the number of sectors and the type of each.
         entries: Vec<(u64, u64, &'static str)>,
+    },
+    /// Writes the first superblock of a file system again in a copy of its disk.
+    RestoreSuperblock {
+        /// The disk's file, as it is typed.
+        disk: String,
+        /// The copy, as it is typed.
+        copy: String,
+        /// The tool.
+        tool: SuperblockTool,
     },
     /// Makes a file longer.
     Grow(Growth),
@@ -191,8 +206,12 @@ impl fmt::Display for Command {
                 write!(f, " -f --show {disk}) && {relocate}; losetup -d $L")
             }
             Command::FewerEntries { disk, count } => write!(f, "sgdisk -S {count} {disk}"),
-            Command::ProtectiveMbr(disk) => {
-                write!(f, r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never {disk}")
+            Command::ProtectiveMbr { disk, sector } => {
+                let mbr = r"printf 'label: dos\nstart=1,type=ee\n' | sfdisk -q --wipe never";
+                let Some(sector) = sector else { return write!(f, "{mbr} {disk}") };
+                let bytes = sector.bytes();
+                write!(f, "L=$(losetup --sector-size {bytes} -f --show {disk}) && {mbr} $L; ")?;
+                f.write_str("losetup -d $L")
             }
             Command::ListVolumes { disk, copy, entries } => {
                 write!(f, "test ! -e {copy} && cp --sparse=always {disk} {copy} && ")?;
@@ -201,6 +220,10 @@ impl fmt::Display for Command {
                     write!(f, r"start={start},size={size},type={kind}\n")?;
                 }
                 write!(f, "' | sfdisk -q --wipe never --wipe-partitions never {copy}")
+            }
+            Command::RestoreSuperblock { disk, copy, tool } => {
+                write!(f, "test ! -e {copy} && cp --sparse=always {disk} {copy} && ")?;
+                tool.write(f, disk, copy)
             }
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),

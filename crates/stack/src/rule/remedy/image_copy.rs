@@ -6,10 +6,10 @@ use units::text::{plain_path, shell_word};
 
 use super::command::CopySource;
 use super::typed_path::path;
-use super::{Command, Remedy, typed};
+use super::{Command, Remedy, SuperblockTool, typed};
 use crate::id::LayerId;
 use crate::judge::Miss;
-use crate::layer::LayerKind;
+use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 use crate::rule::RuleInput;
 use crate::unit::UnitKind;
@@ -101,7 +101,12 @@ pub(in crate::rule) fn volumes_listed(
         return None;
     }
     let entry = |one: &LostVolume| {
-        let length = one.length_bytes.filter(|_| one.copy_at_bytes.is_none())?;
+        // What starts with all of its own fields may be longer than it was.
+        let is_open = one.what.starts_with("LUKS") || one.what == "bcache";
+        let rest = layer.length()?.checked_sub(one.start_bytes);
+        let rest = rest.filter(|_| is_open && volumes.last() == Some(one));
+        let rest = rest.map(|bytes| bytes.div_euclid(SECTOR) * SECTOR);
+        let length = one.length_bytes.or(rest).filter(|_| one.copy.is_none())?;
         let size = length.div_ceil(SECTOR);
         let start = one.start_bytes.checked_div(SECTOR).filter(|&start| start > 0)?;
         let kind = match one.what.as_str() {
@@ -117,14 +122,34 @@ pub(in crate::rule) fn volumes_listed(
     if entries.windows(2).any(|pair| pair[0].0 + pair[0].1 > pair[1].0) {
         return None;
     }
+    let (disk, copy) = file_and_copy(case, layer)?;
+    let list = Command::ListVolumes { disk, copy, entries };
+    Some(Remedy::when("write nothing to it; list them in a copy", list))
+}
+
+/// The first superblock of the file system `volume`, which takes all of a raw image, written again
+/// in a copy of the image; `None` where no command is known for its kind.
+pub(in crate::rule) fn superblock_restored(
+    case: &RuleInput<'_>,
+    id: LayerId,
+    volume: &LostVolume,
+) -> Option<Remedy> {
+    let layer = case.stack.layer(id);
+    let copied = volume.copy.filter(|_| matches!(layer.kind, LayerKind::ImageFile))?;
+    let tool = SuperblockTool::of(&volume.what, copied)?;
+    let (disk, copy) = file_and_copy(case, layer)?;
+    let restore = Command::RestoreSuperblock { disk, copy, tool };
+    Some(Remedy::when("write nothing to it; restore the superblock in a copy", restore))
+}
+
+/// A raw file, and a copy of it, as they are typed.
+fn file_and_copy(case: &RuleInput<'_>, layer: &Layer) -> Option<(String, String)> {
     let path = plain_path(&path(layer)?);
     let is_named = |new: &str| {
         case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
     };
     let copy = shell_word(&copy_name(&path, "raw", is_named));
-    let disk = shell_word(&path);
-    let list = Command::ListVolumes { disk, copy, entries };
-    Some(Remedy::when("write nothing to it; list them in a copy", list))
+    Some((shell_word(&path), copy))
 }
 
 /// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.

@@ -10,6 +10,7 @@ mod command;
 mod image_copy;
 mod mkfs_options;
 mod start;
+mod superblock_tool;
 mod typed_path;
 
 pub(super) use command::{Command, Growth};
@@ -17,11 +18,12 @@ pub use command::{CopySource, copy_command, replay_command};
 pub use image_copy::copy_name;
 pub(super) use image_copy::{
     as_raw, cluster_size, convert, decrypt, guest_planned_as_raw, image_file, planned_as_raw,
-    volumes_listed, without_footer,
+    superblock_restored, volumes_listed, without_footer,
 };
 pub(super) use mkfs_options::mkfs_fat;
 pub use start::plan_of;
-pub(super) use start::{moved, plan, rewrite_gpt};
+pub(super) use start::{moved, plan, protective_mbr, rewrite_gpt};
+use superblock_tool::SuperblockTool;
 pub(super) use typed_path::{node, typed, within};
 
 /// A way to put a finding right: steps, of which each prints as one line. Several remedies of one

@@ -3,6 +3,7 @@
 use device::disk;
 use format::member::md::MdVersion;
 use format::table::{Partition, PartitionTable, Repair, TableKind};
+use units::SectorSize;
 use units::prefix::Exact;
 
 use super::image_copy::{converted, planned_as_raw};
@@ -10,7 +11,7 @@ use super::mkfs_options::{exfat, fat, other_file_system, udf};
 use super::{Command, Remedy, node};
 use crate::id::LayerId;
 use crate::judge::{Judgment, Miss};
-use crate::layer::{LayerKind, PartitionTableInfo};
+use crate::layer::{Layer, LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
 use crate::rule::sector::sector_below;
 use crate::rule::{RuleInput, rarely_written};
@@ -127,8 +128,7 @@ pub(in crate::rule) fn rewrite_gpt(
     if !is_backup_place_free(case, id, table, disk_bytes) {
         return None;
     }
-    let is_file = matches!(layer.kind, LayerKind::ImageFile);
-    let sector = Some(table.sector).filter(|sector| is_file && sector.bytes() != 512);
+    let sector = sector_of_file(layer, table);
     let (within_bytes, lacks_mbr, is_active) = match table.repair {
         Some(Repair::Unsafe(_) | Repair::FewerEntries(_) | Repair::Choose) => return None,
         Some(Repair::Rewrite(how)) => {
@@ -144,11 +144,22 @@ pub(in crate::rule) fn rewrite_gpt(
     };
     let first =
         within_bytes.map(|end| rewrite("write the first copy again from the backup", Some(end)));
-    let mbr = lacks_mbr.then(|| {
-        let when = "write the protective MBR, without which sfdisk finds no GPT here";
-        Remedy::when(when, Command::ProtectiveMbr(node.clone()))
-    });
+    let mbr = lacks_mbr.then(|| protective_mbr(layer)).flatten();
     [mbr, first, Some(rewrite(when, None))].into_iter().flatten().reduce(Remedy::then)
+}
+
+/// The protective MBR of a disk or raw image that has a GPT and no other entry in its MBR.
+pub(in crate::rule) fn protective_mbr(layer: &Layer) -> Option<Remedy> {
+    let when = "write the protective MBR, without which Linux and sfdisk find no GPT";
+    let table = layer.tables.iter().find(|table| table.kind == TableKind::Gpt)?;
+    let (disk, sector) = (node(layer)?, sector_of_file(layer, table));
+    Some(Remedy::when(when, Command::ProtectiveMbr { disk, sector }))
+}
+
+/// The sector in which `table` counts, where its disk is a file of which sfdisk would think 512.
+fn sector_of_file(layer: &Layer, table: &PartitionTable) -> Option<SectorSize> {
+    let is_file = matches!(layer.kind, LayerKind::ImageFile);
+    Some(table.sector).filter(|sector| is_file && sector.bytes() != 512)
 }
 
 /// Returns whether the backup, at the end of the disk when that is `disk_bytes` long, overwrites

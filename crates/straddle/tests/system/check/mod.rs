@@ -13,6 +13,7 @@ mod kept;
 mod labels;
 mod leaf;
 mod left_over;
+mod lost;
 mod media;
 mod monitor_examples;
 pub(crate) mod monitors;

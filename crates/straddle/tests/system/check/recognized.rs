@@ -23,60 +23,10 @@ fn assert_unknown(checked: &Checked, why: &str) {
 }
 
 /// The commands that the findings print.
-fn remedies(checked: &Checked) -> Vec<String> {
+pub(super) fn remedies(checked: &Checked) -> Vec<String> {
     let findings = checked.target["findings"].as_array().expect("findings are a list");
     let remedies = findings.iter().flat_map(|finding| finding["remedies"].as_array()).flatten();
     remedies.map(|remedy| remedy.as_str().expect("text").to_owned()).collect()
-}
-
-/// A disk of 256 MiB that had a table: a FAT of 64 MiB at 1 MiB, and an ext4 of 128 MiB behind it.
-fn disk_without_table(scratch: &Scratch) -> std::path::PathBuf {
-    let image = scratch.image("lost.raw", 256 * MIB);
-    let make = "truncate -s 64M fat; mkfs.vfat -F 32 fat; truncate -s 128M ext; mkfs.ext4 -q -F ext
-        dd if=fat of=lost.raw bs=1M seek=1 conv=notrunc,sparse status=none
-        dd if=ext of=lost.raw bs=1M seek=65 conv=notrunc,sparse status=none";
-    sh(scratch.path(), make);
-    image
-}
-
-#[test]
-fn a_disk_that_lost_its_table_is_not_empty_and_a_copy_of_it_gets_one_that_lists_its_volumes() {
-    need_tools!("mkfs.vfat", "mkfs.ext4", "sfdisk");
-    let scratch = Scratch::new();
-    let image = disk_without_table(&scratch);
-    let checked = check(&[text(&image)]);
-    assert!(checked.has("ST413", "warning"), "{:?}", checked.findings());
-    assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
-    for command in [&["plan"][..], &["plan", "--new"], &["plan", "--new", "-o", "p.json"]] {
-        let ran = straddle(&[command, &[text(&image)]].concat());
-        let said = [ran.stdout, ran.stderr].concat();
-        let said = String::from_utf8_lossy(&said);
-        assert!(said.contains("vfat at 1 MiB, ext4 at"), "{command:?}: {said}");
-        assert!(!said.contains("ERASES"), "{command:?}: {said}");
-    }
-    let remedies = remedies(&checked);
-    let [remedy] = &remedies[..] else { panic!("{remedies:?}") };
-    let (_, command) = remedy.split_once(": ").expect("a remark and a command");
-    sh(scratch.path(), command);
-    let copy = scratch.path().join("lost.new.raw");
-    let listed = check(&[text(&copy)]);
-    assert!(!listed.has("ST413", "warning"), "{:?}", listed.findings());
-    // The file, two partitions and what is in them.
-    let layers = listed.target["layers"].as_array().expect("layers are a list");
-    assert_eq!(layers.len(), 5, "{:#}", listed.target);
-}
-
-#[test]
-fn a_disk_with_an_empty_table_before_its_volumes_is_not_empty() {
-    need_tools!("mkfs.vfat", "mkfs.ext4", "sfdisk");
-    let scratch = Scratch::new();
-    let image = disk_without_table(&scratch);
-    tool::run_with_input("sfdisk", &["-q", "--wipe", "never", text(&image)], "label: gpt\n");
-    let checked = check(&[text(&image)]);
-    assert!(checked.has("ST413", "warning"), "{:?}", checked.findings());
-    // Another table over the empty one is nothing that is printed.
-    assert!(!remedies(&checked).iter().any(|line| line.contains("| sfdisk")));
-    assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
 }
 
 /// Packs `disk.raw` in `directory` by `command`, checks `packed`, types what is printed, and checks
@@ -96,7 +46,7 @@ fn packed_and_unpacked(command: &str, packed: &str, why: &str, unpacked: &str) {
     assert!(packed.exists(), "{typed} keeps the file");
 }
 
-fn sh(directory: &Path, command: &str) {
+pub(super) fn sh(directory: &Path, command: &str) {
     let output = Command::new("sh").args(["-euc", command]).current_dir(directory).output();
     let output = output.expect("sh runs");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));

@@ -85,3 +85,27 @@ fn a_new_disk_that_is_compressed_is_to_be_decompressed_first() {
     assert_eq!(ran.status, Some(5), "{ran:?}");
     assert!(ran.errors.contains("decompress it first") && ran.out.is_empty(), "{ran:?}");
 }
+
+#[test]
+fn a_layout_says_what_was_read_and_the_printed_command_reads_all_of_the_disk() {
+    let scratch = scratch_in_memory();
+    let image = scratch.image("new.raw", 3 << 30);
+    let ran = straddle(&["plan", "--new", scratch::text(&image)]);
+    assert!(ran.out.contains("ERASES") && ran.out.contains("other bytes were not read"), "{ran:?}");
+    let lines = ran.out.lines().map(str::trim).filter(|line| line.starts_with("straddle "));
+    let command = &lines.collect::<Vec<_>>().join(" && ");
+    let typed = |command: &str| {
+        let command = command.replace("straddle ", &format!("{} ", env!("CARGO_BIN_EXE_straddle")));
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &command]).current_dir(scratch.path());
+        let ran = shell.output().expect("sh runs");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    assert_eq!(typed(command), (Some(0), String::new()));
+    // Between the places that are read.
+    scratch::place(&scratch.file("bytes", b"data"), &image, (700 << 20) + 300_000);
+    assert!(straddle(&["plan", "--new", scratch::text(&image)]).out.contains("ERASES"));
+    let (status, errors) = typed(command);
+    assert_eq!(status, Some(3), "{errors}");
+    assert!(errors.contains("it holds data"), "{errors}");
+}
