@@ -22,9 +22,9 @@
 //!
 //! Source: cryptsetup `lib/luks2/luks2_disk_metadata.c` (a secondary header is used only where
 //! libblkid finds nothing else); lvm2 `lib/device/dev-type.c` (`dev_is_partitioned`); util-linux
-//! `libblkid/src/superblocks/superblocks.c` (`superblocks_safeprobe`), `probe.c`
-//! (`blkid_probe_use_wiper`); Linux `block/partitions/{efi,msdos}.c`; mdadm
-//! `Create.c` (an old table stays in sector 0 of a new 1.2 member).
+//! `libblkid/src/superblocks/superblocks.c` (`superblocks_safeprobe`) and `src/probe.c`
+//! (`blkid_probe_use_wiper`); Linux `block/partitions/{efi,msdos}.c`; mdadm `Create.c` (an old
+//! table stays in sector 0 of a new 1.2 member).
 
 use crate::member::md::{MdMember, MdVersion};
 use crate::reading::{ProbedContent, Reading};

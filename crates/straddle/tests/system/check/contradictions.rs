@@ -14,7 +14,7 @@ use testkit::{Scratch, need_tools, tool};
 
 use super::run::{check, text};
 
-/// What real tools left on disks: the files of `crates/format/tests/heads`.
+/// Heads of disks that real tools made: the files of `crates/format/tests/heads`.
 const HEADS: [&str; 26] = [
     "bcache-backing",
     "bcache-cache",
@@ -83,7 +83,7 @@ fn disk(scratch: &Scratch, heads: &[&str]) -> PathBuf {
     path
 }
 
-/// What one head alone is.
+/// One head alone.
 struct Single {
     names: Vec<String>,
     verdict: String,
