@@ -17,8 +17,9 @@
 //!
 //! Two file systems are undecided, too, where neither is on a partition: each of them can be
 //! mounted by its name, and libblkid refuses both. So are a file system and a table that Linux does
-//! not use: a protected GPT without its primary copy, a BSD label of a whole disk. An ISO shares its bytes with another format of
-//! discs by intent. A bcache beside a sound LUKS header or an LVM label is undecided alike.
+//! not use: a protected GPT without its primary copy, a BSD label of a whole disk. An ISO shares
+//! its bytes with another format of discs by intent. A bcache beside a sound LUKS header or an LVM
+//! label is undecided alike.
 //!
 //! Source: cryptsetup `lib/luks2/luks2_disk_metadata.c` (a secondary header is used only where
 //! libblkid finds nothing else); lvm2 `lib/device/dev-type.c` (`dev_is_partitioned`); util-linux

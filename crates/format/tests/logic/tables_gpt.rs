@@ -405,7 +405,10 @@ fn copies_are_written_again_only_where_nothing_else_is() {
     let label = |disk: &mut MemoryDisk| {
         disk.put(512, &[0; 512]);
         disk.put(512, b"LABELONE");
+        disk.put(0x218, b"LVM2 001");
     };
+    let scribble = |disk: &mut MemoryDisk| disk.put(512, &[0xa5; 512]);
+    assert_eq!(writes(&plain(), &scribble), Ok(()));
     assert!(writes(&plain(), &label).is_err_and(|why| why.contains("first copy")));
     for (at, byte) in [(end, b'G'), (end - 20 * 512, 1)] {
         let mirror = |disk: &mut MemoryDisk| disk.put(at, &[byte; 512]);

@@ -305,7 +305,9 @@ fn without_table(convert: &Convert, stack: &Stack, named: Option<LayerId>) -> Re
         return refuse(convert, &reason, None);
     }
     let name = units::text::shell_word(&shown(&convert.target));
-    if let Some(reason) = named.and_then(|named| lost_volumes(stack, named)) {
+    let contest = |named| Some(stack.layer(named).contest.as_ref()?.reason.clone());
+    let contested = named.and_then(|named| contest(named).or_else(|| lost_volumes(stack, named)));
+    if let Some(reason) = contested {
         return refuse(convert, &reason, Some(format!("to see what: straddle check {name}")));
     }
     if let Some(reason) = named.and_then(|named| empty_table(stack, named)) {

@@ -155,7 +155,8 @@ fn a_plan_for_a_blank_image_is_refused_where_one_page_anywhere_holds_data() {
     for (name, format) in [("big.qcow2", "qcow2"), ("big.raw", "raw")] {
         let image = disk.file(name);
         tool::run("qemu-img", &["create", "-q", "-f", format, scratch::text(&image), "1G"]);
-        let write = "write -q -P 0x5a 104861696 4096";
+        // 100 MiB and 300 KiB: `plan` reads the start of each MiB.
+        let write = "write -q -P 0x5a 105164800 4096";
         tool::run("qemu-io", &["-f", format, "-c", write, scratch::text(&image)]);
         let before = read(&image);
         let ran = disk.run(&["plan", "--new", name, "-o", "plan.json"]);

@@ -218,5 +218,15 @@ fn two_file_systems_have_a_verdict_where_both_have_the_same_and_no_fix_that_eras
         assert!(checked.has("ST404", severity), "{:#}", checked.target);
         let said = checked.target.to_string();
         assert!(said.contains("btrfs") && !said.contains("ERASES"), "{said}");
+        for (words, code) in
+            [(&["plan"][..], NO_VERDICT), (&["convert", "--dry-run", "--sector", "4096"], 3)]
+        {
+            let ran = straddle(&[words, &[text(&image)]].concat());
+            let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+            // Whichever it is, nothing needs to move.
+            let is_settled = verdict == "aligned" && words[0] == "plan";
+            assert_eq!(ran.status.code(), Some(if is_settled { 0 } else { code }), "{errors}");
+            assert!(is_settled || errors.contains("tools disagree"), "{errors}");
+        }
     }
 }
