@@ -12,6 +12,7 @@ use units::text;
 
 use crate::arguments::{Arguments, Check, Command, is_standard_output};
 use crate::shared::atomic_file::AtomicFile;
+use crate::shared::destination::KeptFile;
 use crate::shared::printer::{self, shown};
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
@@ -158,14 +159,16 @@ fn replaceable(path: &Path) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => bail!("cannot write the baseline {name}: {error}"),
         Ok(data) if !data.is_file() => {
-            bail!("cannot write the baseline {name}: not a regular file\n{hint}")
+            let why = "not a regular file";
+            bail!(KeptFile(format!("cannot write the baseline {name}: {why}\n{hint}")))
         }
         Ok(data) if data.len() == 0 => Ok(()),
         Ok(_) => {
-            let refused = |reason: String| anyhow!("cannot replace {name}: {reason}\n{hint}");
+            let kept =
+                |reason: String| KeptFile(format!("cannot replace {name}: {reason}\n{hint}"));
             let bytes = host::read_input(path, BASELINE_BYTES);
-            let bytes = bytes.map_err(|error| refused(error.to_string()))?;
-            Baseline::recognize(&bytes).map_err(|fault| refused(fault.to_string()))
+            let bytes = bytes.map_err(|error| kept(error.to_string()))?;
+            Ok(Baseline::recognize(&bytes).map_err(|fault| kept(fault.to_string()))?)
         }
     }
 }

@@ -18,6 +18,7 @@ use units::text::shell_word;
 
 use crate::arguments::{Arguments, Format};
 use crate::shared::bug::{self, Bug};
+use crate::shared::destination::KeptFile;
 use crate::shared::printer::{self, PrintedKind, Printer, Said};
 
 /// The note in a document of a run that a signal ended.
@@ -141,7 +142,12 @@ pub(crate) fn code(
             let tried = if writing { "cannot write to standard output: " } else { "" };
             let message = format!("{tried}{error:#}");
             let said = printer.error(&message);
-            failure(arguments.command.monitor_format(), &message, (printer, said))
+            match failure(arguments.command.monitor_format(), &message, (printer, said)) {
+                2 if error.chain().any(|cause| cause.is::<KeptFile>()) => {
+                    CommandOutcome::Refused(said).code(false)
+                }
+                code => code,
+            }
         }
     }
 }

@@ -47,6 +47,7 @@ const fn end(command: &'static str, number: u8, means: &'static str) -> Ending {
 
 const SIGNAL: &str = "interrupted (128 + signal number); no scratch file remains";
 const SAFETY: &str = "refused for safety; nothing was written";
+const KEPT: &str = "the file to write to holds something else, and is kept";
 const NOT_HERE: &str = "usage error, or the target cannot be measured";
 
 /// Every code of every command, in the order of the commands.
@@ -58,6 +59,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     ),
     end("check", 1, "a finding at or above --fail-on; with --watch: something became worse"),
     end("check", 2, "usage error, or a target cannot be opened"),
+    end("check", 3, KEPT),
     end(
         "check",
         5,
@@ -66,6 +68,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     ),
     end("draw", 0, "drawn, whatever it shows"),
     end("draw", 2, "usage error, or a target cannot be opened, or the file cannot be written"),
+    end("draw", 3, KEPT),
     end("demo", 0, "shown, and the image removed; with --keep: kept"),
     end("demo", 2, "usage error, or the image cannot be made"),
     end("demo", 130, "interrupted (128 + signal number); the image is removed"),
@@ -77,6 +80,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("trace", 5, "no address: all data is still in memory, stored inline or compressed"),
     end("plan", 0, "a plan was printed, or nothing needs to change or can"),
     end("plan", 2, "usage error, or the disk cannot be opened"),
+    end("plan", 3, KEPT),
     end("plan", 5, "nothing was recognized, or the partition table cannot be planned"),
     end(
         "apply",
@@ -132,6 +136,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("atomic", 5, "UNKNOWN: a layer does not report enough"),
     end("report", 0, "the page is written"),
     end("report", 2, "usage error, or a file cannot be shown; the page has the others"),
+    end("report", 3, KEPT),
     end("export", 0, "the metrics are printed or written"),
     end("export", 2, "usage error, or a file is no result; the metrics have the others"),
     end("emit", 0, "printed; what is unknown is a comment"),
@@ -149,6 +154,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("drive fit", 2, "usage error, or a file cannot be read"),
     end("drive serve", 0, "served until Ctrl-C, and everything is detached"),
     end("drive serve", 2, "usage error, or the drive cannot be served"),
+    end("drive serve", 3, KEPT),
     end(
         "drive reproduce",
         0,
@@ -163,6 +169,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("drive torture", 0, "after every cut, all that was acknowledged was there"),
     end("drive torture", 1, "a cut lost something: the drive, or the program"),
     end("drive torture", 2, "usage error, or the drive or the program cannot be run"),
+    end("drive torture", 3, KEPT),
     end("drive torture", 5, "no cut was made, or the program acknowledged nothing"),
     end("drive torture", 130, "interrupted (128 + signal number); nothing stays attached"),
     end("drive cut", 0, "the image is written"),

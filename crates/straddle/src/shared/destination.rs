@@ -1,6 +1,7 @@
 //! The file that a page or a result goes to: replaced when it is one already, and by nothing but a
 //! whole one. It is looked at before anything is measured, and again when all is done: a file that
-//! somebody made in between stays, and the result gets a name beside it.
+//! somebody made in between stays, and the result gets a name beside it. A file of another kind is
+//! kept: [`KeptFile`].
 //!
 //! A pipe, a terminal and `/dev/null` hold nothing that could be lost, and are written to. A pipe
 //! is opened before anything is measured: one without a reader is refused then.
@@ -9,6 +10,7 @@
 //! place of the table. `./-` is the file of that name.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -26,6 +28,18 @@ use units::text::shell_word;
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
 use crate::shared::atomic_file::AtomicFile;
 use crate::shared::printer::shown;
+
+/// A file that is kept, since no such content is in it: a refusal for safety.
+#[derive(Debug)]
+pub(crate) struct KeptFile(pub(crate) String);
+
+impl fmt::Display for KeptFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for KeptFile {}
 
 /// Content that goes to a file, and the files that it may replace.
 #[derive(Clone, Copy, Debug)]
@@ -272,14 +286,16 @@ impl NewContent {
             Err(error) => bail!("cannot write the {what} to {name}: {error}\n{hint}"),
             Ok(data) if data.is_file() => {}
             Ok(_) if is_stream(path) => return Ok(Place::Stream),
-            Ok(_) => bail!("cannot write the {what} to {name}: not a regular file\n{hint}"),
+            Ok(_) => bail!(KeptFile(format!(
+                "cannot write the {what} to {name}: not a regular file\n{hint}"
+            ))),
         }
         let mut head = Vec::new();
         let length = u64::try_from(mark.len()).unwrap_or(u64::MAX);
         let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut head));
         read.map_err(|error| anyhow!("cannot replace {name}: {error}\n{hint}"))?;
         if !head.is_empty() && head != mark.as_bytes() {
-            bail!("cannot replace {name}: not a {what}\n{hint}");
+            bail!(KeptFile(format!("cannot replace {name}: not a {what}\n{hint}")));
         }
         Ok(Place::Replaced)
     }

@@ -38,6 +38,18 @@ pub(crate) const WALKS: &[Walk] = &[
         ],
     ),
     (
+        "tests/system/exits.rs",
+        "a_file_of_another_kind_is_kept_and_the_command_ends_with_3",
+        &[
+            ("check", 3),
+            ("draw", 3),
+            ("plan", 3),
+            ("report", 3),
+            ("drive torture", 3),
+            ("drive serve", 3),
+        ],
+    ),
+    (
         "tests/system/serve/reproduce.rs",
         "a_dry_run_prints_a_shell_script_and_serves_nothing",
         &[("drive reproduce", 0), ("drive reproduce", 2)],

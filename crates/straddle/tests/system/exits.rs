@@ -171,6 +171,37 @@ fn a_check_that_names_nothing_ends_with_0_though_no_disk_can_be_read() {
 }
 
 #[test]
+fn a_file_of_another_kind_is_kept_and_the_command_ends_with_3() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let disk = image(scratch.path(), "disk", 63);
+    let result = straddle(&["check", "--json", &disk]).out;
+    let result = scratch.file("check.json", result.as_bytes());
+    let mine = scratch.file("mine", b"precious");
+    let link = scratch.path().join("link");
+    std::os::unix::fs::symlink(&mine, &link).expect("a link");
+    for kept in [text(&mine), text(&link), text(scratch.path())] {
+        for words in [
+            &["check", &disk, "--save", kept][..],
+            &["draw", &disk, "-o", kept],
+            &["plan", &disk, "-o", kept],
+            &["plan", &disk, "--script", "-o", kept],
+            &["report", text(&result), "-o", kept],
+            &["bench", text(scratch.path()), "--dry-run", "-o", kept],
+            &["fsync", text(scratch.path()), "--dry-run", "-o", kept],
+            &["probe", text(scratch.path()), "--dry-run", "-o", kept],
+            &["drive", "torture", "--profile", "m4-256", "-o", kept, "--", "true"],
+            &["drive", "serve", "--profile", "m4-256", "--as", "nbd", "--counts", kept],
+        ] {
+            let ran = ends(words, 3, kept);
+            assert!(ran.errors.contains("hint: name a"), "{words:?}: {ran:?}");
+        }
+    }
+    assert_eq!(std::fs::read(&mine).expect("it is kept"), b"precious");
+    assert!(link.is_symlink());
+}
+
+#[test]
 fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     need_tools!("sfdisk");
     let scratch = Scratch::new();

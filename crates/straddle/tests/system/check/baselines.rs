@@ -208,14 +208,14 @@ fn a_baseline_replaces_a_baseline_or_an_empty_file_and_nothing_else() {
     let names = || std::fs::read_dir(scratch.path()).expect("it lists").count();
     for path in [precious.clone(), link, "/dev/null".into()] {
         let (status, out, err) = run(&[good, "--save", text(&path)]);
-        assert_eq!((status, out.as_str()), (2, ""), "{path:?}");
+        assert_eq!((status, out.as_str()), (3, ""), "{path:?}");
         let tried = ["error: cannot write ", "error: cannot replace "];
         assert!(tried.iter().any(|tried| err.starts_with(tried)), "{err}");
         assert!(err.contains("\nhint: "), "{err}");
     }
     assert_eq!(std::fs::read(&precious).expect("it reads"), b"{\"schema\": \"mine\"}");
     // The target itself is no baseline either.
-    assert_eq!(run(&[good, "--save", good]).0, 2);
+    assert_eq!(run(&[good, "--save", good]).0, 3);
     assert_eq!(run(&[good, "--save", "/nonexistent/base.json"]).0, 2);
     assert_eq!(names(), 2, "nothing is left behind");
     let base = scratch.file("base.json", b"");
@@ -290,7 +290,7 @@ fn a_long_file_that_is_no_result_is_not_written_over_and_called_so() {
     let good = image(scratch.path(), "good.raw".as_ref(), 2048);
     let huge = scratch.image("huge", (256 << 20) + 1);
     let (status, _, err) = run(&[text(&good), "--save", text(&huge)]);
-    assert_eq!(status, 2);
+    assert_eq!(status, 3);
     assert!(err.starts_with("error: cannot replace "), "{err}");
     assert_eq!(std::fs::metadata(&huge).expect("it is there").len(), (256 << 20) + 1);
 }

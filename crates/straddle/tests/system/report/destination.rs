@@ -53,7 +53,7 @@ fn a_page_is_replaced_and_nothing_else_is() {
         }
         let held = fs::read(&path).unwrap();
         let ran = report(&["-o", text(&path), &check]);
-        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{name}");
+        assert_eq!((ran.status, ran.out.as_str()), (Some(3), ""), "{name}");
         assert!(ran.errors.contains("cannot replace"), "{ran:?}");
         assert!(ran.errors.contains("hint: name a new file"), "{ran:?}");
         assert_eq!(fs::read(&path).unwrap(), held, "{name}");
@@ -62,7 +62,7 @@ fn a_page_is_replaced_and_nothing_else_is() {
     std::os::unix::fs::symlink(&page, &link).unwrap();
     for path in [text(&link), text(scratch.path())] {
         let ran = report(&["-o", path, &check]);
-        assert_eq!(ran.status, Some(2), "{path}");
+        assert_eq!(ran.status, Some(3), "{path}");
         assert!(ran.errors.contains("not a regular file"), "{ran:?}");
     }
     assert_eq!(fs::read(&page).unwrap(), before);
