@@ -255,12 +255,8 @@ fn fitting(table: &PartitionTable, disk_bytes: u64) -> Option<&PartitionTable> {
     ranges.all(|range| range.end_bytes() <= disk_bytes).then_some(table)
 }
 
-/// Returns whether two file systems are made to share bytes: an ISO and another format of discs.
-fn is_hybrid(one: &str, other: &str) -> bool {
-    const BESIDE_ISO: [&str; 3] = ["udf", "hfs", "hfsplus"];
-    let is = |iso: &str, beside: &str| iso == "iso9660" && BESIDE_ISO.contains(&beside);
-    is(one, other) || is(other, one)
-}
+/// The formats of discs that are made to share bytes with an ISO, and with each other there.
+const DISC_FORMATS: [&str; 4] = ["iso9660", "udf", "hfs", "hfsplus"];
 
 fn is_bsd(choice: &Choice) -> bool {
     choice.table.value.kind == TableKind::Bsd
@@ -280,9 +276,11 @@ fn without_rivals(rest: Vec<Find>, is_used: bool) -> (Vec<Find>, Vec<Find>) {
     };
     // The first partition of a BSD label may begin with the disk, and its content with it.
     let is_partitioned = table.is_some();
+    let is_iso = rest.iter().any(|found| kind(found) == Some("iso9660"));
+    let is_disc = |kind: &str| is_iso && DISC_FORMATS.contains(&kind);
     let is_beside = |kind: &str| match is_partitioned {
         true => matches!(kind, "ufs" | "zfs_member" | "iso9660" | "udf"),
-        false => kind == first || is_hybrid(kind, first),
+        false => kind == first || is_disc(kind) && is_disc(first),
     };
     rest.into_iter().partition(|found| kind(found).is_none_or(is_beside))
 }

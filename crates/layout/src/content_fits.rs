@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use device::{Disk, NoFiles, ReadError, Window};
+use format::filesystem::{self, FileSystem};
 use format::table::Partition;
 use stack::assemble::{Start, StartKind, assemble};
 use stack::{Condition, LayerId, LayerKind, Stack};
@@ -70,6 +71,19 @@ fn rebuilt_from_the_disk(change: &TableChange, disk: &Rc<dyn Disk>) -> Result<()
         let places = |write: &TableWrite| (write.at_bytes, write.new.clone());
         if !writes.iter().map(places).eq(planned.into_iter().map(places)) {
             return Err(wrong("it would hold other files"));
+        }
+    }
+    let kept = new.iter().flat_map(|new| &new.partitions);
+    let kept = kept.filter(|one| !change.rebuilt.contains(&one.number));
+    for one in kept.filter(|_| change.old_sector_bytes != change.new_sector_bytes) {
+        let volume = Window::new(Rc::clone(&old), one.range);
+        let is_other = |system: &FileSystem| {
+            system.kind == "vfat"
+                && system.sector_bytes.is_some_and(|bytes| bytes != change.new_sector_bytes)
+        };
+        if filesystem::read(&volume).iter().any(|found| is_other(&found.value)) {
+            let (number, bytes) = (one.number, change.new_sector_bytes);
+            return Err(format!("the FAT of partition {number} is not for {bytes}-byte sectors"));
         }
     }
     Ok(())

@@ -26,6 +26,9 @@ use crate::surveyed_disk::SurveyedDisk;
 /// bytes: superblocks that a tool wrote there since are found in it.
 const HEAD_BYTES: u64 = 128 << 10;
 
+/// Space that GRUB's manual recommends before the first partition of an MBR, in bytes.
+const GRUB_GAP: u64 = 1 << 20;
+
 /// Begin of the sentence on partitions that move, and in which nothing was recognized. It is of no
 /// use where they are known to be blank.
 pub const UNKNOWN_CONTENT: &str = "straddle knows no content in";
@@ -452,6 +455,15 @@ impl SurveyedDisk<'_> {
                  LILO, SYSLINUX), install it again: grub-install DISK"
                     .to_owned(),
             );
+            // GRUB's manual, "BIOS installation": the space before the first partition.
+            if self.table.kind == TableKind::Mbr && moves.iter().any(|one| one.to_bytes < GRUB_GAP)
+            {
+                found.push(
+                    "the space before the first partition stays below 1 MiB, too little for GRUB \
+                     to read LVM, RAID or btrfs: to start it at 1 MiB, plan with --on granule=1M"
+                        .to_owned(),
+                );
+            }
         }
         if self.table.kind == TableKind::Mbr && moves.iter().any(|one| kind(one.number) == "ntfs") {
             found.push(

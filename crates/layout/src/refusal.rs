@@ -37,9 +37,13 @@ pub(crate) fn reject_unsound(
     table: &PartitionTable,
 ) -> Result<(), NoPlan> {
     let layer = case.stack.layer(disk);
-    if let Some(contest) = &layer.contest {
+    for id in std::iter::once(disk).chain(case.stack.over(disk)) {
+        let Some(contest) = &case.stack.layer(id).contest else { continue };
+        let name = &case.stack.layer(id).name;
+        let place = if id == disk { String::new() } else { format!("{name}: ") };
+        let reason = format!("{place}{}", contest.reason);
         let hint = "find out first which of them is in use: straddle check TARGET".to_owned();
-        return Err(NoPlan { is_damage: true, ..NoPlan::new(contest.reason.clone(), Some(hint)) });
+        return Err(NoPlan { is_damage: true, ..NoPlan::new(reason, Some(hint)) });
     }
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {

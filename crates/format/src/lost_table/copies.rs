@@ -22,8 +22,8 @@ const EXT_GROUPS: [u64; 3] = [8193 << 10, 32 << 20, 128 << 20];
 const EXT_AT: u64 = 1024;
 const BTRFS_AT: u64 = 64 << 10;
 
-/// Place of the first copy of btrfs's superblock.
-const BTRFS_COPY_AT: u64 = 64 << 20;
+/// Places of the copies of btrfs's superblock.
+const BTRFS_COPIES_AT: [u64; 2] = [64 << 20, 256 << 30];
 
 /// Readers of FAT and exFAT, and the number of sectors from the boot sector to its copy.
 const BOOT_COPIES: [(&str, u64); 2] = [("fat", 6), ("exfat", 12)];
@@ -45,8 +45,8 @@ pub(super) fn is_near(disk: &dyn Disk, start: u64) -> bool {
 /// The volume that started at `start`, of which only a copy of its superblock is left.
 pub(super) fn of_volume(disk: &dyn Disk, start: u64) -> Option<LostVolume> {
     let groups = EXT_GROUPS.into_iter().map(|group| ext_at(disk, start.checked_add(group)?));
-    let btrfs = || btrfs_at(disk, start.checked_add(BTRFS_COPY_AT)?);
-    let found = groups.chain(std::iter::once_with(btrfs)).flatten();
+    let btrfs = BTRFS_COPIES_AT.into_iter().map(|copy| btrfs_at(disk, start.checked_add(copy)?));
+    let found = groups.chain(btrfs).flatten();
     boot_copy_of(disk, start).or_else(|| found.into_iter().find(|one| one.start_bytes == start))
 }
 

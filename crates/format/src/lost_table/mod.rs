@@ -110,6 +110,13 @@ pub fn unlisted(disk: &dyn Disk) -> Unlisted {
     Unlisted { volumes, data_at_bytes }
 }
 
+/// Returns whether what looks like a file system that starts at byte `start` is a copy of the
+/// superblock of one that starts elsewhere.
+#[must_use]
+pub fn is_copy_at(disk: &dyn Disk, start: u64) -> bool {
+    copies::at(disk, start).is_some_and(|volume| volume.start_bytes != start)
+}
+
 /// Returns why a disk with `volumes` is not empty: `no partition table lists what is on it: vfat at
 /// 1 MiB`.
 #[must_use]

@@ -205,6 +205,17 @@ fn a_file_system_and_another_or_a_bcache_are_undecided() {
 }
 
 #[test]
+fn formats_of_discs_share_their_bytes_where_an_iso_is_among_them() {
+    let mut hfs = Bytes::zeros(512);
+    hfs.put(0, b"H+").put(2, &[0, 4]).be32(40, 4096).be32(44, 1024);
+    let both = with(iso(blank()), 1024, &hfs.0);
+    let reading = read(&both);
+    assert!(reading.contest.is_none(), "{:?}", reading.contest);
+    assert_eq!(reading.found.len(), 2);
+    assert!(read(&with(fat(), 65_536 + 64, b"_BHRfS_M")).contest.is_none(), "a mark is no btrfs");
+}
+
+#[test]
 fn partitions_decide_what_a_file_system_beside_them_cannot() {
     let disk = btrfs(iso(dos()));
     assert_eq!(verdict(&disk), "dos partition table");

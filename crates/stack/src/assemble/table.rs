@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use device::{Disk, Window};
 use format::Problem;
-use format::probe::{self, Hint, Reading};
+use format::lost_table;
+use format::probe::{self, Hint, ProbedContent, Reading};
 use format::table::bsd::Counting;
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
 use units::{ByteRange, Known, SectorSize, Source};
@@ -117,11 +118,18 @@ fn at_the_right_sector(job: &LookedAt, table: PartitionTable, problems: Vec<Prob
     };
     // What protects a GPT that is lost starts at sector 1, whatever its length.
     found.value.partitions.retain(|partition| partition.role != PartitionRole::Protective);
-    let looked = something(job, &found.value);
+    let looked = something(job, &found.value).filter(|looked| is_evidence(job, looked));
     if looked.is_some() || !fits(job, &table) && fits(job, &found.value) {
         return Right { table: found.value, problems: found.problems, looked };
     }
     Right { table, problems, looked }
+}
+
+/// Returns whether what is recognized at the start of a partition began there: no copy of a
+/// superblock, and no backup of a GPT, as older contents of a disk leave anywhere.
+fn is_evidence(job: &LookedAt, (range, found): &Looked) -> bool {
+    let is_gpt = |content: &ProbedContent| matches!(content, ProbedContent::Table(table) if table.kind == TableKind::Gpt);
+    !lost_table::is_copy_at(job.disk.as_ref(), range.start_bytes()) && !found.contents().all(is_gpt)
 }
 
 /// A table read in the sector in which it counts.

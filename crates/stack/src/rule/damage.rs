@@ -365,6 +365,9 @@ fn hybrid(case: &RuleInput<'_>, id: LayerId) -> Option<Finding> {
     }
     let is_in_gpt =
         |hybrid: &Partition| table.partitions.iter().any(|own| own.range == hybrid.range);
+    if layer.problems.iter().any(|problem| problem.kind.spoils_table()) {
+        return Some(finding.fixed_by([Remedy::tell("repair the GPT first")]));
+    }
     Some(finding.fixed_by(match (remedy::node(layer), table.hybrid.iter().all(is_in_gpt)) {
         (Some(disk), true) => Some(Remedy::when(
             "if nothing boots from it (no BIOS system, no Raspberry Pi)",

@@ -236,6 +236,10 @@ impl Destination {
                 self.displaced(text, &format!("cannot write to {}: {made}", self.name()))
             }
             ErrorKind::BrokenPipe => self.unread(),
+            ErrorKind::Interrupted => {
+                let name = self.name();
+                anyhow!("cannot write the {} to {name}: a signal came first", self.content.name)
+            }
             _ => self.failed(&error),
         })
     }

@@ -132,7 +132,12 @@ impl GptCopies {
             && end > self.last
         {
             let bytes = Lba(end.0.checked_add(1)?).to_bytes(self.sector)?;
-            return Some(Repair::Extend(bytes));
+            let is_free = self.is_free_before_the_end(disk, end);
+            return Some(if is_free {
+                Repair::Extend(bytes)
+            } else {
+                Repair::Unsafe(rewrite::LAST)
+            });
         }
         let is_same = match copies {
             [Some(primary), Some(backup)] => compare::are_same(primary, backup),

@@ -20,7 +20,8 @@ const ENTRY_BYTES: u32 = 128;
 const ODD: &str = "partitioners spoil a table whose entries are not 128 bytes long";
 const FIRST: &str =
     "it would overwrite something else in sectors 1 and following, where the first copy would go";
-const LAST: &str = "it would overwrite something else at the end, where the backup would go";
+pub(super) const LAST: &str =
+    "it would overwrite something else at the end, where the backup would go";
 
 /// Something else where a rewrite would write.
 #[derive(Clone, Copy)]
@@ -100,6 +101,22 @@ impl GptCopies {
         let first = self.last.0.checked_sub(self.entry_sectors()).map(Lba);
         self.is_header_place_free(disk, self.last)
             && first.is_some_and(|first| self.foreign_entries(disk, first).is_none())
+    }
+
+    /// Returns whether the last sectors of a disk that was cut short hold nothing but this table's
+    /// entries, as far as the backup whose header belongs in sector `end` would take them.
+    pub(super) fn is_free_before_the_end(&self, disk: &dyn Disk, end: Lba) -> bool {
+        let Some(first) = end.0.checked_sub(self.entry_sectors()).map(Lba) else { return false };
+        let (Some(at), length) = (first.to_bytes(self.sector), disk.length_bytes()) else {
+            return false;
+        };
+        let Some(left) = length.checked_sub(at) else { return true };
+        let Ok(found) = disk::read_vec(disk, at, left) else { return false };
+        let written = &self.chosen().entries;
+        found
+            .iter()
+            .zip(written.iter().chain(std::iter::repeat(&0)))
+            .all(|(found, own)| *found == 0 || found == own)
     }
 
     /// Returns whether sector `lba` holds nothing, or a header of this table, damaged or not.

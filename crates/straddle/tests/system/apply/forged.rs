@@ -2,7 +2,7 @@
 //! what the disk as it is allows.
 
 use report::plan::{KnownRun, Layout, TableChangeDocument, UndoRecord, UndoState, WriteDocument};
-use testkit::need_tools;
+use testkit::{need_tools, tool};
 
 use super::{DATA, Disk, GPT, MBR, put, read};
 
@@ -205,4 +205,22 @@ fn words_of_a_foreign_plan_are_printed_without_escape_sequences() {
         let is_odd = |mark: char| matches!(mark, '\u{1b}' | '\u{202e}');
         assert!(!ran.errors.contains(is_odd), "{text}: {ran:?}");
     }
+}
+
+#[test]
+fn a_conversion_without_the_fat_that_it_makes_again_is_refused() {
+    need_tools!("sfdisk", "mkfs.fat");
+    let disk = Disk::new("label: gpt\nstart=2048, size=40960, type=uefi\n");
+    let name = testkit::scratch::text(&disk.image);
+    tool::run("mkfs.fat", &["-F", "16", "-s", "8", "--offset", "2048", name, "20480"]);
+    let ran = disk.run(&["convert", "disk.raw", "--sector", "4096", "--plan", PLAN]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let plan = plan_of(&disk);
+    assert_eq!(plan.table_change.as_ref().expect("writes").rebuilt, [1]);
+    let partition = (1 << 20)..(21 << 20);
+    let without = edit("no FAT", |change| {
+        change.rebuilt.clear();
+        change.writes.retain(|write| !partition.contains(&write.at_bytes));
+    });
+    refused(&disk, &plan, &without);
 }

@@ -230,3 +230,73 @@ fn two_file_systems_have_a_verdict_where_both_have_the_same_and_no_fix_that_eras
         }
     }
 }
+
+#[test]
+fn a_partition_with_two_file_systems_is_neither_planned_nor_converted() {
+    need_tools!("sfdisk", "mkfs.fat", "mkfs.btrfs");
+    let scratch = Scratch::new();
+    let btrfs = scratch.image("btrfs.raw", 128 * MIB);
+    tool::run("mkfs.btrfs", &["-q", "-f", "-M", text(&btrfs)]);
+    let head = std::fs::read(&btrfs).expect("it is there")[65_536..69_632].to_vec();
+    let image = scratch.image("disk.raw", 64 * MIB);
+    partition(&image, "label: gpt\nstart=2048, size=40960, type=uefi\n");
+    tool::run("mkfs.fat", &["-F", "16", "--offset", "2048", text(&image), "20480"]);
+    put(&image, MIB + 65_536, &head);
+    let before = std::fs::read(&image).expect("it is there");
+    for words in [
+        &["plan", "--on", "granule=16M"][..],
+        &["convert", "--dry-run", "--sector", "4096"],
+        &["convert", "--sector", "4096", "--plan", "-"],
+    ] {
+        let ran = straddle(&[words, &[text(&image)]].concat());
+        let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
+        let is_refused = matches!(ran.status.code(), Some(3 | NO_VERDICT));
+        assert!(is_refused && errors.contains("#1: vfat and btrfs"), "{words:?}: {ran:?}");
+    }
+    assert!(std::fs::read(&image).expect("it is there") == before);
+}
+
+/// mkfs.ext4 with blocks of 1 KiB puts a copy of its superblock at 8193 KiB, 1 KiB after the place
+/// where a partition at sector 2048 would start in sectors of 4096 bytes.
+#[test]
+fn a_copy_of_an_old_superblock_is_no_evidence_for_the_sectors_of_a_table() {
+    need_tools!("sfdisk", "mkfs.ext4");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 400 * MIB);
+    tool::run("mkfs.ext4", &["-q", "-F", "-b", "1024", text(&image)]);
+    partition(&image, "label: dos\nstart=2048, size=81920, type=83\n");
+    put(&image, 1024, &[0; 1024]);
+    put(&image, MIB, &[0; 4096]);
+    let checked = check(&[text(&image)]);
+    let start = checked.layer("partition", "#1")["start_bytes"].as_u64();
+    assert_eq!(start, Some(MIB), "{:#}", checked.target);
+    assert!(!checked.has("ST301", "info") && !checked.has("ST301", "error"));
+}
+
+#[test]
+fn a_hybrid_mbr_is_removed_only_beside_a_gpt_without_damage() {
+    need_tools!("sgdisk");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 64 * MIB);
+    tool::run("sgdisk", &["-n", "1:2048:+10M", "-n", "2:0:+10M", text(&image)]);
+    tool::run("sgdisk", &["-h", "1:EE", text(&image)]);
+    assert!(check(&[text(&image)]).target.to_string().contains("| gdisk "));
+    put(&image, 512 + 16, &[0xff]);
+    let said = check(&[text(&image)]).target.to_string();
+    assert!(said.contains("ST409") && !said.contains("| gdisk "), "{said}");
+}
+
+#[test]
+fn a_disk_that_was_cut_short_is_not_extended_over_what_is_at_its_end() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 24 * MIB);
+    partition(&image, "label: gpt\nstart=2048, size=20480\n");
+    let file = std::fs::OpenOptions::new().write(true).open(&image).expect("it opens");
+    file.set_len(24 * MIB - 8192).expect("it is cut");
+    let said = check(&[text(&image)]).target.to_string();
+    assert!(said.contains("truncate -s 25165824"), "{said}");
+    put(&image, 24 * MIB - 12_288, b"FOREIGN-LABEL");
+    let said = check(&[text(&image)]).target.to_string();
+    assert!(!said.contains("truncate") && !said.contains("--relocate"), "{said}");
+}

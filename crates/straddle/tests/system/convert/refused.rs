@@ -117,7 +117,7 @@ fn a_loader_in_the_place_of_the_new_table_and_a_file_that_exists_are_refused() {
     assert!(!disk.file("-").exists());
     std::fs::write(disk.file("plan.json"), b"precious").expect("it is written");
     let ran = run(&["--plan", "plan.json"]);
-    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert_eq!(ran.status, Some(3), "{ran:?}");
     let ran = run(&[]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     let ran = disk.run(&["convert", "absent.raw", "--sector", "4096", "-o", "new.raw"]);

@@ -162,3 +162,24 @@ fn a_partition_of_a_windows_dynamic_disk_is_recreated_by_windows() {
         assert!(!said.contains("at sector 2056"), "{ran:?}");
     }
 }
+
+#[test]
+fn a_disk_that_boots_by_bios_is_told_how_to_get_room_for_its_loader() {
+    need_tools!("sfdisk", "mkfs.ext4");
+    let scratch = Scratch::new();
+    let disk = scratch.image("disk.raw", 64 << 20);
+    let name = scratch::text(&disk);
+    tool::run_with_input("sfdisk", &["-q", name], "label: dos\nstart=63, type=83\n");
+    tool::run("mkfs.ext4", &["-q", "-F", "-E", "offset=32256", name, "60000k"]);
+    let room = "to start it at 1 MiB, plan with --on granule=1M";
+    let flat = |words: &[&str]| {
+        let ran = straddle(&[&["plan", name], words].concat());
+        ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(!flat(&[]).contains(room), "it does not boot: {}", flat(&[]));
+    let code = scratch.file("code", &[0xeb, 0x63, 0x90]);
+    scratch::place(&code, &disk, 0);
+    assert!(flat(&[]).contains(room), "{}", flat(&[]));
+    let roomy = flat(&["--on", "granule=1M"]);
+    assert!(roomy.contains("63 -> 2048") && !roomy.contains(room), "{roomy}");
+}
