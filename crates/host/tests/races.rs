@@ -92,8 +92,9 @@ fn contents(disk: &FileDisk) -> Contents {
     Contents { signatures, data: None }
 }
 
-/// Claims what `path` leads to, and writes to it where that is allowed.
-fn write_through(path: &Path, tally: &mut Tally) {
+/// Claims what `path` leads to, and writes to it where that is allowed and it `is_ours`: a device
+/// of another test may be blank, too.
+fn write_through(path: &Path, tally: &mut Tally, is_ours: &dyn Fn() -> bool) {
     let node = Pinned::at(path).unwrap();
     let Ok(words) = identity_words(&node) else {
         tally.refused += 1;
@@ -104,7 +105,10 @@ fn write_through(path: &Path, tally: &mut Tally) {
         node: &node,
         confirm: Some(&confirm),
         overwrites_data: false,
-        contents: &|disk| contents(&disk),
+        contents: &|disk| match is_ours() {
+            true => contents(&disk),
+            false => Contents { signatures: vec!["another test's".to_owned()], data: None },
+        },
     };
     match Claim::take(plan) {
         Ok(claim) => {
@@ -147,7 +151,7 @@ fn a_link_that_flips_between_a_blank_and_another_device_never_lets_the_other_be_
     let mut races = 0..;
     until("both were met, often enough", || {
         let race = races.next();
-        write_through(&link, &mut tally);
+        write_through(&link, &mut tally, &|| true);
         assert!(is_kept(&kept), "race {race:?}: {tally:?}");
         blank_again(&blank);
         tally.moved = mover.moved();
@@ -167,12 +171,18 @@ fn a_number_that_is_given_from_file_to_file_never_lets_the_other_file_be_written
     let node = device.path().to_str().unwrap().to_owned();
     let name = device.path().file_name().unwrap().to_str().unwrap();
     let backing = PathBuf::from(format!("/sys/block/{name}/loop/backing_file"));
-    let mover = {
-        let (node, files) = (node.clone(), files.clone());
-        Mover::start(move |step| {
-            // Somebody else may have got the number while it was free.
+    // Somebody else may have got the number while it was free.
+    let is_ours = {
+        let files = files.clone();
+        move || {
             let held = fs::read_to_string(&backing).unwrap_or_default();
-            if files.iter().any(|file| Path::new(held.trim_end()) == file) {
+            files.iter().any(|file| Path::new(held.trim_end()) == file)
+        }
+    };
+    let mover = {
+        let (node, files, is_ours) = (node.clone(), files.clone(), is_ours.clone());
+        Mover::start(move |step| {
+            if is_ours() {
                 // Each fails while the device is claimed, or has another file still.
                 let _ = tool::output("losetup", &["--detach", &node]);
             }
@@ -184,7 +194,7 @@ fn a_number_that_is_given_from_file_to_file_never_lets_the_other_file_be_written
     let mut races = 0..;
     until("the other file was met, often enough", || {
         let race = races.next();
-        write_through(Path::new(&node), &mut tally);
+        write_through(Path::new(&node), &mut tally, &is_ours);
         assert!(is_kept(&files[1]), "race {race:?}: {tally:?}");
         blank_again(&files[0]);
         tally.moved = mover.moved();
