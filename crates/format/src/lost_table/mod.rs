@@ -2,8 +2,8 @@
 //!
 //! Looked for where partitioners start a first partition, at each whole MiB of the first
 //! [`SCANNED_MIB`], and after each volume whose length is known. At the usual starts, all places
-//! of superblocks are read, and those of copies; at the others, the first bytes alone
-//! ([`PIECES`]). Nothing else is read: a disk on which nothing is found may still hold volumes.
+//! of superblocks are read, and those of copies; at the others, the first bytes alone. Nothing else
+//! is read: a disk on which nothing is found may still hold volumes.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
