@@ -278,7 +278,9 @@ fn without_rivals(rest: Vec<Find>, is_used: bool) -> (Vec<Find>, Vec<Find>) {
     let is_partitioned = table.is_some();
     let is_iso = rest.iter().any(|found| kind(found) == Some("iso9660"));
     let is_disc = |kind: &str| is_iso && DISC_FORMATS.contains(&kind);
+    // DRBD keeps its metadata at the end of the device that holds its file system.
     let is_beside = |kind: &str| match is_partitioned {
+        _ if kind == "drbd" => true,
         true => matches!(kind, "ufs" | "zfs_member" | "iso9660" | "udf"),
         false => kind == first || is_disc(kind) && is_disc(first),
     };

@@ -128,8 +128,12 @@ fn at_the_right_sector(job: &LookedAt, table: PartitionTable, problems: Vec<Prob
 /// Returns whether what is recognized at the start of a partition began there: no copy of a
 /// superblock, and no backup of a GPT, as older contents of a disk leave anywhere.
 fn is_evidence(job: &LookedAt, (range, found): &Looked) -> bool {
-    let is_gpt = |content: &ProbedContent| matches!(content, ProbedContent::Table(table) if table.kind == TableKind::Gpt);
-    !lost_table::is_copy_at(job.disk.as_ref(), range.start_bytes()) && !found.contents().all(is_gpt)
+    let kind = |content: &ProbedContent| match content {
+        ProbedContent::Table(table) => Some(table.kind),
+        _ => None,
+    };
+    let is_gpt = found.contents().all(|content| kind(content) == Some(TableKind::Gpt));
+    !is_gpt && !lost_table::is_copy_at(job.disk.as_ref(), range.start_bytes())
 }
 
 /// A table read in the sector in which it counts.

@@ -29,7 +29,7 @@ fn an_image_is_replaced_and_nothing_else_is() {
 
     let other = scratch.file("mine.svg", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
     let ran = draw(&["-o", text(&other), text(&disk)]);
-    assert_eq!(ran.status.code(), Some(2), "{ran:?}");
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
     assert_eq!(fs::read(&other).expect("it is still there").len(), 41);
 }
 

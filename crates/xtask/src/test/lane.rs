@@ -53,6 +53,10 @@ pub(super) struct Standing {
 /// Executables of the system lane that have names of their own.
 const OF_SYSTEM: [&str; 2] = ["fixes", "races"];
 
+/// The one of these whose tests free the number of a loop device for a moment: other tests, which
+/// may get it, would be in its races.
+const FREES_NUMBERS: &str = "races";
+
 impl Standing {
     /// Returns where the executable `name` of a `tests` directory stands. The machine lane is
     /// serial: a test that runs at the same time is part of what another measures.
@@ -65,7 +69,7 @@ impl Standing {
             let known: Vec<&str> = Lane::ALL.iter().map(|lane| lane.word()).collect();
             format!("the test executable {name} is in no lane: expected {}", known.join(", "))
         })?;
-        Ok(Standing { lane, is_serial: lane == Lane::Machine })
+        Ok(Standing { lane, is_serial: lane == Lane::Machine || name == FREES_NUMBERS })
     }
 
     /// Returns where the unit tests of the package with this manifest stand: in the lane that it
@@ -89,6 +93,7 @@ mod tests {
         assert_eq!(of("logic"), Standing { lane: Lane::Logic, is_serial: false });
         assert_eq!(of("machine"), Standing { lane: Lane::Machine, is_serial: true });
         assert_eq!(of("fixes"), Standing { lane: Lane::System, is_serial: false });
+        assert_eq!(of("races"), Standing { lane: Lane::System, is_serial: true });
         let error = Standing::of_tests("all").unwrap_err().to_string();
         assert!(error.contains("all is in no lane: expected logic, system"), "{error}");
     }
